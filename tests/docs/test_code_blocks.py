@@ -58,8 +58,8 @@ class Block(NamedTuple):
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
-        Block(page, text.count("\n", 0, found.start()) + 1, found[1], found[2].rstrip("\n"))
-        for found in FENCE.finditer(text)
+        Block(page, text.count("\n", 0, fence.start()) + 1, fence[1], fence[2].rstrip("\n"))
+        for fence in FENCE.finditer(text)
     ]
 
 
@@ -90,34 +90,34 @@ class Page:
                 exec(compile("\n" * block.line + block.text, str(block), "exec"), self._names)
             return
         test = doctest.DocTestParser().get_doctest(block.text + "\n", self._names, str(block), str(block), block.line)
-        told = io.StringIO()
-        failed, _ = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=told.write, clear_globs=False)
+        errors_ = io.StringIO()
+        failed, _ = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=errors_.write, clear_globs=False)
         self._names |= test.globs
-        assert not failed, f"{block}\n{told.getvalue()}"
+        assert not failed, f"{block}\n{errors_.getvalue()}"
 
     def _console(self, block: Block) -> None:
         commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
         assert block.text.startswith("$ "), f"{block} shows no command: begin its line with `$ `"
-        for one in commands[1:]:
-            command, _, shown = one.partition("\n")
-            said = self._command(command)
+        for other in commands[1:]:
+            command, _, shown = other.partition("\n")
+            output = self._command(command)
             if shown.strip():
-                assert_like(shown, said, f"{block}: {command}")
+                assert_like(shown, output, f"{block}: {command}")
 
     def _command(self, command: str) -> str:
         """Return what a command prints, on both channels. It may fail: what it says is then on the page."""
-        if (found := re.fullmatch(r"export (\w+)=(\S+)", command)) is not None:
-            name, value = found.groups()
+        if (match := re.fullmatch(r"export (\w+)=(\S+)", command)) is not None:
+            name, value = match.groups()
             assert name in EXPORTED, f"{name} would outlive the page"
             os.environ[name] = self._server if name.endswith("_BASE_URL") else value
             return ""
         command = re.sub(r"(--base-url )\S+", rf"\g<1>{self._server}", command)
         if not command.startswith("orienteer ") or FOR_A_SHELL & set(command):
             return self._shell(command).stdout
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
             main(shlex.split(command)[1:])
-        return said.getvalue()
+        return output.getvalue()
 
     def _bash(self, block: Block) -> None:
         done = self._shell(f"set -euo pipefail\n{block.text}")
@@ -148,12 +148,12 @@ class Page:
         settings.open_model(settings.model or "any")
 
 
-def assert_like(shown: str, said: str, where: str) -> None:
+def assert_like(shown: str, printed: str, where: str) -> None:
     """Compare what a page shows with what was said, blanks at the ends of lines aside.
 
     `...` is anything within a line, and a line of its own any number of lines.
     """
-    wanted, got = ([line.rstrip() for line in text.strip("\n").split("\n")] for text in (shown, said))
+    wanted, got = ([line.rstrip() for line in text.strip("\n").split("\n")] for text in (shown, printed))
     pattern = "".join(
         r"(?:[^\n]*\n)*?" if line == ANYTHING else r"[^\n]*".join(map(re.escape, line.split(ANYTHING))) + r"\n"
         for line in wanted
@@ -247,7 +247,7 @@ def test_readme_opens_with_two_command_lines():
 
 
 @pytest.mark.parametrize(
-    ("shown", "said", "fits"),
+    ("shown", "printed", "fits"),
     [
         ("a\nb", "a\nb\n", True),
         ("a  \nb", "a\nb", True),
@@ -261,12 +261,12 @@ def test_readme_opens_with_two_command_lines():
         ("a.b", "axb", False),
     ],
 )
-def test_comparison(shown, said, fits):
+def test_comparison(shown, printed, fits):
     if fits:
-        assert_like(shown, said, "here")
+        assert_like(shown, printed, "here")
     else:
         with pytest.raises(AssertionError, match="here"):
-            assert_like(shown, said, "here")
+            assert_like(shown, printed, "here")
 
 
 @pytest.mark.parametrize(

@@ -52,20 +52,22 @@ def commands_of(group, names=()):
 
 
 COMMANDS = dict(commands_of(typer.main.get_command(application())))
-CLASSES = [one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.Error)]
+CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
 _BUILT = (BuildReport, BuildEstimate, ExtractionSummary, Reject, Estimate)
 
 
 def section(heading: str) -> str:
     """Return the text beneath a heading, up to the next one of its depth or above."""
     depth = len(heading) - len(heading.lstrip("#"))
-    found = re.search(rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{depth}}} |\Z)", INTERFACE, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/interface.md has no heading {heading!r}"
-    return found[1]
+    match = re.search(rf"^{re.escape(heading)}$\n(.*?)(?=^#{{1,{depth}}} |\Z)", INTERFACE, re.MULTILINE | re.DOTALL)
+    assert match, f"docs/interface.md has no heading {heading!r}"
+    return match[1]
 
 
 def options_shown(command) -> set[str]:
-    return {one for option in command.params for one in (*option.opts, *option.secondary_opts) if one.startswith("-")}
+    return {
+        flag for option in command.params for flag in (*option.opts, *option.secondary_opts) if flag.startswith("-")
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -85,21 +87,21 @@ def test_common_options():
     there = set.intersection(*(options_shown(command) for command in COMMANDS.values()))
     assert there == COMMON - {"--help", "-h"}
     assert code(section("## Everywhere")) >= COMMON
-    top = {one for option in typer.main.get_command(application()).params for one in option.opts}
+    top = {flag for option in typer.main.get_command(application()).params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 
 
 def test_settings():
-    said = section("## Settings")
-    named = code(said)
-    top = {one.name for one in fields(settings.Settings)} - {"options", "origins"}
+    text = section("## Settings")
+    named = code(text)
+    top = {field.name for field in fields(settings.Settings)} - {"options", "origins"}
     assert named - {""} >= top - {"methods", "budget", "server", "price"}
     for table, kind in (("budget", Budget), ("server", OpenAIConfig), ("price", Price)):
-        beneath = re.search(rf"^\[{table}\].*?\n(.*?)(?=^\[|^```)", said, re.MULTILINE | re.DOTALL)
+        beneath = re.search(rf"^\[{table}\].*?\n(.*?)(?=^\[|^```)", text, re.MULTILINE | re.DOTALL)
         assert beneath, f"no [{table}] on the page"
         there = set(kind.model_fields) - {"base_url", "api_key", "price"}
         assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
-    variables = {one for names in settings._VARIABLES.values() for one in names}
+    variables = {variable for names in settings._VARIABLES.values() for variable in names}
     assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == variables
 
 
@@ -107,13 +109,13 @@ def test_settings():
 def test_methods_and_their_options(name):
     row = re.search(rf"^\| `{name}` \| (.*) \|$", section("## Settings"), re.MULTILINE)
     assert row, f"docs/interface.md has no options of {name}"
-    assert re.findall(r"`(\w+)`", row[1]) == [one.name for one in options_of(METHODS[name].config_class())]
+    assert re.findall(r"`(\w+)`", row[1]) == [option.name for option in options_of(METHODS[name].config_class())]
     assert f"| `{name}` |" in (DOCS / "methods.md").read_text(encoding="utf-8")
 
 
 def test_options_of_build():
     row = next(line for line in INTERFACE.split("\n") if line.startswith("Options, which `--set` changes"))
-    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(one.name for one in options_of(BuildConfig))
+    assert sorted(re.findall(r"`(\w+)`", row)) == sorted(option.name for option in options_of(BuildConfig))
 
 
 def test_methods_of_ask():
@@ -157,7 +159,9 @@ def test_public_names():
 def test_errors():
     rows = re.findall(r"^\| (`[^|]+) \| (\d) \|", section("### Errors"), re.MULTILINE)
     shown = {name: int(code) for row, code in rows for name in re.findall(r"`(\w+)`", row)}
-    there = {one.__name__: 2 if issubclass(one, errors.UsageError) else 1 for one in CLASSES if one is not errors.Error}
+    there = {
+        kind.__name__: 2 if issubclass(kind, errors.UsageError) else 1 for kind in CLASSES if kind is not errors.Error
+    }
     assert shown == there
 
 
@@ -182,7 +186,7 @@ def test_keys_of_build():
 
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
-    tables = [one for form in FORMATS for one in form.suffixes]
+    tables = [suffix for form in FORMATS for suffix in form.suffixes]
     assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPHS, *RDF}
 
 
@@ -197,10 +201,10 @@ def test_extras():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_the_picture_is_of_the_demo(theme):
     """The picture shows the demo's second question with all that answers it; `scripts/record-demo` draws it anew."""
-    asked = demo_questions()[1].question
+    question = demo_questions()[1].question
     picture = (DOCS / f"demo-{theme}.svg").read_text(encoding="utf-8").replace("&#160;", " ")
     words = re.sub(r"<[^>]+>", "\n", picture)
-    assert asked in words
+    assert question in words
     nodes, edges = demo_records()
     named = {node.id: node.name for node in nodes}
     for node in demo_questions()[1].nodes:

@@ -57,10 +57,10 @@ def test_its_method_is_listed_and_asked(shouting, graph, capsys):
     assert list(cards()) == [*METHODS, "shout"]
     assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout", "--json"]) == 0
     assert [hit["id"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["a"]
-    found = Retriever(graph, "sage:shout", settings=Settings()).search(
+    result = Retriever(graph, "sage:shout", settings=Settings()).search(
         "Where does the FERRY land?", node_types=["boat"]
     )
-    assert [hit.id for hit in found.hits] == ["a"]
+    assert [hit.id for hit in result.hits] == ["a"]
 
 
 def test_nothing_of_it_is_imported_before_it_is_asked_for(shouting):

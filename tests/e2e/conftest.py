@@ -50,7 +50,7 @@ def cli(home, capsys):
 
     def run(*arguments):
         capsys.readouterr()
-        code = main([str(one) for one in arguments])
+        code = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 
@@ -95,7 +95,7 @@ def tables(home):
         ("cat", "member of", "boats"),
         ("ann", "leads", "choir"),
     ]
-    (folder / "nodes.jsonl").write_text("".join(json.dumps(one) + "\n" for one in nodes))
+    (folder / "nodes.jsonl").write_text("".join(json.dumps(node) + "\n" for node in nodes))
     (folder / "edges.jsonl").write_text(
         "".join(json.dumps({"source": a, "type": kind, "target": b}) + "\n" for a, kind, b in edges)
     )

@@ -73,8 +73,8 @@ def test_ask_shows_what_a_model_says_that_calls_nothing(clubs, cli):
         return Answer(content="It is Ann [ann]." if is_answer else f"<think>Who?</think>\n{passage}")
 
     with FakeServer(policy) as server:
-        asked = ("ask", clubs, "Who leads?", "--method", "hyde", "--model", "fake", "--base-url", server.url)
-        lines, whole = cli(*asked).err.splitlines(), cli(*asked, "-v").err
+        command = ("ask", clubs, "Who leads?", "--method", "hyde", "--model", "fake", "--base-url", server.url)
+        lines, whole = cli(*command).err.splitlines(), cli(*command, "-v").err
     assert lines[0].startswith("[1] said: Ann leads the Choir.")
     assert lines[0].endswith("...")
     assert len(lines[0]) < 180
@@ -91,9 +91,9 @@ def test_ask_keeps_types_conditions_and_k(clubs, cli):
 
 
 def test_trajectories_are_in_the_json_only_when_asked_for(clubs, cli):
-    found = cli("ask", clubs, "Who leads the Choir?", "--trajectories", "--json").json
-    assert found.keys() == RESULT | {"trajectories"}
-    assert found["trajectories"][0]["method"] == "anchor"
+    result = cli("ask", clubs, "Who leads the Choir?", "--trajectories", "--json").json
+    assert result.keys() == RESULT | {"trajectories"}
+    assert result["trajectories"][0]["method"] == "anchor"
 
 
 def test_a_method_that_needs_a_model_says_how_to_name_one(clubs, cli, monkeypatch):
@@ -120,9 +120,9 @@ def test_demo_needs_no_key_and_shows_steps_and_evidence(cli):
     again = cli("demo", "--json")
     from orienteer.ingest.demo import demo_questions
 
-    found = {one["question"]: [hit["id"] for hit in one["hits"]] for one in again.json}
-    for asked in demo_questions():
-        assert set(found[asked.question]) & set(asked.nodes)
+    ids = {result["question"]: [hit["id"] for hit in result["hits"]] for result in again.json}
+    for question in demo_questions():
+        assert set(ids[question.question]) & set(question.nodes)
     assert "in the cache" not in again.err
 
 
@@ -164,10 +164,10 @@ def test_a_file_of_the_working_directory_sends_no_key_elsewhere(clubs, home, cli
 
 
 def test_no_answer_and_search_leave_the_last_call_out(clubs, server, cli):
-    given = ("--model", "fake", "--base-url", server.url, "--method", "bm25", "--json")
-    assert cli("ask", clubs, "choir", *given).json["answer"] == "Ann leads it [ann]."
+    options = ("--model", "fake", "--base-url", server.url, "--method", "bm25", "--json")
+    assert cli("ask", clubs, "choir", *options).json["answer"] == "Ann leads it [ann]."
     assert len(server.requests) == 1
-    assert cli("ask", clubs, "choir", *given, "--no-answer").json["answer"] is None
+    assert cli("ask", clubs, "choir", *options, "--no-answer").json["answer"] is None
     assert len(server.requests) == 1
 
 
@@ -192,13 +192,13 @@ def nobody():
 
 def test_a_server_that_does_not_run_is_told_while_it_is_tried_and_once_at_the_end(clubs, home, cli, nobody, users_file):
     users_file.write_text("[server]\nretries = 1\n")
-    given = ("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", nobody)
-    ran = cli(*given)
+    command = ("ask", clubs, "Who leads the Choir?", "--model", "fake", "--base-url", nobody)
+    ran = cli(*command)
     assert (ran.code, ran.out) == (1, "")
     retrying, error = ran.err.splitlines()
     assert "retrying (1 of 1)" in retrying
     assert error.startswith(f"error: {nobody} cannot be reached")
-    quiet = cli(*given, "--quiet", "--json")
+    quiet = cli(*command, "--quiet", "--json")
     assert (quiet.code, quiet.json["stopped_by"], quiet.json["hits"]) == (1, "error", [])
     assert quiet.err == f"{error}\n"
 
@@ -210,9 +210,9 @@ def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, no
     assert ran.out.splitlines()[1].split()[1] == "Choir"
     assert ran.err.splitlines()[-1].startswith("error: ")
     assert ran.err.count("cannot be reached") == 1
-    told = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody, "--json")
-    assert (told.code, told.json["stopped_by"], told.json["answer"]) == (1, "finish", None)
-    assert told.json["hits"][0]["name"] == "Choir"
+    as_json = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody, "--json")
+    assert (as_json.code, as_json.json["stopped_by"], as_json.json["answer"]) == (1, "finish", None)
+    assert as_json.json["hits"][0]["name"] == "Choir"
 
 
 def test_a_demo_with_a_dead_model_ends_at_its_first_failure(home, cli, nobody, users_file):
@@ -241,8 +241,8 @@ def test_any_other_question_is_answered_in_order(clubs, cli, question):
 
 def test_a_budget_that_finds_nothing_ends_with_1(clubs, cli):
     with FakeServer(lambda body, before: Answer(calls=[("schema", {})])) as server:
-        given = ("--model", "fake", "--base-url", server.url, "--budget-calls", "4", "--json", "-q")
-        ran = cli("ask", clubs, "x", *given)
+        options = ("--model", "fake", "--base-url", server.url, "--budget-calls", "4", "--json", "-q")
+        ran = cli("ask", clubs, "x", *options)
         assert len(server.requests) <= 4
     assert ran.code == 1
     assert (ran.json["stopped_by"], ran.json["hits"]) == ("calls", [])
@@ -259,8 +259,8 @@ def test_a_budget_that_cannot_be_kept_is_refused_before_anything_is_spent(clubs,
 
 
 def test_a_trace_is_shown_replayed_and_compared(clubs, tables, server, home, cli):
-    given = ("--model", "fake", "--base-url", server.url)
-    assert cli("ask", clubs, "Who leads the Choir?", *given, "--trace", "one.jsonl").code == 0
+    options = ("--model", "fake", "--base-url", server.url)
+    assert cli("ask", clubs, "Who leads the Choir?", *options, "--trace", "one.jsonl").code == 0
     lines = (home / "one.jsonl").read_text().splitlines()
     assert [json.loads(line)["method"] for line in lines] == ["ark", "ark", "ark", "answer"]
     shown = cli("trace", "show", "one.jsonl")
@@ -299,11 +299,11 @@ def test_every_methods_trace_is_replayed_to_the_letter(clubs, server, cli, optio
 def test_the_requests_of_a_trace_are_printed_as_they_were_sent(clubs, server, cli):
     model = ("--model", "fake", "--base-url", server.url)
     assert cli("ask", clubs, "Who leads the Choir?", *model, "--method", "react", "--trace", "t.jsonl", "-q").code == 0
-    found = cli("trace", "requests", "t.jsonl", "--json").json
-    assert [request["body"] for request in found] == server.bodies
-    assert not any(request["refused"] or request["error"] for request in found)
+    requests = cli("trace", "requests", "t.jsonl", "--json").json
+    assert [request["body"] for request in requests] == server.bodies
+    assert not any(request["refused"] or request["error"] for request in requests)
     printed = cli("trace", "requests", "t.jsonl").out
-    assert printed.count("== trajectory 1 (react), step") == sum(request["trajectory"] == 1 for request in found)
+    assert printed.count("== trajectory 1 (react), step") == sum(request["trajectory"] == 1 for request in requests)
     assert "tools: search_in_graph, add_to_answer, finish" in printed
     assert "-- system" in printed
 
@@ -351,10 +351,10 @@ def test_a_trace_that_cannot_be_written_is_told_before_anything_is_spent(clubs, 
 
 
 def test_methods_lists_options_with_defaults_and_sources(cli):
-    found = {one["name"]: one for one in cli("methods", "--json").json}
-    assert {"anchor", "ark", "bm25"} <= found.keys()
-    assert (found["ark"]["needs_model"], found["anchor"]["needs_model"]) == (True, False)
-    (steps,) = (one for one in found["ark"]["options"] if one["name"] == "max_steps")
+    methods = {method["name"]: method for method in cli("methods", "--json").json}
+    assert {"anchor", "ark", "bm25"} <= methods.keys()
+    assert (methods["ark"]["needs_model"], methods["anchor"]["needs_model"]) == (True, False)
+    (steps,) = (option for option in methods["ark"]["options"] if option["name"] == "max_steps")
     assert (steps["default"], steps["type"]) == (20, "int")
     assert "T_max" in steps["doc"]
     text = cli("methods").out
@@ -401,11 +401,11 @@ def test_cache_info_and_clear(tables, cli, home):
     cache = home.parent / "cache"
     (cache / "mine.txt").write_text("not a graph")
     (cache / "graphs" / "other").mkdir()
-    found = cli("cache", "info", "--json").json
-    assert (found["path"], len(found["graphs"])) == (str(cache), 1)
-    assert found["bytes"] == found["graphs"][0]["bytes"] > 0
+    contents = cli("cache", "info", "--json").json
+    assert (contents["path"], len(contents["graphs"])) == (str(cache), 1)
+    assert contents["bytes"] == contents["graphs"][0]["bytes"] > 0
     cleared = cli("cache", "clear", "--json").json
-    assert (cleared["removed"], cleared["bytes"]) == (1, found["bytes"])
+    assert (cleared["removed"], cleared["bytes"]) == (1, contents["bytes"])
     assert (cache / "mine.txt").exists()
     assert (cache / "graphs" / "other").exists()
     assert cli("cache", "info", "--json").json["graphs"] == []
@@ -414,27 +414,29 @@ def test_cache_info_and_clear(tables, cli, home):
 def test_doctor_tells_settings_and_never_a_key(cli, home, monkeypatch):
     monkeypatch.setenv("ORIENTEER_API_KEY", "sk-very-secret")
     (home / "orienteer.toml").write_text('model = "m"\n')
-    found = cli("doctor", "--json")
-    assert found.code == 0
-    assert found.json["settings"]["model"] == {"value": "m", "from": "orienteer.toml"}
-    assert found.json["settings"]["api_key"] == {"value": "set", "from": "ORIENTEER_API_KEY"}
-    assert found.json["extras"]["parquet"]["install"] == "pip install 'orienteer[parquet]'"
-    for ran in (found, cli("doctor"), cli("doctor", "-v", "-v")):
+    checkup = cli("doctor", "--json")
+    assert checkup.code == 0
+    assert checkup.json["settings"]["model"] == {"value": "m", "from": "orienteer.toml"}
+    assert checkup.json["settings"]["api_key"] == {"value": "set", "from": "ORIENTEER_API_KEY"}
+    assert checkup.json["extras"]["parquet"]["install"] == "pip install 'orienteer[parquet]'"
+    for ran in (checkup, cli("doctor"), cli("doctor", "-v", "-v")):
         assert "sk-very-secret" not in ran.out + ran.err
 
 
 def test_doctor_lists_every_setting(cli, home, users_file):
     users_file.write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
-    found = cli("doctor", "--json").json["settings"]
-    assert found["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": str(users_file)}
-    assert found.keys() == {one.name for one in fields(Settings)} - {"options", "origins"}
+    settings = cli("doctor", "--json").json["settings"]
+    assert settings["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": str(users_file)}
+    assert settings.keys() == {field.name for field in fields(Settings)} - {"options", "origins"}
 
 
 def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):
     whole = cli("doctor", clubs, "--json")
     assert (whole.code, whole.json["graph"]["damaged"], whole.json["graph"]["stale"]) == (0, [], False)
     (generation,) = (clubs / "generations").iterdir()
-    file = max((one for one in generation.iterdir() if one.name != "manifest.json"), key=lambda one: one.stat().st_size)
+    file = max(
+        (path for path in generation.iterdir() if path.name != "manifest.json"), key=lambda path: path.stat().st_size
+    )
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
@@ -446,28 +448,28 @@ def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):
 def test_doctor_names_what_a_graph_lacks(clubs, cli, is_cut):
     (generation,) = (clubs / "generations").iterdir()
     manifest = json.loads((generation / "manifest.json").read_text())
-    file = generation / next(name for name, one in manifest["files"].items() if one["bytes"])
+    file = generation / next(name for name, record in manifest["files"].items() if record["bytes"])
     if is_cut:
         file.write_bytes(file.read_bytes()[:-1])
     else:
         file.unlink()
-    found = cli("doctor", clubs, "--json")
-    assert (found.code, found.json["graph"]["damaged"]) == (1, [file.name])
+    checkup = cli("doctor", clubs, "--json")
+    assert (checkup.code, checkup.json["graph"]["damaged"]) == (1, [file.name])
     (generation / "manifest.json").unlink()
-    found = cli("doctor", clubs)
-    assert (found.code, found.err) == (1, "")
-    assert "damaged: manifest.json" in found.out
-    assert "import the graph again with --force" in found.out
+    checkup = cli("doctor", clubs)
+    assert (checkup.code, checkup.err) == (1, "")
+    assert "damaged: manifest.json" in checkup.out
+    assert "import the graph again with --force" in checkup.out
 
 
 def test_doctor_takes_sources_as_every_command_does(tables, cli, home):
     first = cli("doctor", tables, "--json")
     cache = home.parent / "cache" / "graphs"
-    (made,) = cache.iterdir()
-    assert (first.code, first.json["graph"]["path"], first.json["graph"]["damaged"]) == (0, str(made), [])
-    assert f"in the cache at {made}" in first.err
-    assert f"{made}: all " in cli("doctor", tables).out
-    file = next(one for one in made.glob("generations/*/*") if one.name != "manifest.json" and one.stat().st_size)
+    (folder,) = cache.iterdir()
+    assert (first.code, first.json["graph"]["path"], first.json["graph"]["damaged"]) == (0, str(folder), [])
+    assert f"in the cache at {folder}" in first.err
+    assert f"{folder}: all " in cli("doctor", tables).out
+    file = next(path for path in folder.glob("generations/*/*") if path.name != "manifest.json" and path.stat().st_size)
     content = file.read_bytes()
     file.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     damaged = cli("doctor", tables)
@@ -537,7 +539,9 @@ def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets
 def test_what_a_model_writes_into_a_call_is_not_shown_without_end(clubs, cli):
     def policy(body, before):
         long = [("search_in_graph", {"query": "chess", "x" * 3_000_000: 1})]
-        return Answer(calls=[("finish", {})] if any(one["role"] == "tool" for one in body["messages"]) else long)
+        return Answer(
+            calls=[("finish", {})] if any(message["role"] == "tool" for message in body["messages"]) else long
+        )
 
     with FakeServer(policy) as server:
         ran = cli("ask", clubs, "chess", "--method", "ark", "--model", "m", "--base-url", server.url)

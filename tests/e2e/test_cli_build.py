@@ -38,14 +38,14 @@ def test_build_info_search(cli, docs):
     (hit, *_) = cli("search", "graph", "ferry key", "--json").json["hits"]
     assert hit["source"] == {"file": "guide.md", "page": None, "heading": "Use", "rows": None}
     for method in ("anchor", "bm25", "sage"):
-        (found, *_) = cli("ask", "graph", "ferry key", "--method", method, "--json").json["hits"]
-        assert found["source"] == hit["source"], method
+        (first, *_) = cli("ask", "graph", "ferry key", "--method", method, "--json").json["hits"]
+        assert first["source"] == hit["source"], method
 
 
 def test_json_strict_update_and_staleness(cli, docs):
     assert cli("build", docs, "-o", "graph", "--strict", "--embedder", "none").code == 2
-    made = cli("build", docs, "-o", "graph", "--json", "--embedder", "none").json
-    assert (made["documents"], len(made["unreadable"])) == (2, 1)
+    report = cli("build", docs, "-o", "graph", "--json", "--embedder", "none").json
+    assert (report["documents"], len(report["unreadable"])) == (2, 1)
     assert cli("build", docs, "-o", "graph", "--embedder", "none").code == 2  # there is one already
     (docs / "more.md").write_text("# More\n\nOther words.\n")
     assert cli("info", "graph", "--json").json["stale"] is True
@@ -101,15 +101,15 @@ def test_a_served_model_is_paid_once(cli, docs):
         (docs / f"{at}.txt").write_text(f"The ferry number {at} of Ada Holm crosses the sound at night.")
     with FakeServer(lambda body, times: Answer(content=json.dumps(CHUNK))) as server:
         arguments = ["build", docs, "-o", "graph", "--embedder", "none", "--model", "m", "--base-url", server.url]
-        said = cli(*arguments, "--dry-run")
-        assert "its price is not known" in said.out
-        assert "without an embedder" in said.err
+        estimate = cli(*arguments, "--dry-run")
+        assert "its price is not known" in estimate.out
+        assert "without an embedder" in estimate.err
         planned = cli(*arguments, "--dry-run", "--json").json
         assert server.bodies == []
         ran = cli(*arguments, "--json")
         assert f"m: {planned['metadata']['calls']} calls (0 replies are there already)" in ran.err  # before it starts
-        made = ran.json
-        assert made["usage"]["calls"] == planned["metadata"]["calls"] == len(server.bodies)
+        report = ran.json
+        assert report["usage"]["calls"] == planned["metadata"]["calls"] == len(server.bodies)
         again = cli(*arguments, "--force", "--json").json
         assert again["usage"]["calls"] == 0
 

@@ -21,15 +21,15 @@ def languages(scratch):
 def test_json_has_columns_rows_total_truncated(languages, capsys):
     query = "MATCH (l:language) WHERE l.year > $year RETURN l.name, l.year ORDER BY l.name"
     assert main(["cypher", languages, query, "--param", "year=2000", "--limit", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    result = json.loads(capsys.readouterr().out)
     years = sorted(
         (node.name, node.properties["year"])
         for node in demo_records()[0]
         if node.type == "language" and node.properties.get("year", 0) > 2000
     )
-    assert found == {
+    assert result == {
         "columns": ["l.name", "l.year"],
-        "rows": [list(one) for one in years[:2]],
+        "rows": [list(row) for row in years[:2]],
         "total": len(years),
         "truncated": True,
         "notes": [],
@@ -44,7 +44,7 @@ def test_a_table_for_people_and_what_is_missing_on_standard_error(languages, cap
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (["MATCH (n) DETACH DELETE n"], 2, "DETACH is not allowed"),
         (["MATCH (n:Languge) RETURN n"], 2, "Near: language"),
@@ -60,17 +60,17 @@ def test_a_table_for_people_and_what_is_missing_on_standard_error(languages, cap
         ),
     ],
 )
-def test_errors_are_one_line_with_an_exit_code(languages, capsys, arguments, code, said):
+def test_errors_are_one_line_with_an_exit_code(languages, capsys, arguments, code, message):
     assert main(["cypher", languages, *arguments]) == code
     out, err = capsys.readouterr()
     assert not out
-    assert said in err
+    assert message in err
     assert err.count("\n") == 1
 
 
 def test_a_parameter_is_json_where_it_parses_else_a_text(languages, capsys):
-    given = ["--param", "a=[1, 2]", "--param", "b=12x", "--param", "$c=null", "--param", "d=a=b"]
-    assert main(["cypher", languages, "RETURN $a AS a, $b AS b, $c IS NULL AS c, $d AS d", *given, "--json"]) == 0
+    flags = ["--param", "a=[1, 2]", "--param", "b=12x", "--param", "$c=null", "--param", "d=a=b"]
+    assert main(["cypher", languages, "RETURN $a AS a, $b AS b, $c IS NULL AS c, $d AS d", *flags, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == [[[1, 2], "12x", True, "a=b"]]
 
 
@@ -79,8 +79,8 @@ def test_a_view_names_ids_and_types_its_way(languages, capsys):
         "MATCH (p:Person:computing {id: 'niklaus-wirth'})-[r]->(l:Language {id: 'oberon'}) RETURN type(r), labels(l)"
     )
     assert main(["cypher", languages, query, "--view", "computing", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["rows"]
-    assert found == [["LANGUAGE_DESIGNED_BY_PERSON", ["language", "computing"]]]
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows == [["LANGUAGE_DESIGNED_BY_PERSON", ["language", "computing"]]]
     assert main(["cypher", languages, query]) == 2
     assert main(["cypher", languages, "MATCH (n) RETURN n", "--view", "Language"]) == 2
     assert "is a node type" in capsys.readouterr().err

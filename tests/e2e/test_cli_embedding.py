@@ -35,10 +35,10 @@ def test_a_graph_is_embedded_and_searched_by_meaning(cli, clubs, server):
     assert "7 texts" in ran.err
     assert cli("info", clubs, "--json").json["indexes"] == ["lexical", "names", "vectors"]
 
-    found = cli("search", clubs, "plays chess", "--mode", "dense", "-k", "2", "--json").json
-    assert {hit["id"] for hit in found["hits"]} == {"ann", "bob"}
-    assert (found["method"], found["usage"]["calls"], found["usage"]["prompt_tokens"]) == ("dense", 1, 1)
-    assert found["hits"][0]["why"].startswith("cosine 0.")
+    result = cli("search", clubs, "plays chess", "--mode", "dense", "-k", "2", "--json").json
+    assert {hit["id"] for hit in result["hits"]} == {"ann", "bob"}
+    assert (result["method"], result["usage"]["calls"], result["usage"]["prompt_tokens"]) == ("dense", 1, 1)
+    assert result["hits"][0]["why"].startswith("cosine 0.")
     hybrid = cli("search", clubs, "plays chess", "--mode", "hybrid", "-t", "club", "--json").json
     assert [hit["id"] for hit in hybrid["hits"]][0] == "chess"
     assert {hit["type"] for hit in hybrid["hits"]} == {"club"}
@@ -51,8 +51,8 @@ def test_a_graph_is_embedded_and_searched_by_meaning(cli, clubs, server):
     assert cli("search", clubs, "chess", "--mode", "hybrid:2").code == 2
     near = cli("neighbors", clubs, "ann", "--query", "meets mondays", "--mode", "dense", "--json").json
     assert [hit["id"] for hit in near["hits"]] == ["chess", "choir"]
-    asked = cli("ask", clubs, "plays chess", "--method", "hybrid", "--set", "fusion=rrf", "--json")
-    assert asked.json["hits"][0]["id"] in ("ann", "bob")
+    answered = cli("ask", clubs, "plays chess", "--method", "hybrid", "--set", "fusion=rrf", "--json")
+    assert answered.json["hits"][0]["id"] in ("ann", "bob")
 
 
 def test_a_second_run_pays_nothing(cli, clubs, server):
@@ -104,8 +104,8 @@ def test_a_server_that_fails_ends_it_with_what_was_paid_kept(cli, home, server):
     assert "no more" in ran.err
     sent = {text for body in server.bodies for text in body["input"] if "name 150" not in body["input"]}
     server.policy = answer
-    made = cli("embed", "graph", "--embedder", "openai:fake", "--json").json
-    assert (made["cached"], made["embedded"]) == (len(sent), 200 - len(sent))
+    report = cli("embed", "graph", "--embedder", "openai:fake", "--json").json
+    assert (report["cached"], report["embedded"]) == (len(sent), 200 - len(sent))
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
@@ -125,9 +125,9 @@ def test_after_a_kill_it_goes_on_where_it_was(cli, process, home, server, users_
     before = len(server.requests)
     assert 4 <= before < 10, "the kill did not fall into the work"
     assert cli("search", "graph", "name", "--mode", "dense").code == 2  # nothing was published
-    made = cli("embed", "graph", "--embedder", "openai:fake", "--json").json
-    assert made["embedded"] + made["cached"] == 640
-    assert made["cached"] >= 64 * (before - 1)  # at the most the request under way was paid twice
+    report = cli("embed", "graph", "--embedder", "openai:fake", "--json").json
+    assert report["embedded"] + report["cached"] == 640
+    assert report["cached"] >= 64 * (before - 1)  # at the most the request under way was paid twice
     assert cli("search", "graph", "name 7", "--mode", "dense").code == 0
 
 

@@ -57,8 +57,8 @@ def lines_of(run, name="results.jsonl"):
 def without_times(value):
     """Return JSON without what a clock has written."""
     if isinstance(value, dict):
-        return {name: without_times(one) for name, one in value.items() if name != "seconds"}
-    return [without_times(one) for one in value] if isinstance(value, list) else value
+        return {name: without_times(part) for name, part in value.items() if name != "seconds"}
+    return [without_times(part) for part in value] if isinstance(value, list) else value
 
 
 def in_order(run, name="results.jsonl"):
@@ -108,9 +108,9 @@ def test_two_runs_are_shown_and_compared(clubs, questions, cli):
     ]
     compared = cli("eval", "compare", "run-bm25", "run-anchor", "--measure", "Hit@1", "--json").json
     assert compared["measure"] == "Hit@1"
-    told = cli("eval", "compare", "run-bm25", "run-anchor", "--measure", "Hit@1")
-    assert told.code == 0
-    assert told.out.splitlines()[0] == compared["verdict"]
+    ran = cli("eval", "compare", "run-bm25", "run-anchor", "--measure", "Hit@1")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == compared["verdict"]
 
 
 def test_a_sweep_is_a_run_of_variants(clubs, questions, home, cli):
@@ -137,7 +137,7 @@ def test_a_limit_is_raised_and_conditions_are_kept(clubs, questions, home, cli):
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         (["-m", "bm26"], "bm25"),
         (["-m", "auto"], "name the one that is meant"),
@@ -149,10 +149,10 @@ def test_a_limit_is_raised_and_conditions_are_kept(clubs, questions, home, cli):
         (["-m", "bm25", "--workers", "0"], "workers"),
     ],
 )
-def test_a_wrong_request_is_told_in_a_line_and_leaves_nothing(clubs, questions, home, cli, changed, said):
+def test_a_wrong_request_is_told_in_a_line_and_leaves_nothing(clubs, questions, home, cli, changed, message):
     ran = cli("eval", "run", clubs, questions(), *changed, "-o", "run")
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert message in ran.err
     assert not (home / "run").exists()
 
 
@@ -181,9 +181,9 @@ def test_a_model_is_asked_answers_and_judges(clubs, questions, home, cli):
         assert len(server.requests) == 4 * (CALLS + 1) + 4
         judged = cli("eval", "judge", "run", "--base-url", server.url, "--score", "A-Score", "--json", *model)
         assert judged.code == 0, judged.err
-        asked = len(server.requests)
+        before = len(server.requests)
         again = cli("eval", "judge", "run", "--base-url", server.url, "--score", "A-Score", *model)
-        assert len(server.requests) == asked
+        assert len(server.requests) == before
         assert "0 new verdicts" in again.err
         wanting = cli("eval", "judge", "run", "--base-url", server.url, "--score", "E-Score", *model)
         assert (wanting.code, "--graph" in wanting.err) == (2, True)

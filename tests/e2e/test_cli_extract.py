@@ -94,7 +94,7 @@ def test_one_call_a_chunk_and_every_edge_leads_to_a_chunk(cli, docs, form):
     (schema,) = {json.dumps(body["response_format"], sort_keys=True) for body in server.bodies}
     assert next(iter(SAID[form])) in schema
     graph = Graph.open("graph")
-    chunks = {one for one in graph.node_ids() if graph.type_at(graph.row(one)) == "chunk"}
+    chunks = {node_id for node_id in graph.node_ids() if graph.type_at(graph.row(node_id)) == "chunk"}
     assert len(chunks) == FILES
     facts = {edge.target: edge.source for edge in edges_of(graph) if edge.type == "states"}
     for edge in edges_of(graph):
@@ -125,7 +125,9 @@ def test_a_gleaning_is_a_second_call_that_adds_what_was_missing(cli, docs):
         again = build(cli, server, "--force", "--set", "gleanings=1", "--set", "entity_types=person,place,price,ship")
     assert again.json["usage"]["calls"] == 0
     graph = Graph.open("graph")
-    assert ("ship:boat", "meets", "person:ada holm") in {(one.source, one.type, one.target) for one in edges_of(graph)}
+    assert ("ship:boat", "meets", "person:ada holm") in {
+        (edge.source, edge.type, edge.target) for edge in edges_of(graph)
+    }
 
 
 def test_types_of_ones_own_are_in_the_prompt_and_the_schema_and_others_are_left_out(cli, docs):
@@ -135,7 +137,7 @@ def test_types_of_ones_own_are_in_the_prompt_and_the_schema_and_others_are_left_
     assert "person, sea_port" in body["messages"][0]["content"]
     assert json.dumps(["person", "sea_port"]) in json.dumps(body["response_format"])
     assert len(server.requests) == 2 * FILES, "a repair was asked for, for the reply has other types"
-    reasons = {one["reason"]: one["count"] for one in ran.json["extracted"]["rejected"]}
+    reasons = {row["reason"]: row["count"] for row in ran.json["extracted"]["rejected"]}
     assert reasons == {
         "an entity of none of the types asked for": 2 * FILES,
         "a member that is no listed entity of the types asked for": FILES,
@@ -165,7 +167,7 @@ def test_a_reply_that_is_no_json_is_repaired_once_then_told_and_the_others_stay(
         assert (rejected["reason"], rejected["count"]) == ("no sound record of triples", 1)
         assert rejected["examples"][0].startswith("05.txt#0: ")
         graph = Graph.open("graph")
-        (edge,) = [one for one in edges_of(graph) if one.type == "sails_to"]
+        (edge,) = [item for item in edges_of(graph) if item.type == "sails_to"]
         assert edge.weight == FILES - 1
         assert "03.txt#0" in graph, "the chunk stays, with nothing extracted"
     with FakeServer(lambda body, times: Answer(content=reply("triples"))) as server:
@@ -177,8 +179,8 @@ def test_a_reply_that_is_no_json_is_repaired_once_then_told_and_the_others_stay(
 def test_two_types_of_one_name_stay_apart(cli, docs):
     def answer(body, times):
         kind = "ship" if "boat7." in body["messages"][1]["content"] else "person"
-        said = [{"name": "Ada Holm", "type": kind, "description": f"A {kind}."}, *ENTITIES[1:]]
-        return Answer(content=reply("triples", entities=said))
+        entities = [{"name": "Ada Holm", "type": kind, "description": f"A {kind}."}, *ENTITIES[1:]]
+        return Answer(content=reply("triples", entities=entities))
 
     with FakeServer(answer) as server:
         build(cli, server)
@@ -217,7 +219,7 @@ def test_an_update_pays_for_new_chunks_and_drops_what_only_old_ones_said(cli, do
     graph = Graph.open("graph")
     assert "boat:boat2" not in graph
     assert "boat:boat99" in graph
-    (edge,) = [one for one in edges_of(graph) if one.type == "sails_to"]
+    (edge,) = [item for item in edges_of(graph) if item.type == "sails_to"]
     assert "02.txt#0" not in edge.properties["sources"]
 
 
@@ -261,8 +263,8 @@ def test_a_dead_server_ends_the_build_and_keeps_what_was_paid(cli, docs):
         ran = build(cli, server)
         assert ran.code != 0
         assert "API key" in ran.err
-        told = f"m: {FILES} calls (0 replies are there already)"
-        assert told in ran.err, "what it takes is told before the first call"
+        line = f"m: {FILES} calls (0 replies are there already)"
+        assert line in ran.err, "what it takes is told before the first call"
     assert not Path("graph").exists()
     with FakeServer(lambda body, times: Answer(content=reply("triples"))) as server:
         assert build(cli, server).json["usage"]["calls"] == FILES - 10
@@ -270,19 +272,19 @@ def test_a_dead_server_ends_the_build_and_keeps_what_was_paid(cli, docs):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL")
 def test_killed_it_goes_on_and_pays_for_nothing_twice(process, cli, docs):
-    said: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     lock, is_full, go = threading.Lock(), threading.Event(), threading.Event()
-    held = []
+    waiting = []
 
     def answer(body, times):
         with lock:
-            is_held = len(said) >= 9 and not go.is_set()
+            is_held = len(counts) >= 9 and not go.is_set()
             if is_held:
-                held.append(body)
-                if len(held) == CONCURRENCY:
+                waiting.append(body)
+                if len(waiting) == CONCURRENCY:
                     is_full.set()
             else:
-                said[body["messages"][1]["content"]] += 1
+                counts[body["messages"][1]["content"]] += 1
         if is_held:
             go.wait(30)  # whoever asked is dead by then
         return Answer(content=reply("triples"))
@@ -294,11 +296,11 @@ def test_killed_it_goes_on_and_pays_for_nothing_twice(process, cli, docs):
         running.send_signal(signal.SIGKILL)
         running.communicate()
         go.set()
-        paid = len(said)
+        paid = len(counts)
         ran = build(cli, server)
     assert ran.code == 0, ran.err
     assert ran.json["usage"]["calls"] == FILES - paid
-    assert max(said.values()) == 1
+    assert max(counts.values()) == 1
 
 
 def test_methods_of_before_rank_what_was_read_and_nothing_else(cli, docs):
@@ -306,18 +308,19 @@ def test_methods_of_before_rank_what_was_read_and_nothing_else(cli, docs):
         build(cli, server)
         cli("build", "docs", "-o", "plain", "--embedder", "none")
     for method in ("bm25", "sage", "auto"):
-        found, plain = (
+        extracted, plain = (
             cli("ask", graph, "Which boat meets ferry 3 of Ada Holm?", "--method", method, "--json")
             for graph in ("graph", "plain")
         )
-        assert found.code == 0, found.err
-        assert {hit["type"] for hit in found.json["hits"]} == {"chunk"}, method
+        assert extracted.code == 0, extracted.err
+        assert {hit["type"] for hit in extracted.json["hits"]} == {"chunk"}, method
         ranked = [
-            [(hit["id"], hit["score"]) for hit in ran.json["hits"] if hit["type"] == "chunk"] for ran in (found, plain)
+            [(hit["id"], hit["score"]) for hit in ran.json["hits"] if hit["type"] == "chunk"]
+            for ran in (extracted, plain)
         ]
         assert ranked[0] == ranked[1], method
-    found, plain = (Graph.open(one).manifest.provenance["greatest_weights"] for one in ("graph", "plain"))
-    assert found == plain, "mentions of entities are on a scale of their own"
+    weights, plain = (Graph.open(name).manifest.provenance["greatest_weights"] for name in ("graph", "plain"))
+    assert weights == plain, "mentions of entities are on a scale of their own"
     for command in ("info", "schema", "doctor"):
         assert cli(command, "graph").code == 0
 
@@ -332,18 +335,19 @@ def test_chunks_of_400_tokens_overlap_by_50_unless_told_otherwise(cli, home):
     assert ran.json["chunking"] == "tokens"
     graph = Graph.open("graph")
     chunks = sorted(
-        (graph.node(one) for one in graph.node_ids() if "#" in one), key=lambda node: node.properties["order"]
+        (graph.node(node_id) for node_id in graph.node_ids() if "#" in node_id),
+        key=lambda node: node.properties["order"],
     )
     assert max(node.properties["tokens"] for node in chunks) <= 400
-    for one, other in zip(chunks, chunks[1:], strict=False):
-        shared = [sentence for sentence in sentences if sentence in one.text and sentence in other.text]
+    for chunk, other in zip(chunks, chunks[1:], strict=False):
+        shared = [sentence for sentence in sentences if sentence in chunk.text and sentence in other.text]
         assert other.text.startswith(shared[0])
-        assert one.text.endswith(shared[-1])
+        assert chunk.text.endswith(shared[-1])
         assert len(shared) == 3, "three of 15 tokens"
     assert {sentence for node in chunks for sentence in sentences if sentence in node.text} == set(sentences)
     cli("build", "long", "-o", "other", "--embedder", "none", "--extract", "hyper", "--set", "overlap=0")
     other = Graph.open("other")
-    texts = [other.node(one).text for one in other.node_ids() if "#" in one]
+    texts = [other.node(node_id).text for node_id in other.node_ids() if "#" in node_id]
     assert sum(map(len, texts)) < sum(len(node.text) for node in chunks)
     refused = cli("build", "long", "-o", "third", "--embedder", "none", "--set", "overlap=200")
     assert (refused.code, "overlap is 200" in refused.err) == (2, True)
@@ -353,10 +357,10 @@ def test_an_update_may_repeat_the_options_of_its_graph_and_no_others(cli, docs):
     build = ("build", "docs", "-o", "graph", "--embedder", "none")
     assert cli(*build, "--extract", "hyper", "--set", "phrases=false").code == 0
     assert cli(*build, "--update", "--set", "phrases=false", "--json").json["extracted"]["form"] == "hyper"
-    for wrong, said in ((("phrases=true",), "phrases = False"), (("tokens=256", "overlap=0"), "overlap = 50")):
-        ran = cli(*build, "--update", *(part for one in wrong for part in ("--set", one)))
+    for wrong, setting in ((("phrases=true",), "phrases = False"), (("tokens=256", "overlap=0"), "overlap = 50")):
+        ran = cli(*build, "--update", *(part for option in wrong for part in ("--set", option)))
         assert ran.code == 2
-        assert said in ran.err
+        assert setting in ran.err
 
 
 def test_a_chunk_that_is_too_long_for_the_server_is_left_out_and_told(cli, docs):
@@ -373,7 +377,7 @@ def test_a_chunk_that_is_too_long_for_the_server_is_left_out_and_told(cli, docs)
     assert rejected["examples"][0].startswith("05.txt#0: ")
     assert "maximum context length" in ran.err
     graph = Graph.open("graph")
-    (edge,) = [one for one in edges_of(graph) if one.type == "sails_to"]
+    (edge,) = [item for item in edges_of(graph) if item.type == "sails_to"]
     assert "05.txt#0" not in edge.properties["sources"]
     assert edge.weight == FILES - 1
 

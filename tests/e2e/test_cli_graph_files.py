@@ -13,21 +13,21 @@ BOMB = '<!DOCTYPE graphml [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><graphml><graph
 
 @pytest.fixture
 def languages():
-    made = networkx.DiGraph()
-    made.add_node("erlang", label="Erlang", kind="language", description="A language for telephone exchanges.")
-    made.add_node("joe", label="Joe Armstrong", kind="person", description="Wrote about it.")
-    made.add_node("robert", label="Robert Virding", kind="person", description="Wrote another book.")
-    made.add_edge("joe", "erlang", label="designed", since=1986)
-    made.add_edge("robert", "erlang", label="designed", since=1986)
-    return made
+    network = networkx.DiGraph()
+    network.add_node("erlang", label="Erlang", kind="language", description="A language for telephone exchanges.")
+    network.add_node("joe", label="Joe Armstrong", kind="person", description="Wrote about it.")
+    network.add_node("robert", label="Robert Virding", kind="person", description="Wrote another book.")
+    network.add_edge("joe", "erlang", label="designed", since=1986)
+    network.add_edge("robert", "erlang", label="designed", since=1986)
+    return network
 
 
 @pytest.mark.parametrize("name", ["languages.graphml", "languages.gexf", "languages.graphml.gz"])
 def test_a_file_of_networkx_is_imported_and_asked(name, languages, home, cli):
     write = networkx.write_gexf if name.endswith("gexf") else networkx.write_graphml
     write(languages, home / "plain")
-    data = (home / "plain").read_bytes()
-    (home / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    content = (home / "plain").read_bytes()
+    (home / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     ran = cli("import", name, "-o", "graph", "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["node_types"], ran.json["edge_types"]) == ({"language": 1, "person": 2}, {"designed": 2})
@@ -36,9 +36,9 @@ def test_a_file_of_networkx_is_imported_and_asked(name, languages, home, cli):
     assert (shown["id"], shown["type"], shown["text"]) == ("erlang", "language", "A language for telephone exchanges.")
     hits = cli("neighbors", "graph", "Erlang", "--edge", "designed", "--direction", "in", "--json").json["hits"]
     assert [hit["name"] for hit in hits] == ["Joe Armstrong", "Robert Virding"]
-    asked = cli("ask", name, "Who designed Erlang?", "--type", "person", "-k", "2", "--json")  # made in the cache
-    assert asked.code == 0
-    assert {hit["id"] for hit in asked.json["hits"]} == {"joe", "robert"}
+    answered = cli("ask", name, "Who designed Erlang?", "--type", "person", "-k", "2", "--json")  # made in the cache
+    assert answered.code == 0
+    assert {hit["id"] for hit in answered.json["hits"]} == {"joe", "robert"}
 
 
 def test_an_export_is_imported_again_as_it_was(tables, cli):
@@ -68,8 +68,8 @@ def test_a_folder_for_neo4j_admin_is_imported(home, cli):
     assert (strict.code, (home / "graph").exists()) == (2, False)
     hits = cli("search", "import", "movie", "--where", "year<=1995", "--mode", "lexical", "--json")
     assert hits.code == 0
-    found = cli("neighbors", "import", "Keanu Reeves", "--where", "year<=1995", "--json").json["hits"]
-    assert [hit["id"] for hit in found] == ["Movie:2"]
+    neighbors = cli("neighbors", "import", "Keanu Reeves", "--where", "year<=1995", "--json").json["hits"]
+    assert [hit["id"] for hit in neighbors] == ["Movie:2"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_the_output_of_graphrag_is_imported_by_the_titles_of_its_entities(home, 
     ran = cli("import", "output", "-o", "graph", "--column", "id=title", "--json")
     assert ran.code == 0, ran.err
     assert (ran.json["node_types"], ran.json["edges"], ran.json["dropped"]) == ({"PERSON": 1, "GEO": 1}, 1, [])
-    assert [one["file"] for one in ran.json["ignored"]] == ["output/text_units.parquet"]
+    assert [row["file"] for row in ran.json["ignored"]] == ["output/text_units.parquet"]
     assert cli("show", "graph", "SALT BAY", "--json").json["text"] == "A town."
 
 

@@ -19,17 +19,17 @@ def test_ask_prints_the_short_answer_and_the_long_one_and_its_trace_replays(fold
     script = Script({**faithful(), **lean()})
     with FakeServer(script.answer) as server:
         model = ("--model", "m", "--base-url", server.url)
-        asked = ("ask", folder, QUESTION, "--method", "graphsearch:light", *model, *options)
-        ran = cli(*asked, "-q", "--trace", "t.jsonl")
-        data = cli(*asked, "--json").json
+        command = ("ask", folder, QUESTION, "--method", "graphsearch:light", *model, *options)
+        ran = cli(*command, "-q", "--trace", "t.jsonl")
+        result = cli(*command, "--json").json
     assert ran.code == 0
-    assert f"\n{data['answer']}\n\n{data['long_answer']}\n" in ran.out
-    assert re.fullmatch(r"22 \[c\d\]", data["answer"])
-    assert data["usage"]["calls"] == calls
-    assert data["long_answer"].startswith("Titian died in Venice [")
+    assert f"\n{result['answer']}\n\n{result['long_answer']}\n" in ran.out
+    assert re.fullmatch(r"22 \[c\d\]", result["answer"])
+    assert result["usage"]["calls"] == calls
+    assert result["long_answer"].startswith("Titian died in Venice [")
     (first, *others) = [json.loads(line) for line in (home / "t.jsonl").read_text().splitlines()]
     assert len(others) == calls
-    assert all(one["method"].startswith("graphsearch:light: graphsearch-") for one in others)
+    assert all(method["method"].startswith("graphsearch:light: graphsearch-") for method in others)
     replayed = cli("trace", "replay", "t.jsonl", folder, "--json").json
     assert replayed["calls"] == replayed["equal"] == len(first["steps"]) == 6
 

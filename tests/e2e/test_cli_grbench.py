@@ -34,7 +34,7 @@ def solver(body, _):
     is_hard = "leads" not in question and "Boats" not in question
     if turns <= is_hard:
         return Answer(content=call(WRONG if is_hard and not turns else CODE.format("Choir")))
-    answer = "Ann" if "leads" in question else next(said for name, said in LAST.items() if name in question)
+    answer = "Ann" if "leads" in question else next(full_name for name, full_name in LAST.items() if name in question)
     return Answer(content=f"It is clear.\n\\answer{{{answer}}}")
 
 
@@ -53,8 +53,8 @@ def judged(clubs, home, cli):
 def test_a_call_that_cannot_be_read_is_a_failed_one(clubs, home, cli):
     def broken_first(body, _):
         turns = sum(message["role"] == "assistant" for message in body["messages"])
-        said = ('<tool_call>\n{"name": "code_interpreter", "arguments": {\n</tool_call>', call(CODE.format("Choir")))
-        return Answer(content=said[turns] if turns < len(said) else r"\answer{Ann}")
+        replies = ('<tool_call>\n{"name": "code_interpreter", "arguments": {\n</tool_call>', call(CODE.format("Choir")))
+        return Answer(content=replies[turns] if turns < len(replies) else r"\answer{Ann}")
 
     (home / "grbench.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
     with FakeServer(broken_first) as server:

@@ -34,10 +34,10 @@ def run(clubs, home, cli, monkeypatch):
     file = home / "questions.jsonl"
     rows = [{"id": text, "question": text, "nodes": nodes} for text, (_, nodes) in QUESTIONS.items()]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    asked = [part for method in METHODS for part in ("--method", method)]
+    method_flags = [part for method in METHODS for part in ("--method", method)]
     with FakeServer(policy) as server:
         flags = ("--model", "fake", "--base-url", server.url, "-k", "4", "-o", "run")
-        ran = cli("eval", "run", clubs, file, *asked, *flags, "-q", "--json")
+        ran = cli("eval", "run", clubs, file, *method_flags, *flags, "-q", "--json")
         bodies = server.bodies
     assert ran.code == 0, ran.err
     lines = (home / "run" / "results.jsonl").read_text().splitlines()
@@ -74,8 +74,8 @@ def test_spark_and_its_expansion_end_to_end(run):
 
     marks = {}
     for line in trails:
-        found = {mark for one in line["trajectories"] for mark in one["marks"]}
-        assert marks.setdefault(line["id"], found) == found  # whichever way the plan was asked for
+        marks_seen = {mark for trajectory in line["trajectories"] for mark in trajectory["marks"]}
+        assert marks.setdefault(line["id"], marks_seen) == marks_seen  # whichever way the plan was asked for
     assert marks == {
         choir: {"edges"},
         chess: set(),

@@ -65,11 +65,11 @@ def test_a_reader_that_stops_early_ends_it_silently(home, process):
 
 @posix
 def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process):
-    asked, release = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def policy(body, before):
         if any(message["role"] == "assistant" for message in body["messages"]):
-            asked.set()
+            started.set()
             release.wait(10)
         return Answer(calls=[("search_in_graph", {"query": "chess"})])
 
@@ -78,7 +78,7 @@ def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process
             *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url),
             *("--agents", "1", "--trace", "trace.jsonl"),
         )
-        assert asked.wait(30)
+        assert started.wait(30)
         ran.send_signal(signal.SIGINT)
         out, err = ran.communicate(timeout=30)
         release.set()
@@ -93,11 +93,11 @@ def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process
 
 @posix
 def test_an_interruption_of_three_agents_keeps_all_their_steps(clubs, home, process):
-    asked, release = threading.Semaphore(0), threading.Event()
+    started, release = threading.Semaphore(0), threading.Event()
 
     def policy(body, before):
         if any(message["role"] == "assistant" for message in body["messages"]):
-            asked.release()
+            started.release()
             release.wait(10)
         return Answer(calls=[("search_in_graph", {"query": "chess"})])
 
@@ -105,14 +105,16 @@ def test_an_interruption_of_three_agents_keeps_all_their_steps(clubs, home, proc
         ran = process(
             *("ask", clubs, "Who plays chess?", "--model", "fake", "--base-url", server.url, "--trace", "trace.jsonl")
         )
-        assert all(asked.acquire(timeout=30) for _ in range(3))
+        assert all(started.acquire(timeout=30) for _ in range(3))
         ran.send_signal(signal.SIGINT)
         out, err = ran.communicate(timeout=30)
         release.set()
     assert (ran.returncode, out) == (130, "")
     assert err.splitlines()[-2:] == ["the trace so far is in trace.jsonl", "interrupted"]
-    kept = [json.loads(line) for line in (home / "trace.jsonl").read_text().splitlines()]
-    assert [(one["stopped_by"], len(one["steps"])) for one in kept] == [("interrupted", 1)] * 3
+    trajectories = [json.loads(line) for line in (home / "trace.jsonl").read_text().splitlines()]
+    assert [(trajectory["stopped_by"], len(trajectory["steps"])) for trajectory in trajectories] == [
+        ("interrupted", 1)
+    ] * 3
     assert sorted(path.name for path in home.iterdir()) == ["clubs", "graph", "trace.jsonl"]
 
 

@@ -29,15 +29,15 @@ def items(path):
 def test_a_quiz_is_written_and_its_balance_is_told(languages, home, cli):
     ran = cli("quiz", languages, "-n", "16", "-o", "quiz.jsonl", "--random-seed", "3", "--json")
     assert ran.code == 0, ran.err
-    made = items(home / "quiz.jsonl")
-    assert [one.answer_type for one in made[:4]] == ["entity", "boolean", "number", "set"]
-    told = ran.json
-    assert told["questions"] == told["asked"] == len(made) == 16
-    assert told["answer_types"] == {"boolean": 4, "entity": 4, "number": 4, "set": 4}
-    assert sum(told["cells"].values()) == 16
-    assert len(told["cells"]) == 56
+    quiz = items(home / "quiz.jsonl")
+    assert [item.answer_type for item in quiz[:4]] == ["entity", "boolean", "number", "set"]
+    summary = ran.json
+    assert summary["questions"] == summary["asked"] == len(quiz) == 16
+    assert summary["answer_types"] == {"boolean": 4, "entity": 4, "number": 4, "set": 4}
+    assert sum(summary["cells"].values()) == 16
+    assert len(summary["cells"]) == 56
     assert "4 booleans (2 true), 4 entities, 4 numbers, 4 sets" in ran.err
-    for reason, number in told["rejected"].items():
+    for reason, number in summary["rejected"].items():
         assert f"{number:,} {reason}: " in ran.err
 
 
@@ -73,7 +73,7 @@ def test_nodes_of_other_questions_are_avoided(languages, home, cli):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("-o", "nowhere/quiz.jsonl"), "a folder that does not exist"),
         (("-o", "."), "is a folder"),
@@ -86,10 +86,10 @@ def test_nodes_of_other_questions_are_avoided(languages, home, cli):
         (("-o", "quiz.jsonl", "-n", "0"), "-n"),
     ],
 )
-def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, arguments, said):
+def test_a_wrong_request_is_told_and_writes_nothing(languages, home, cli, arguments, message):
     ran = cli("quiz", languages, *arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert message in ran.err
     assert not list(home.iterdir())
 
 

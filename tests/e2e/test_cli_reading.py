@@ -10,8 +10,8 @@ from orienteer.graph.store import Graph
 HIT = {"id", "type", "name", "score", "votes", "why", "text", "source"}
 
 
-def ids(found):
-    return [hit["id"] for hit in found["hits"]]
+def ids(result):
+    return [hit["id"] for hit in result["hits"]]
 
 
 def test_import_reports_what_came_in_and_what_was_left_out(tables, cli):
@@ -74,39 +74,39 @@ def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
 
 
 def test_info(clubs, tables, cli):
-    found = cli("info", clubs, "--json").json
+    facts = cli("info", clubs, "--json").json
     sizes = {"nodes", "edges", "node_types", "edge_types", "bytes"}
-    assert found.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale"}
-    assert (found["nodes"], found["edges"]) == (7, 6)
-    assert found["node_types"] == {"person": 4, "club": 3}
-    assert found["edge_types"] == {"member of": 5, "leads": 1}
+    assert facts.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale"}
+    assert (facts["nodes"], facts["edges"]) == (7, 6)
+    assert facts["node_types"] == {"person": 4, "club": 3}
+    assert facts["edge_types"] == {"member of": 5, "leads": 1}
     generation = next((clubs / "generations").iterdir())
     on_disk = sum(file.stat().st_size for file in generation.iterdir() if file.name != "manifest.json")
-    assert found["bytes"] == on_disk
-    assert found["stale"] is False
+    assert facts["bytes"] == on_disk
+    assert facts["stale"] is False
     os.utime(tables / "nodes.jsonl", (1, 1))
     assert cli("info", clubs, "--json").json["stale"] is True
 
 
 def test_schema(clubs, cli):
-    found = cli("schema", clubs, "--json").json
-    assert found["node_types"] == {"person": 4, "club": 3}
-    assert {"source": "person", "type": "leads", "target": "club", "count": 1} in found["edges"]
+    schema = cli("schema", clubs, "--json").json
+    assert schema["node_types"] == {"person": 4, "club": 3}
+    assert {"source": "person", "type": "leads", "target": "club", "count": 1} in schema["edges"]
     assert "person -leads-> club" in cli("schema", clubs).out
 
 
 def test_search(clubs, cli):
-    found = cli("search", clubs, "chess violin", "--json").json
-    assert found.keys() == {
+    result = cli("search", clubs, "chess violin", "--json").json
+    assert result.keys() == {
         *("version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"),
     }
-    assert all(hit.keys() == HIT for hit in found["hits"])
+    assert all(hit.keys() == HIT for hit in result["hits"])
     expected = Graph.open(clubs).search("chess violin")
-    assert ids(found) == [hit.id for hit in expected]
-    assert [hit["score"] for hit in found["hits"]] == pytest.approx([hit.score for hit in expected])
-    assert found["hits"][0]["id"] == "ann"
-    assert "violin" in found["hits"][0]["why"]
-    assert (found["method"], found["answer"], found["stopped_by"]) == ("bm25", None, "finish")
+    assert ids(result) == [hit.id for hit in expected]
+    assert [hit["score"] for hit in result["hits"]] == pytest.approx([hit.score for hit in expected])
+    assert result["hits"][0]["id"] == "ann"
+    assert "violin" in result["hits"][0]["why"]
+    assert (result["method"], result["answer"], result["stopped_by"]) == ("bm25", None, "finish")
 
 
 def test_search_keeps_types_conditions_and_k(clubs, cli):
@@ -123,12 +123,12 @@ def test_search_without_a_hit_is_no_error(clubs, cli):
 
 
 def test_neighbors(clubs, cli):
-    found = cli("neighbors", clubs, "Choir", "--json").json
-    assert found.keys() == {"node", "total", "counts", "offset", "hits"}
-    assert (found["node"], found["total"], found["offset"]) == ("choir", 2, 0)
-    assert {"edge_type": "leads", "direction": "in", "node_type": "person", "count": 1} in found["counts"]
-    assert all(hit.keys() == HIT | {"edges"} for hit in found["hits"])
-    ann = next(hit for hit in found["hits"] if hit["id"] == "ann")
+    page = cli("neighbors", clubs, "Choir", "--json").json
+    assert page.keys() == {"node", "total", "counts", "offset", "hits"}
+    assert (page["node"], page["total"], page["offset"]) == ("choir", 2, 0)
+    assert {"edge_type": "leads", "direction": "in", "node_type": "person", "count": 1} in page["counts"]
+    assert all(hit.keys() == HIT | {"edges"} for hit in page["hits"])
+    ann = next(hit for hit in page["hits"] if hit["id"] == "ann")
     assert {"source": "ann", "type": "leads", "target": "choir"} in ann["edges"]
     assert len(ann["edges"]) == 2
 
@@ -143,16 +143,16 @@ def test_neighbors_rank_filter_and_page(clubs, cli):
 
 
 def test_intersect(clubs, cli):
-    found = cli("intersect", clubs, "Chess Club", "Choir", "--type", "person", "--json").json
-    (hit,) = found["hits"]
+    shared = cli("intersect", clubs, "Chess Club", "Choir", "--type", "person", "--json").json
+    (hit,) = shared["hits"]
     assert hit["id"] == "ann"
     assert len(hit["edges"]) == 3
     assert hit["score"] == 2
 
 
 def test_paths(clubs, cli):
-    found = cli("paths", clubs, "bob", "dan", "--json").json
-    (path,) = found["paths"]
+    result = cli("paths", clubs, "bob", "dan", "--json").json
+    (path,) = result["paths"]
     assert path["length"] == 4
     assert path["nodes"] == ["bob", "chess", "ann", "choir", "dan"]
     kinds = [sorted((edge["source"], edge["type"], edge["target"]) for edge in hop) for hop in path["edges"]]
@@ -219,9 +219,9 @@ def test_sources_stand_where_a_graph_may(tables, cli):
 def test_export_and_import_give_the_graph_back(clubs, home, cli):
     assert cli("export", clubs, "--to", "jsonl", "-o", "dump").code == 0
     assert cli("import", "dump", "-o", "again").code == 0
-    one, other = Graph.open(clubs), Graph.open("again")
-    assert [one.node(name) for name in one.node_ids()] == [other.node(name) for name in other.node_ids()]
-    assert list(one.iter_edges()) == list(other.iter_edges())
+    graph, other = Graph.open(clubs), Graph.open("again")
+    assert [graph.node(name) for name in graph.node_ids()] == [other.node(name) for name in other.node_ids()]
+    assert list(graph.iter_edges()) == list(other.iter_edges())
 
 
 def test_export_refuses_a_folder_on_standard_output(clubs, cli):
@@ -258,7 +258,7 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["ask", "clubs"], "error: Missing argument 'QUESTION'. See: orienteer ask --help"),
         (["search", "clubs"], "error: Missing argument 'WORDS'. See: orienteer search --help"),
@@ -268,9 +268,9 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
         (["serch"], "error: No such command 'serch'. Did you mean 'search'? See: orienteer --help"),
     ],
 )
-def test_a_wrong_command_line_points_to_the_help_of_its_command(cli, arguments, said):
+def test_a_wrong_command_line_points_to_the_help_of_its_command(cli, arguments, message):
     ran = cli(*arguments)
-    assert (ran.code, ran.err) == (2, f"{said}\n")
+    assert (ran.code, ran.err) == (2, f"{message}\n")
 
 
 def test_help_cuts_nothing(cli):

@@ -22,8 +22,8 @@ def server(home, monkeypatch):
 
 
 def pieces(cli, graph):
-    found = cli("doctor", graph, "--json")
-    return found.code, found.json["graph"]["vectors"], found.json["graph"]["cypher"]
+    checkup = cli("doctor", graph, "--json")
+    return checkup.code, checkup.json["graph"]["vectors"], checkup.json["graph"]["cypher"]
 
 
 def publish_copy(graph, catalog):
@@ -39,14 +39,14 @@ def publish_copy(graph, catalog):
 
 def test_a_graph_without_either(cli, clubs):
     assert pieces(cli, clubs) == (0, None, None)
-    told = cli("doctor", clubs).out
-    assert "vectors: none; orienteer embed makes them" in told
-    assert "Cypher's copy: none; the first statement makes it" in told
+    text = cli("doctor", clubs).out
+    assert "vectors: none; orienteer embed makes them" in text
+    assert "Cypher's copy: none; the first statement makes it" in text
 
 
 def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, monkeypatch):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
-    asked = len(server.requests)
+    before = len(server.requests)
     code, vectors, _ = pieces(cli, clubs)
     assert code == 0
     assert (vectors["embedder"], vectors["dimension"], vectors["nodes"], vectors["vectors"]) == (
@@ -58,11 +58,11 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
     assert (vectors["nodes_without"], vectors["recall"], vectors["is_exact"]) == (0, 1.0, False)
     assert (vectors["embedder_available"], vectors["trouble"]) == (True, None)
     folder = piece(clubs, "vectors")
-    assert vectors["bytes"] == sum(one.stat().st_size for one in folder.iterdir() if one.name != "vectors.json")
-    told = cli("doctor", clubs).out
-    assert "vectors: 7 of 48 dimensions by openai:fake" in told
-    assert "the index finds 100.0% of the nearest ten: their signs are scanned first; the embedder is there" in told
-    assert len(server.requests) == asked  # nothing is sent to see that
+    assert vectors["bytes"] == sum(file.stat().st_size for file in folder.iterdir() if file.name != "vectors.json")
+    text = cli("doctor", clubs).out
+    assert "vectors: 7 of 48 dimensions by openai:fake" in text
+    assert "the index finds 100.0% of the nearest ten: their signs are scanned first; the embedder is there" in text
+    assert len(server.requests) == before  # nothing is sent to see that
 
     monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", "http://127.0.0.1:9/v1")
     _, vectors, _ = pieces(cli, clubs)
@@ -95,10 +95,10 @@ def test_doctor_tells_of_a_damaged_copy_and_its_remedy_works(cli, clubs):
     file.write_bytes(content)
     ran = cli("doctor", clubs, "--json")
     assert (ran.code, ran.json["graph"]["pieces"]["cypher"]["damaged"]) == (1, ["cypher.lbug"])
-    told = cli("doctor", clubs).out
-    assert f"damaged: {file}" in told
-    assert "whole" not in told.partition("all ")[2].partition("\n")[2]
-    assert f"cypher: damaged; remove the folder {folder}" in told
+    text = cli("doctor", clubs).out
+    assert f"damaged: {file}" in text
+    assert "whole" not in text.partition("all ")[2].partition("\n")[2]
+    assert f"cypher: damaged; remove the folder {folder}" in text
     shutil.rmtree(folder)
     assert cli("doctor", clubs).code == 0
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
@@ -143,25 +143,27 @@ def test_the_cache_tells_of_all_it_holds_and_keeps_what_was_paid_for(cli, tables
     cache = home.parent / "cache"
     ReplyCache(cache / "replies").put(ChatRequest(model="m", messages=()), "a reply")
     (cache / "vectors" / "mine").mkdir()
-    found = cli("cache", "info", "--json").json
-    assert [len(found[kind]) for kind in ("graphs", "vectors", "replies")] == [1, 1, 1]
-    (vectors,) = found["vectors"]
-    assert vectors["bytes"] == sum(one.stat().st_size for one in (cache / "vectors").rglob("*") if one.is_file()) > 0
-    assert found["bytes"] == sum(one["bytes"] for kind in ("graphs", "vectors", "replies") for one in found[kind])
+    contents = cli("cache", "info", "--json").json
+    assert [len(contents[kind]) for kind in ("graphs", "vectors", "replies")] == [1, 1, 1]
+    (vectors,) = contents["vectors"]
+    assert vectors["bytes"] == sum(file.stat().st_size for file in (cache / "vectors").rglob("*") if file.is_file()) > 0
+    assert contents["bytes"] == sum(
+        entry["bytes"] for kind in ("graphs", "vectors", "replies") for entry in contents[kind]
+    )
     assert "1 graph, vectors of 1 embedder, replies of models, " in cli("cache", "info").out
 
     cleared = cli("cache", "clear", "--json").json
     assert (cleared["removed"], cleared["kept"].keys()) == (1, {"vectors", "replies"})
-    asked = len(server.requests)
+    before = len(server.requests)
     assert cli("embed", tables, "--embedder", "openai:fake").code == 0
-    assert len(server.requests) == asked  # the graph is made again, its vectors are there
+    assert len(server.requests) == before  # the graph is made again, its vectors are there
     ran = cli("cache", "clear", "--vectors")
     assert "removed 1 graph, vectors of 1 embedder, " in ran.out
     assert "kept: replies, " in ran.err
     assert "--replies" in ran.err
     assert (cache / "vectors" / "mine").is_dir()
     assert cli("embed", tables, "--embedder", "openai:fake").code == 0
-    assert len(server.requests) > asked
+    assert len(server.requests) > before
     ran = cli("cache", "clear", "--vectors", "--replies")
     assert "replies of models" in ran.out
     assert "kept" not in ran.err
@@ -198,7 +200,7 @@ def test_a_graph_that_the_cache_did_not_make_is_somebodys_own(cli, clubs, home):
     shutil.copytree(clubs, graphs / "mine")
     shutil.copytree(clubs, graphs / "clubs-0123456789ab")
     assert cli("cache", "clear", "--json").json["removed"] == 1
-    assert [one.name for one in graphs.iterdir()] == ["mine"]
+    assert [file.name for file in graphs.iterdir()] == ["mine"]
 
 
 def test_a_link_in_the_cache_is_somebodys_own(cli, clubs, home):
@@ -224,12 +226,12 @@ def test_nothing_is_removed_through_a_linked_folder_of_the_cache(cli, clubs, hom
 
 @pytest.mark.parametrize("place", ["mine", "generations/mine", "pieces/mine"])
 def test_what_somebody_put_into_a_graph_of_the_cache_stays(cli, clubs, home, place):
-    made = home.parent / "cache" / "graphs" / "clubs-0123456789ab"
-    shutil.copytree(clubs, made)
-    mine = made / place / "thesis.txt"
+    copy = home.parent / "cache" / "graphs" / "clubs-0123456789ab"
+    shutil.copytree(clubs, copy)
+    mine = copy / place / "thesis.txt"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
     assert cli("cache", "clear", "--json").json["removed"] == 1
     assert mine.read_text() == "mine"
-    assert sorted(one for one in made.rglob("*") if one.is_file()) == [mine]
+    assert sorted(file for file in copy.rglob("*") if file.is_file()) == [mine]
     assert cli("cache", "clear", "--json").json["removed"] == 0

@@ -80,7 +80,7 @@ def _wordnet(report: Report, graph: Graph) -> None:
 
 def _primekg(report: Report, graph: Graph) -> None:
     assert [(cut.reason, cut.count) for cut in report.merged] == [("mirrored", 5_636)]
-    assert [Path(one.file).name for one in report.ignored] == ["stark_questions.parquet"]
+    assert [Path(file.file).name for file in report.ignored] == ["stark_questions.parquet"]
     assert graph.node("144").name == "SMAD3"
     joined: dict[tuple[str, frozenset[str]], set[tuple[str, str]]] = {}
     for triple in graph.schema.edges:

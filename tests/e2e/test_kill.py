@@ -28,9 +28,9 @@ def test_a_graph_survives_the_death_of_whoever_replaces_it(scratch):
         [sys.executable, __file__, str(scratch()), "7"], capture_output=True, text=True, timeout=100, check=False
     )
     assert program.returncode == 0, program.stderr
-    kept, replaced = (int(count) for count in program.stdout.split())
-    assert kept + replaced == KILLS
-    assert kept > KILLS // 4, "hardly any kill fell into a build"
+    survived, replaced = (int(count) for count in program.stdout.split())
+    assert survived + replaced == KILLS
+    assert survived > KILLS // 4, "hardly any kill fell into a build"
     assert replaced, "no kill fell between the publishing of a graph and the end of its build"
 
 
@@ -103,32 +103,32 @@ def kill_one(path, version, random_):
             os._exit(1)  # only a fault gets here
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        told = b""
+        output = b""
         if random_.random() < 1 / 3:
             time.sleep(random_.uniform(0, LATEST))
         else:
-            told = pipe.read(struct.calcsize(MESSAGE))
+            output = pipe.read(struct.calcsize(MESSAGE))
             time.sleep(random_.uniform(0, LATEST_PUBLISHING))
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         assert os.WIFSIGNALED(status), "the victim failed by itself"
-        told += pipe.read()
-    return max((number for is_done, number in struct.iter_unpack(MESSAGE, told) if is_done), default=version)
+        output += pipe.read()
+    return max((number for is_done, number in struct.iter_unpack(MESSAGE, output) if is_done), default=version)
 
 
 def kill_many(path, random_):
     """Kill one process after another over one graph; return how many left the old graph and how many the new."""
-    version, kept, replaced = 0, 0, 0
+    version, survived, replaced = 0, 0, 0
     build(path, version, force=False)
     for _ in range(KILLS - FIRST_KILLS):
         finished = kill_one(path, version, random_)
         version = check(path)
         assert version in (finished, finished + 1), f"{finished} was finished and {version} found"
-        kept, replaced = kept + (version == finished), replaced + (version != finished)
+        survived, replaced = survived + (version == finished), replaced + (version != finished)
     build(path, version + 1)
     assert check(path) == version + 1
     assert_clean(path)
-    return kept, replaced
+    return survived, replaced
 
 
 def kill_first(path, random_):
@@ -154,18 +154,18 @@ def kill_first(path, random_):
 
 def assert_clean(path):
     """Check that one generation and nothing of the dead is left."""
-    assert {one.name for one in path.iterdir()} <= {"orienteer.json", "generations", ".lock"}
+    assert {entry.name for entry in path.iterdir()} <= {"orienteer.json", "generations", ".lock"}
     assert len(list((path / "generations").iterdir())) == 1
 
 
 def main(base, random_seed):
     random_ = random.Random(random_seed)
     base.mkdir()
-    kept, replaced = kill_many(base / "graph", random_)
+    survived, replaced = kill_many(base / "graph", random_)
     for at in range(FIRST_KILLS):
         finished = kill_first(base / f"first{at}", random_)
-        kept, replaced = kept + (not finished), replaced + finished
-    sys.stdout.write(f"{kept} {replaced}\n")
+        survived, replaced = survived + (not finished), replaced + finished
+    sys.stdout.write(f"{survived} {replaced}\n")
 
 
 if __name__ == "__main__":

@@ -67,13 +67,13 @@ def _vectors(texts):
 
 def _described(text):
     last = text.split()[-1].strip(".")
-    said = {"title": f"About {last}", "topic": f"What {last} does.", "events": []}
-    return Answer(content=json.dumps({**said, "entities": [{"name": "Ada Holm", "details": "Sails."}]}))
+    answer = {"title": f"About {last}", "topic": f"What {last} does.", "events": []}
+    return Answer(content=json.dumps({**answer, "entities": [{"name": "Ada Holm", "details": "Sails."}]}))
 
 
 def contents(path):
     graph = Graph.open(path)
-    edges = {(one.source, one.type, one.target): one for one in graph.iter_edges()}
+    edges = {(edge.source, edge.type, edge.target): edge for edge in graph.iter_edges()}
     return {node_id: graph.node(node_id) for node_id in graph.node_ids()}, edges
 
 
@@ -108,4 +108,4 @@ def test_killed_twice_it_pays_for_nothing_twice_and_makes_the_graph_of_an_unbrok
         assert unbroken.code == 0, unbroken.err
         assert unbroken.json["usage"]["calls"] == FILES
     assert contents(Path("graph")) == contents(Path("unbroken"))
-    assert {one.name for one in Path("graph").iterdir()} <= {"orienteer.json", "generations", "pieces", ".lock"}
+    assert {path.name for path in Path("graph").iterdir()} <= {"orienteer.json", "generations", "pieces", ".lock"}

@@ -151,8 +151,8 @@ def files_of(folder):
 
 
 def test_the_logger_sees_names_and_addresses(namespace, home, tmp_path):
-    found = namespace([[*PYTHON, "-c", CONTROL]], home=home, cwd=tmp_path)
-    assert {"address 192.0.2.1 port 443", "name a.example"} <= set(found["asked"])
+    report = namespace([[*PYTHON, "-c", CONTROL]], home=home, cwd=tmp_path)
+    assert {"address 192.0.2.1 port 443", "name a.example"} <= set(report["asked"])
 
 
 @pytest.mark.timeout(600)
@@ -191,15 +191,15 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
         [*OURS, "doctor", "g"],
         [*OURS, "cache", "info"],
     ]
-    found = namespace(commands, home=home, cwd=tmp_path)
-    failed = [one for one in found["ran"] if one["code"] not in (0, 2)]
+    report = namespace(commands, home=home, cwd=tmp_path)
+    failed = [command for command in report["ran"] if command["code"] not in (0, 2)]
     assert not failed, failed[0]
-    assert found["asked"] == [], [one for one in found["ran"] if one["asked"]]
-    (refused,) = [one for one in found["ran"] if one["code"] == 2]
+    assert report["asked"] == [], [command for command in report["ran"] if command["asked"]]
+    (refused,) = [command for command in report["ran"] if command["code"] == 2]
     assert "c.jsonld" in refused["said"]  # its context is elsewhere, and is not fetched
-    made = {"g", "kb", "plain", "run", "exported", "asked.jsonl", "quiz.jsonl"}
+    expected = {"g", "kb", "plain", "run", "exported", "asked.jsonl", "quiz.jsonl"}
     strangers = {
-        name for name in files_of(tmp_path) if name.partition("/")[0] not in made and not name.startswith("g-")
+        name for name in files_of(tmp_path) if name.partition("/")[0] not in expected and not name.startswith("g-")
     }
     assert strangers == set()
     assert {name for name in files_of(home) if not name.startswith(".cache/orienteer/")} == set()

@@ -105,11 +105,11 @@ def main(base):
     stop.touch()
     for child in children:
         os.waitpid(child, 0)
-    told = [result.read_text() for result in results]
-    failed = [text for text in told if "Traceback" in text]
+    outputs = [result.read_text() for result in results]
+    failed = [text for text in outputs if "Traceback" in text]
     if failed:
         sys.exit(f"{len(failed)} of {READERS} readers failed; the first:\n{failed[0]}")
-    rounds, versions = (sum(int(text.split()[place]) for text in told) for place in (0, 1))
+    rounds, versions = (sum(int(text.split()[place]) for text in outputs) for place in (0, 1))
     sys.stdout.write(f"{rounds} {versions}\n")
 
 

@@ -20,13 +20,13 @@ def page(cli, home):
     """Give the report on a run of two methods over the demo graph."""
     Graph.from_records(*demo_records(), path=home / "demo")
     questions = home / "questions.jsonl"
-    rows = [{"question": one.question, "nodes": one.nodes, "hops": 1 + number // 2}
-            for number, one in enumerate(demo_questions())]  # fmt: skip
-    rows += [{**one, "question": f"Tell me: {one['question']}"} for one in rows]
+    rows = [{"question": question.question, "nodes": question.nodes, "hops": 1 + number // 2}
+            for number, question in enumerate(demo_questions())]  # fmt: skip
+    rows += [{**row, "question": f"Tell me: {row['question']}"} for row in rows]
     rows.append(
         {"question": "<script>document.title = 'taken'</script> Who? \u202e", "nodes": ["person:rob-pike"], "hops": 2}
     )
-    questions.write_text("".join(json.dumps({"id": f"q{n}", **one}) + "\n" for n, one in enumerate(rows)))
+    questions.write_text("".join(json.dumps({"id": f"q{n}", **row}) + "\n" for n, row in enumerate(rows)))
     ran = cli("eval", "run", "demo", questions, "--method", "bm25", "--method", "anchor", "-o", "run")
     assert ran.code == 0, ran.err
     ran = cli("eval", "report", "run", "-o", "report.html", "--json")
@@ -110,18 +110,19 @@ def test_filters_and_trajectories_work_by_script(page, tmp_path):
         text.replace(policy, "").replace("</body>", f"<script>{steps}</script></body>"), encoding="utf-8"
     )
     drawn = browse(touched, tmp_path, "--dump-dom", "--window-size=500,900")
-    found = json.loads(re.search("<title>(.*?)</title>", drawn)[1].replace("&quot;", '"').replace("&amp;", "&"))
+    title = json.loads(re.search("<title>(.*?)</title>", drawn)[1].replace("&quot;", '"').replace("&amp;", "&"))
     run = [json.loads(line) for line in (page.parent / "run" / "results.jsonl").read_text().splitlines()]
     missed = sum(
-        one["method"] == "bm25" and not {hit["id"] for hit in one["hits"]} & set(one["gold"]["nodes"]) for one in run
+        line["method"] == "bm25" and not {hit["id"] for hit in line["hits"]} & set(line["gold"]["nodes"])
+        for line in run
     )
-    counts = [int(re.match(r"\d+", one)[0]) for one in found["said"]]
-    assert found["errors"] == []
+    counts = [int(re.match(r"\d+", text)[0]) for text in title["said"]]
+    assert title["errors"] == []
     assert counts == [3, 7, 4, 7, 7, missed, 7, 7, 7, 7]
-    assert set(found["panels"]) == {"MRR"}
-    assert found["order"][0].startswith("anchor")
-    assert re.match(r"(follow|intersect|search_in_\w+) \{", found["call"])
-    assert not found["wide"], "the page scrolls sideways on a telephone"
+    assert set(title["panels"]) == {"MRR"}
+    assert title["order"][0].startswith("anchor")
+    assert re.match(r"(follow|intersect|search_in_\w+) \{", title["call"])
+    assert not title["wide"], "the page scrolls sideways on a telephone"
 
 
 @browser
@@ -136,8 +137,8 @@ def test_it_is_painted_in_light_and_in_dark(page, tmp_path):
             "--window-size=1280,1600",
             f"--screenshot={shot}",
         )
-        data = shot.read_bytes()
-        assert data.startswith(b"\x89PNG")
-        sizes.append(data)
+        image = shot.read_bytes()
+        assert image.startswith(b"\x89PNG")
+        sizes.append(image)
     assert sizes[0] != sizes[1]
     assert min(map(len, sizes)) > 30_000, "next to nothing was painted"
