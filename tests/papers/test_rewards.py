@@ -100,9 +100,9 @@ def total(trajectory, of, **given):
 )
 def test_equation_2_without_an_answer_a_trajectory_is_worth_nothing_whatever_it_touched(steps, mode):
     touched = code("print(cypher('...'))", "Disease::DOID:10652 Gene::3064", nodes=CLUES)
-    found = reward(walk(touched, *steps), item("Alzheimer's disease"), mode=mode)
-    assert (found.said, found.answer, found.total) == (None, 0.0, 0.0)
-    assert found.clues == 1.0  # they were touched; they are worth nothing
+    graded = reward(walk(touched, *steps), item("Alzheimer's disease"), mode=mode)
+    assert (graded.said, graded.answer, graded.total) == (None, 0.0, 0.0)
+    assert graded.clues == 1.0  # they were touched; they are worth nothing
 
 
 def test_the_last_reply_is_read():
@@ -113,14 +113,14 @@ def test_the_last_reply_is_read():
 # ---------------------------------------------------------------------------------------- equation 3: F1 over words
 
 
-def oracle_f1(said, gold):
+def oracle_f1(answer, gold):
     """Take SQuAD's F1 word by word, each word of gold spent once."""
 
     def words(text):
-        bare = "".join(one for one in text.lower() if one not in set(string.punctuation))
-        return [one for one in re.sub(r"\b(a|an|the)\b", " ", bare).split() if one]
+        bare = "".join(character for character in text.lower() if character not in set(string.punctuation))
+        return [word for word in re.sub(r"\b(a|an|the)\b", " ", bare).split() if word]
 
-    left, there = list(words(gold)), words(said)
+    left, there = list(words(gold)), words(answer)
     common = 0
     for word in there:
         if word in left:
@@ -133,7 +133,7 @@ def oracle_f1(said, gold):
 
 
 @pytest.mark.parametrize(
-    ("said", "gold", "value"),
+    ("answer", "gold", "value"),
     [
         ("Alzheimer's disease", "alzheimers disease", 1.0),
         ("The Salt!", "salt", 1.0),
@@ -143,17 +143,17 @@ def oracle_f1(said, gold):
         ("", "salt", 0.0),
     ],
 )
-def test_equation_3_by_hand(said, gold, value):
-    assert squad_f1(said, gold) == pytest.approx(value)
+def test_equation_3_by_hand(answer, gold, value):
+    assert squad_f1(answer, gold) == pytest.approx(value)
 
 
 WORDS = st.lists(st.sampled_from(["a", "the", "salt", "Salt,", "sea-salt", "night's", "250", "Ferry"]), max_size=6)
 
 
 @given(WORDS.map(" ".join), WORDS.map(" ".join))
-def test_equation_3_against_another_count(said, gold):
-    assert squad_f1(said, gold) == pytest.approx(oracle_f1(said, gold))
-    assert squad_f1(gold, said) == pytest.approx(squad_f1(said, gold))
+def test_equation_3_against_another_count(answer, gold):
+    assert squad_f1(answer, gold) == pytest.approx(oracle_f1(answer, gold))
+    assert squad_f1(gold, answer) == pytest.approx(squad_f1(answer, gold))
 
 
 def test_a_set_is_one_text_in_the_papers_mode_and_an_entity_its_first_name():
@@ -180,9 +180,9 @@ def test_a_set_is_one_text_in_the_papers_mode_and_an_entity_its_first_name():
     ids=["prose", "code", "printed", "seen", "retriever", "part", "name"],
 )
 def test_equation_4_a_clue_counts_once_its_id_stands_anywhere(step, touched):
-    found = reward(ends("wrong", step), item("Alzheimer's disease"))
-    assert found.touched == touched
-    assert found.clues == len(touched) / 2
+    graded = reward(ends("wrong", step), item("Alzheimer's disease"))
+    assert graded.touched == touched
+    assert graded.clues == len(touched) / 2
 
 
 def test_what_we_said_ourselves_touches_nothing():
@@ -191,8 +191,8 @@ def test_what_we_said_ourselves_touches_nothing():
 
 
 def test_a_clue_that_an_item_names_twice_counts_once():
-    found = reward(ends("wrong", says(CLUES[0])), item("right", clues=(CLUES[0], CLUES[0])))
-    assert (found.touched, found.clues) == (CLUES[:1], 1.0)
+    graded = reward(ends("wrong", says(CLUES[0])), item("right", clues=(CLUES[0], CLUES[0])))
+    assert (graded.touched, graded.clues) == (CLUES[:1], 1.0)
 
 
 def test_an_item_without_clues_has_no_share():
@@ -230,9 +230,9 @@ def test_equation_5_at_its_seams():
 def test_all_of_it_together():
     right, half = ends("Alzheimer's disease", says("Gene::3064")), ends("disease of bones and skin", says("Gene::3064"))
     assert total(right, item("Alzheimer's disease")) == 1.0
-    found = reward(half, item("Alzheimer's disease"))
-    assert found.answer == pytest.approx(2 / 7)
-    assert (found.clues, found.total) == (0.5, 0.4)
+    graded = reward(half, item("Alzheimer's disease"))
+    assert graded.answer == pytest.approx(2 / 7)
+    assert (graded.clues, graded.total) == (0.5, 0.4)
     assert total(half, item("Alzheimer's disease"), clues=False) == pytest.approx(2 / 7)  # table 2's ablation
 
 
@@ -240,20 +240,20 @@ TEXTS = st.text(alphabet="ab 1,{}\\'.", max_size=20)
 
 
 @given(TEXTS, st.sampled_from(["entity", "boolean", "number", "set"]), st.integers(0, 9), st.booleans())
-def test_a_reward_lies_between_0_and_1_and_clues_never_harm(said, kind, failed, clues):
+def test_a_reward_lies_between_0_and_1_and_clues_never_harm(answer, kind, failed, clues):
     steps = [code("1/0", "no", error="no")] * failed
     for mode in ("paper", "strict"):
-        with_clues = reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
-        without = reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode, clues=False)
+        with_clues = reward(ends(answer, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
+        without = reward(ends(answer, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode, clues=False)
         assert 0 <= without.total <= with_clues.total <= 1
-        assert with_clues == reward(ends(said, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
+        assert with_clues == reward(ends(answer, *steps, says("Gene::3064")), item("a b", kind=kind), mode=mode)
 
 
 # ------------------------------------------------------------------------------------------------ the strict values
 
 
 @pytest.mark.parametrize(
-    ("said", "answers", "kind", "value"),
+    ("answer", "answers", "kind", "value"),
     [
         ("True", ("True",), "boolean", 1.0),
         ("yes", ("True",), "boolean", 1.0),
@@ -273,8 +273,8 @@ def test_a_reward_lies_between_0_and_1_and_clues_never_harm(said, kind, failed, 
         ("Holm, Ada and Salt", ("Holm, Ada", "Salt"), "set", 1.0),
     ],
 )
-def test_strict_values_by_answer_type(said, answers, kind, value):
-    assert reward(ends(said), item(*answers, kind=kind), mode="strict").answer == pytest.approx(value)
+def test_strict_values_by_answer_type(answer, answers, kind, value):
+    assert reward(ends(answer), item(*answers, kind=kind), mode="strict").answer == pytest.approx(value)
 
 
 def test_strict_clues_are_those_that_were_chosen():
@@ -314,20 +314,20 @@ def test_failed_calls_cost_a_little_in_strict_mode_alone():
 
 def test_calls_that_could_not_be_read_are_failed_ones():
     step = says("<tool_call>{</tool_call>").model_copy(update={"unread": 2})
-    found = reward(ends("Salt", step), item("Salt"), mode="strict")
-    assert (found.failed_calls, found.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
+    graded = reward(ends("Salt", step), item("Salt"), mode="strict")
+    assert (graded.failed_calls, graded.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
 
 
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()
     quiz = generate_quiz(build(nodes, edges), 24, random_seed=3)
-    assert {one.answer_type for one in quiz.items} == {"entity", "boolean", "number", "set"}
-    for one in quiz.items:
-        said = ends(", ".join(one.answers) if one.answer_type == "set" else one.answers[-1])
-        assert reward(said, one, mode="strict").answer == 1.0, one
-        first = ends(", ".join(one.answers) if one.answer_type == "set" else one.answers[0])
-        assert reward(first, one).answer == 1.0, one
+    assert {quiz_item.answer_type for quiz_item in quiz.items} == {"entity", "boolean", "number", "set"}
+    for quiz_item in quiz.items:
+        trajectory = ends(", ".join(quiz_item.answers) if quiz_item.answer_type == "set" else quiz_item.answers[-1])
+        assert reward(trajectory, quiz_item, mode="strict").answer == 1.0, quiz_item
+        first = ends(", ".join(quiz_item.answers) if quiz_item.answer_type == "set" else quiz_item.answers[0])
+        assert reward(first, quiz_item).answer == 1.0, quiz_item
 
 
 # -------------------------------------------------------------------------------------------------- over a whole run
@@ -336,23 +336,25 @@ def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
 def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
     quiz = [item("Salt").model_copy(update={"id": "1"}), item("250", kind="number").model_copy(update={"id": "2"})]
     file = tmp_path / "quiz.jsonl"
-    file.write_text("".join(one.model_dump_json() + "\n" for one in quiz) + '{"id": "3", "question": "Of no quiz?"}\n')
+    file.write_text(
+        "".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz) + '{"id": "3", "question": "Of no quiz?"}\n'
+    )
     examples = load(file).examples
-    told = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
+    by_question = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
     lines = [
-        Line(id=one.question.id, method="graphscout", question=one.question.text, answer="", gold=one.gold,
-             fields=one.fields)
-        for one in examples
+        Line(id=example.question.id, method="graphscout", question=example.question.text, answer="", gold=example.gold,
+             fields=example.fields)
+        for example in examples
     ]  # fmt: skip
     lines += [line.model_copy(update={"method": "vanilla"}) for line in lines]
-    for number, trajectory in told.items():
+    for number, trajectory in by_question.items():
         append_line(
             tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)).model_dump_json()
         )
-    given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
-    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
+    facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
+    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
     ours, bare = rows([StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"])
-    assert {name: (one.n, one.mean) for name, one in ours.measures.items()} == {
+    assert {name: (measure.n, measure.mean) for name, measure in ours.measures.items()} == {
         "Reward": (2, pytest.approx((1 + 2 / 3) / 2)),
         "Reward (strict)": (2, 0.5),
     }
@@ -362,19 +364,19 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
 def stored(folder, quiz, *trajectories):
     """Return a run over a quiz, its n-th question answered by the n-th of these."""
     file = folder / "quiz.jsonl"
-    file.write_text("".join(one.model_dump_json() + "\n" for one in quiz))
+    file.write_text("".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz))
     examples = load(file).examples
     lines = [
-        Line(id=one.question.id, method="graphscout", question=one.question.text, answer="x", gold=one.gold,
-             fields=one.fields)
-        for one in examples
+        Line(id=example.question.id, method="graphscout", question=example.question.text, answer="x", gold=example.gold,
+             fields=example.fields)
+        for example in examples
     ]  # fmt: skip
     for line, trajectory in zip(lines, trajectories, strict=True):
         append_line(
             folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)).model_dump_json()
         )
-    given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
-    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **given)
+    facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
+    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
     return StoredRun(folder, manifest, examples, tuple(lines))
 
 
@@ -382,7 +384,7 @@ def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
     quiz = [item("Salt"), item().model_copy(update={"id": "2"}), item(kind="set").model_copy(update={"id": "3"})]
     run = stored(tmp_path, quiz, *[ends("Salt")] * 3)
     (row,) = rows([run], measures=["Reward", "Reward (strict)"])
-    assert {name: (one.n, one.mean) for name, one in row.measures.items()} == {
+    assert {name: (measure.n, measure.mean) for name, measure in row.measures.items()} == {
         "Reward": (1, 1.0),
         "Reward (strict)": (1, 1.0),
     }
@@ -391,7 +393,7 @@ def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
 def test_a_question_that_failed_is_worth_nothing_whatever_its_course_says(tmp_path):
     run = stored(tmp_path, [item("Salt")], ends("Salt"))
     failed = replace(run, lines=tuple(line.model_copy(update={"error": "the model failed"}) for line in run.lines))
-    means = [rows([one], measures=["Reward"])[0].measures["Reward"].mean for one in (run, failed)]
+    means = [rows([scored_run], measures=["Reward"])[0].measures["Reward"].mean for scored_run in (run, failed)]
     assert means == [1.0, 0.0]
 
 
@@ -404,7 +406,7 @@ def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):
     )
     quiz = [one_of_three, one_of_three.model_copy(update={"id": "2"})]
     (row,) = rows([stored(tmp_path, quiz, plain, viewed)], measures=["Reward", "Reward (strict)"])
-    assert [one.mean for one in row.measures.values()] == pytest.approx([(0 + 1 / 3) / 2] * 2)
+    assert [measure.mean for measure in row.measures.values()] == pytest.approx([(0 + 1 / 3) / 2] * 2)
 
 
 # ------------------------------------------------------------------------------------------------- a real episode
@@ -426,7 +428,7 @@ def scout(build):
 
     def play(*replies):
         def policy(messages, *_):
-            return replies[min(len(replies) - 1, sum(one.role == "assistant" for one in messages))]
+            return replies[min(len(replies) - 1, sum(message.role == "assistant" for message in messages))]
 
         solver = GraphScout(graph, ScriptedModel(policy), GraphScoutConfig(view="biomedical"))
         return solver.retrieve(Question(text="Which pathway?"), Allowance(reserve=0))
@@ -448,16 +450,18 @@ NEXT = "print(cypher(\"MATCH (g:Gene {id: '7'})-->(p:Pathway:biomedical) RETURN 
 def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     play, quiz, spellings = scout
     result = play(spoken(ALL + "print(len(rows))"), spoken(NEXT), "\\answer{Cell Cycle}")
-    found = {mode: reward(result.trajectories[0], quiz, mode=mode, spellings=spellings) for mode in ("paper", "strict")}
-    assert {one.said for one in found.values()} == {result.answer} == {"Cell Cycle"}
-    assert {one.total for one in found.values()} == {1.0}
-    assert found["strict"].touched == found["paper"].touched == quiz.clue_nodes
+    rewards = {
+        mode: reward(result.trajectories[0], quiz, mode=mode, spellings=spellings) for mode in ("paper", "strict")
+    }
+    assert {graded.said for graded in rewards.values()} == {result.answer} == {"Cell Cycle"}
+    assert {graded.total for graded in rewards.values()} == {1.0}
+    assert rewards["strict"].touched == rewards["paper"].touched == quiz.clue_nodes
 
 
 def test_ids_in_an_argument_that_a_tool_does_not_know_are_not_named(scout):
     play, quiz, spellings = scout
-    given = {"queries": ["zzzz"], "note": ["DOID:10652", "7", "PW1"]}
-    stuffed = json.dumps({"name": "node_id_retriever", "arguments": given})
+    arguments = {"queries": ["zzzz"], "note": ["DOID:10652", "7", "PW1"]}
+    stuffed = json.dumps({"name": "node_id_retriever", "arguments": arguments})
     trajectory = play(f"<tool_call>{stuffed}</tool_call>", "\\answer{Metabolism}").trajectories[0]
     assert total(trajectory, quiz, spellings=spellings) == THRESHOLD
     assert reward(trajectory, quiz, mode="strict", spellings=spellings).touched == ()
@@ -467,8 +471,8 @@ def test_errors_that_the_code_itself_catches_are_none(scout):
     play, quiz, _ = scout
     caught = "try:\n    cypher('MATCH')\nexcept Exception:\n    print('no')"
     trajectory = play(spoken(caught), "\\answer{Cell Cycle}").trajectories[0]
-    found = reward(trajectory, quiz, mode="strict")
-    assert (found.failed_calls, found.total) == (0, 1.0)
+    graded = reward(trajectory, quiz, mode="strict")
+    assert (graded.failed_calls, graded.total) == (0, 1.0)
 
 
 def test_an_episode_that_dumps_fails_and_guesses(scout):
@@ -487,7 +491,7 @@ def test_an_episode_that_dumps_fails_and_guesses(scout):
 # ------------------------------------------------------------------------------------------------- ways to game each
 
 DUMP = code("print(rows)", " ".join([*ORDERS, *CLUES]), nodes=(*ORDERS, *CLUES))
-LITERAL = code("ids = [" + ", ".join(f"'{one}'" for one in [*ORDERS, *CLUES]) + "]")
+LITERAL = code("ids = [" + ", ".join(f"'{node_id}'" for node_id in [*ORDERS, *CLUES]) + "]")
 BROKEN = code("ids = ['Disease::DOID:10652', 'Gene::3064'", "SyntaxError", error="SyntaxError")
 PAIR = item("Alzheimer's disease", "Parkinson's disease", kind="set")
 
@@ -544,7 +548,7 @@ UNSTOPPED = {
         0.4,
     ),
     "twenty nodes a call, call after call": (
-        ends("wrong", *(code("print(page)", nodes=(*ORDERS[:18], one)) for one in CLUES)),
+        ends("wrong", *(code("print(page)", nodes=(*ORDERS[:18], clue)) for clue in CLUES)),
         item("right"),
         0.4,
     ),

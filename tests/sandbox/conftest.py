@@ -12,15 +12,15 @@ from orienteer.sandbox.interpreter import Limits
 @pytest.fixture
 def opened():
     """Give a function that opens an interpreter; all of them are closed at the end."""
-    made = []
+    interpreters = []
 
     def opened_with(functions=None, **limits):
-        made.append(CPythonInterpreter(functions or {}, Limits(**limits)))
-        return made[-1]
+        interpreters.append(CPythonInterpreter(functions or {}, Limits(**limits)))
+        return interpreters[-1]
 
     yield opened_with
-    for one in made:
-        one.close()
+    for interpreter in interpreters:
+        interpreter.close()
 
 
 def state(process):

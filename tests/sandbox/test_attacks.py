@@ -30,7 +30,7 @@ TIERS = [
     pytest.param("cpython", marks=pytest.mark.skipif(not LINUX, reason="the second tier needs Linux")),
 ]
 ATTACKS = [json.loads(line) for line in Path(__file__).with_name("attacks.jsonl").read_text().splitlines()]
-KINDS = list(dict.fromkeys(one["kind"] for one in ATTACKS))
+KINDS = list(dict.fromkeys(attack["kind"] for attack in ATTACKS))
 LIMITS = Limits(seconds=0.3, memory_mb=96, output_characters=2_000, calls=50)
 SLACK = 60.0  # seconds: whoever asks is not held for good, however busy the machine is
 SIGNALS = (signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGIO) if LINUX else ()
@@ -54,8 +54,8 @@ class Host:
         folder.chmod(0o777)
         self.canary.chmod(0o666)
         self.servers = [socket.socket(), socket.socket(type=socket.SOCK_DGRAM)]
-        for one in self.servers:
-            one.bind(("127.0.0.1", 0))
+        for server in self.servers:
+            server.bind(("127.0.0.1", 0))
         self.names = {
             "CANARY": str(self.canary),
             "FOLDER": str(folder),
@@ -73,16 +73,18 @@ class Host:
         for place in (str(folder / "socket"), "\0" + self.mark) if LINUX else ():
             self.servers.append(socket.socket(socket.AF_UNIX))
             self.servers[-1].bind(place)
-        for one in self.servers:
-            if one.type == socket.SOCK_STREAM:
-                one.listen()
+        for server in self.servers:
+            if server.type == socket.SOCK_STREAM:
+                server.listen()
         self.signals, self.asked = [], []
-        self._before = {one: signal.signal(one, lambda number, _: self.signals.append(number)) for one in SIGNALS}
+        self._before = {
+            number_: signal.signal(number_, lambda number, _: self.signals.append(number)) for number_ in SIGNALS
+        }
         self.begun, self.graph_begun = self.state(), self.graph_state()
 
     def close(self):
-        for one in self.servers:
-            one.close()
+        for server in self.servers:
+            server.close()
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -105,7 +107,7 @@ class Host:
 
     def state(self):
         """Return all that an attack on files could change."""
-        files = {one.name: (one.lstat().st_mode, one.lstat().st_mtime_ns) for one in self.folder.iterdir()}
+        files = {path.name: (path.lstat().st_mode, path.lstat().st_mtime_ns) for path in self.folder.iterdir()}
         return files, self.canary.read_text()
 
     def graph_state(self):
@@ -122,7 +124,7 @@ class Host:
 
     def processes(self):
         """Return the processes that belong to the attacked tier, or that an attack has renamed."""
-        found = {}
+        contents = {}
         for place in Path("/proc").glob("[0-9]*"):
             try:
                 line = (place / "cmdline").read_bytes()
@@ -131,16 +133,16 @@ class Host:
                 continue
             is_monty = parent == os.getpid() and b"monty" in line
             if self.mark.encode() in line or b"orienteer-attack" in line or is_monty:
-                found[int(place.name)] = line
-        return found
+                contents[int(place.name)] = line
+        return contents
 
 
 @pytest.fixture(scope="module")
 def host(small, tmp_path_factory):
     pytest.importorskip("ladybug")
-    made = Host(tmp_path_factory.mktemp("host"), small)
-    yield made
-    made.close()
+    host_ = Host(tmp_path_factory.mktemp("host"), small)
+    yield host_
+    host_.close()
 
 
 @pytest.fixture(autouse=True)
@@ -149,23 +151,23 @@ def secret(monkeypatch):
 
 
 def test_the_corpus_is_whole():
-    assert len(ATTACKS) == len({one["name"] for one in ATTACKS}) >= 80
+    assert len(ATTACKS) == len({attack["name"] for attack in ATTACKS}) >= 80
     asked_for = "files links network processes environment memory time output recursion introspection cypher signals"
     assert set(asked_for.split()) <= set(KINDS)
-    assert all(set(one["tiers"]) == {"monty", "cpython"} for one in ATTACKS)
+    assert all(set(attack["tiers"]) == {"monty", "cpython"} for attack in ATTACKS)
     page = Path(__file__).parents[2] / "docs" / "sandbox.md"
     assert f"holds {len(ATTACKS)} attacks" in page.read_text(encoding="utf-8")
-    assert {"fork", "bomb of forks", "bomb of threads"} <= {one["name"] for one in ATTACKS}
+    assert {"fork", "bomb of forks", "bomb of threads"} <= {attack["name"] for attack in ATTACKS}
 
 
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_attacks(kind, tier, host, record_property):
-    attacks = [one for one in ATTACKS if one["kind"] == kind and tier in one["tiers"]]
+    attacks = [attack for attack in ATTACKS if attack["kind"] == kind and tier in attack["tiers"]]
     tried = Tried(host, tier)
     try:
-        for one in attacks:
-            tried.attack(one)
+        for attack in attacks:
+            tried.attack(attack)
     finally:
         tried.close()
     if LINUX:
@@ -193,15 +195,15 @@ class Tried:
         begun = time.monotonic()
         ran = self.interpreter.run(host.aimed(one["code"]))
         took = time.monotonic() - begun
-        said = f"{ran.printed}\n{ran.error}\n{ran.missing}\n" + "\n".join(host.asked)
+        output = f"{ran.printed}\n{ran.error}\n{ran.missing}\n" + "\n".join(host.asked)
         for word, what in ((ESCAPED, "escaped"), (SECRET, "read the key"), (CANARY, "read the file")):
-            assert word not in said, f"{name!r} in {self.tier} {what}: {said[:1000]}"
+            assert word not in output, f"{name!r} in {self.tier} {what}: {output[:1000]}"
         assert took < LIMITS.seconds + SLACK, f"{name!r} in {self.tier} took {took:.1f} s"
         assert len(ran.printed) < LIMITS.output_characters + 400, name
         assert ran.error is None or len(ran.error) < 8_000, name
         host.asked.clear()
         self._works_on(one, ran)
-        assert not any("late" in asked for asked in host.asked), f"{name!r} in {self.tier} called after its run"
+        assert not any("late" in request for request in host.asked), f"{name!r} in {self.tier} called after its run"
         assert host.state() == host.begun, f"{name!r} in {self.tier} changed something"
         if one["kind"] == "cypher":
             assert host.graph_state() == host.graph_begun, f"{name!r} in {self.tier} changed the graph"
@@ -225,9 +227,9 @@ class Tried:
 
     def _told(self):
         """Tell the code what to print where it escapes; an attack may have taken the name."""
-        told = f"escaped = {ESCAPED!r}\nprint(escaped)"
-        if self.interpreter.run(told).printed != f"{ESCAPED}\n":
-            self._anew(told, f"{ESCAPED}\n")
+        code = f"escaped = {ESCAPED!r}\nprint(escaped)"
+        if self.interpreter.run(code).printed != f"{ESCAPED}\n":
+            self._anew(code, f"{ESCAPED}\n")
 
     def _anew(self, code, printed):
         """Run code in a new interpreter, once more where the machine was too busy to do it in time."""

@@ -69,12 +69,12 @@ def test_nothing_of_ours_is_inherited(opened, monkeypatch, tmp_path):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_root_becomes_a_user_of_its_own(opened, monkeypatch):
     everybodys = shutil.which("python3", path="/usr/bin:/usr/local/bin")
-    asked = "import sys; sys.exit(sys.version_info < (3, 11))"
-    if everybodys is None or subprocess.run([everybodys, "-c", asked], check=False).returncode:
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    if everybodys is None or subprocess.run([everybodys, "-c", check], check=False).returncode:
         pytest.skip("needs a Python that everybody can read")
     monkeypatch.setattr(sys, "executable", everybodys)
     first, second = opened(), opened()
-    users = {one.run("import os\nprint(os.getuid(), os.getgid())").printed for one in (first, second)}
+    users = {interpreter.run("import os\nprint(os.getuid(), os.getgid())").printed for interpreter in (first, second)}
     assert len(users) == 2
     assert not any(user.startswith("0 ") for user in users)
     assert {"own user", "process limit"} <= first.held
@@ -85,8 +85,8 @@ def test_a_package_that_the_other_user_cannot_read_is_not_there_and_keeps_nothin
     opened, monkeypatch, tmp_path
 ):
     everybodys = shutil.which("python3", path="/usr/bin:/usr/local/bin")
-    asked = "import sys; sys.exit(sys.version_info < (3, 11))"
-    if everybodys is None or subprocess.run([everybodys, "-c", asked], check=False).returncode:
+    check = "import sys; sys.exit(sys.version_info < (3, 11))"
+    if everybodys is None or subprocess.run([everybodys, "-c", check], check=False).returncode:
         pytest.skip("needs a Python that everybody can read")
     (tmp_path / "mine" / "numpy").mkdir(parents=True)
     (tmp_path / "mine" / "numpy" / "__init__.py").touch()
@@ -186,7 +186,7 @@ def test_a_system_that_holds_nothing_is_refused(opened, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         ("pass", "did not start"),
         ("import os; os.write(1, b'\\xff' * 100)", "did not start"),
@@ -194,10 +194,10 @@ def test_a_system_that_holds_nothing_is_refused(opened, monkeypatch):
         ("import os; os.write(1, message({'ready': ['memory', 'seccomp']})); os.read(0, 1)", "files: seccomp"),
     ],
 )
-def test_a_process_that_is_not_held_sees_no_code(opened, monkeypatch, tmp_path, program, said):
+def test_a_process_that_is_not_held_sees_no_code(opened, monkeypatch, tmp_path, program, message):
     interpreter = opened()
     played(monkeypatch, tmp_path, program)
-    with pytest.raises(UnsafeSandbox, match=said):
+    with pytest.raises(UnsafeSandbox, match=message):
         interpreter.run("x = 1")
     assert interpreter.process is None
 
@@ -266,13 +266,13 @@ def test_many_descriptors_of_ours_are_no_fault(opened):
     if hard != resource.RLIM_INFINITY and hard < needed:
         pytest.skip("not so many descriptors may be open here")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, needed), hard))
-    held = []
+    interpreters = []
     try:
-        held += (os.open(os.devnull, os.O_RDONLY) for _ in range(1_100))
+        interpreters += (os.open(os.devnull, os.O_RDONLY) for _ in range(1_100))
         assert opened({"one": lambda: 1}).run("print(one())").printed == "1\n"
     finally:
-        for one in held:
-            os.close(one)
+        for interpreter in interpreters:
+            os.close(interpreter)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
@@ -304,14 +304,14 @@ def test_claims_of_a_process_are_held_to_the_limits(opened, monkeypatch, tmp_pat
 
 def allows(program, processor, number, arguments=()):
     """Run a filter as the kernel would: an oracle for the five kinds of step that it may have."""
-    data = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, processor, 0, *arguments, *[0] * (6 - len(arguments)))
+    record = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, processor, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = list(struct.iter_unpack("<HBBI", program))
     place, value = 0, 0
     while True:
         kind, yes, no, operand = steps[place]
         place += 1
         if kind == 0x20:
-            value = struct.unpack_from("<I", data, operand)[0]
+            value = struct.unpack_from("<I", record, operand)[0]
         elif kind == 0x15:
             place += yes if value == operand else no
         elif kind == 0x25:
@@ -354,7 +354,7 @@ def test_the_filter_of_a_launch_leaves_what_starting_takes_and_short_messages(mo
     calls = {**confinement.CALLS, **confinement.LAUNCHING, "close": confinement.CLOSE}
     listed = {numbers[column] for numbers in calls.values()} - {None}
     write, limit, opening, command = (
-        one[column] for one in (confinement.WRITE, confinement.PRLIMIT, confinement.OPENAT, confinement.FCNTL)
+        numbers[column] for numbers in (confinement.WRITE, confinement.PRLIMIT, confinement.OPENAT, confinement.FCNTL)
     )
     for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
         if number not in (write, limit, opening, command):
@@ -376,21 +376,21 @@ def test_a_program_that_is_launched_is_held_and_who_launched_it_is_not(tmp_path)
     (tmp_path / "secret").write_text("secret")
     cat = Path(shutil.which("cat")).resolve()
 
-    def printed(longest, *files, said=None):
+    def printed(longest, *files, content=None):
         def start():
             return subprocess.Popen(
                 [cat, *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
             )
 
-        started, held = launched(start, cat, longest=longest)
-        assert held == {"seccomp"} | ({"landlock"} if confinement.landlock_version() else set())
-        return started.communicate(said)
+        started, walls = launched(start, cat, longest=longest)
+        assert walls == {"seccomp"} | ({"landlock"} if confinement.landlock_version() else set())
+        return started.communicate(content)
 
-    assert printed(10, said=b"short") == (b"short", b"")
-    assert printed(10, said=b"not as short") != (b"not as short", b"")
+    assert printed(10, content=b"short") == (b"short", b"")
+    assert printed(10, content=b"not as short") != (b"not as short", b"")
     if confinement.landlock_version():
-        said, error = printed(1_000, tmp_path / "secret")
-        assert (said, b"Permission denied" in error) == (b"", True)
+        output, error = printed(1_000, tmp_path / "secret")
+        assert (output, b"Permission denied" in error) == (b"", True)
     assert (tmp_path / "secret").read_text() == "secret"
     with socket.socket() as still:
         assert still.fileno() > 0
@@ -466,9 +466,9 @@ def test_no_filter_for_an_unknown_processor(monkeypatch):
 def test_the_numbers_are_the_kernels(column, header):
     if not Path(header).exists():
         pytest.skip(f"no {header}")
-    known = {}
+    lines = {}
     for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", Path(header).read_text()):
-        known.setdefault(name.replace("fstatat", "newfstatat").replace("newnewfstatat", "newfstatat"), int(number))
+        lines.setdefault(name.replace("fstatat", "newfstatat").replace("newnewfstatat", "newfstatat"), int(number))
     wanted = {
         **confinement.CALLS,
         **confinement.LAUNCHING,
@@ -476,4 +476,4 @@ def test_the_numbers_are_the_kernels(column, header):
         "write": confinement.WRITE,
     }
     wanted |= {"openat": confinement.OPENAT, "fcntl": confinement.FCNTL, "close": confinement.CLOSE}
-    assert {name: numbers[column] for name, numbers in wanted.items()} == {name: known.get(name) for name in wanted}
+    assert {name: numbers[column] for name, numbers in wanted.items()} == {name: lines.get(name) for name in wanted}

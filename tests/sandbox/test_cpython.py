@@ -114,10 +114,10 @@ def test_the_library_is_imported_from_folders_that_cannot_be_listed(opened):
     ran = opened(seconds=60, memory_mb=1024).run(textwrap.dedent(code))
     assert ran.error is None
     *listed, missing = ran.printed.splitlines()
-    found = dict(line.rpartition(" ")[::2] for line in listed)
-    assert found.pop("json") == "True"
-    assert found.pop("lib-dynload") in ("True", "False")
-    assert set(found.values()) <= {"None", "False"}
+    counts = dict(line.rpartition(" ")[::2] for line in listed)
+    assert counts.pop("json") == "True"
+    assert counts.pop("lib-dynload") in ("True", "False")
+    assert set(counts.values()) <= {"None", "False"}
     assert missing == "[]"
 
 
@@ -262,11 +262,11 @@ def test_a_bug_of_a_function_is_raised_here_and_ends_the_process(opened):
 
 
 def test_calls_are_bounded(opened):
-    made = []
-    interpreter = opened({"call": lambda: made.append(1)}, calls=3)
+    processes = []
+    interpreter = opened({"call": lambda: processes.append(1)}, calls=3)
     ran = interpreter.run("for _ in range(10):\n    call()")
     assert ran.error.endswith("RuntimeError: this run has made 3 calls, and may make no more")
-    assert len(made) == 3
+    assert len(processes) == 3
     assert interpreter.run("call()").error is None
 
 

@@ -73,25 +73,25 @@ def test_a_failed_run_keeps_what_it_had_done(monty):
 
 def test_two_interpreters_share_nothing():
     with ThreadPoolExecutor(2) as threads:
-        found = [
-            one.result()
-            for one in [
+        results = [
+            code.result()
+            for code in [
                 threads.submit(lambda at: [opened().run(f"x = {at}\nprint(x)"), opened().run("print(x)")], at)
                 for at in range(4)
             ]
         ]
-    for at, (first, second) in enumerate(found):
+    for at, (first, second) in enumerate(results):
         assert first.printed == f"{at}\n"
         assert "NameError" in second.error
 
 
 def test_another_thread_may_run_what_one_has_made(monty):
     monty.run("x = 5")
-    found = []
-    thread = threading.Thread(target=lambda: found.append(monty.run("print(x)")))
+    results = []
+    thread = threading.Thread(target=lambda: results.append(monty.run("print(x)")))
     thread.start()
     thread.join()
-    assert found[0].printed == "5\n"
+    assert results[0].printed == "5\n"
 
 
 def test_closing_ends_the_state_and_twice_is_no_fault(monty):
@@ -119,9 +119,9 @@ def test_functions_are_called_by_place_and_by_name(shared):
 
 
 def test_our_errors_are_exceptions_in_the_code(shared):
-    found = shared.run("rows = 1\nrows = cypher('wrong')")
-    assert found.error == "line 2: rows = cypher('wrong')\nRuntimeError: No node type 'Gen'. Near: Gene."
-    assert not found.is_lost
+    ran = shared.run("rows = 1\nrows = cypher('wrong')")
+    assert ran.error == "line 2: rows = cypher('wrong')\nRuntimeError: No node type 'Gen'. Near: Gene."
+    assert not ran.is_lost
     caught = shared.run(
         "try:\n    cypher('wrong')\nexcept Exception as error:\n    print('caught', error)\nprint(rows)"
     )
@@ -137,7 +137,7 @@ def test_a_bug_of_a_function_is_not_hidden_and_code_cannot_catch_it(monty):
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         ("cypher()", "missing a required argument: 'query'"),
         ("cypher('a', None, 1, 2)", "too many positional arguments"),
@@ -149,9 +149,9 @@ def test_a_bug_of_a_function_is_not_hidden_and_code_cannot_catch_it(monty):
         ("x = []\nfor i in range(5000): x = [x]\ncypher(x)", "nests deeper than 32"),
     ],
 )
-def test_a_call_that_does_not_fit_is_the_fault_of_the_code(shared, call, said):
-    found = shared.run(call)
-    assert said in found.error
+def test_a_call_that_does_not_fit_is_the_fault_of_the_code(shared, call, message):
+    ran = shared.run(call)
+    assert message in ran.error
     assert shared.run("print(1)").printed == "1\n"
 
 
@@ -199,31 +199,31 @@ def test_output_is_kept_at_both_ends_and_the_rest_is_counted(code):
     with redirect_stdout(out):
         exec(code)  # our own code, as CPython runs it
     whole, bound = out.getvalue(), 300
-    found = opened(output_characters=bound).run(code)
-    head, gap, tail = re.split(r"(\n\.\.\. [\d,]+ characters left out \.\.\.\n)", found.printed)
+    ran = opened(output_characters=bound).run(code)
+    head, gap, tail = re.split(r"(\n\.\.\. [\d,]+ characters left out \.\.\.\n)", ran.printed)
     assert whole.startswith(head)
     assert whole.endswith(tail)
-    assert len(head) + len(tail) + found.left_out == len(whole)
-    assert f"{found.left_out:,} " in gap
+    assert len(head) + len(tail) + ran.left_out == len(whole)
+    assert f"{ran.left_out:,} " in gap
     assert bound * 0.9 - 10 <= len(head) + len(tail) <= bound
 
 
 def test_no_half_of_a_word_stands_at_the_gap():
-    found = opened(output_characters=100).run("print(*(f'Gene::{i}' for i in range(1000, 2000)))")
-    words = [word for word in found.printed.split() if word.startswith("Gene") or "::" in word]
+    ran = opened(output_characters=100).run("print(*(f'Gene::{i}' for i in range(1000, 2000)))")
+    words = [word for word in ran.printed.split() if word.startswith("Gene") or "::" in word]
     assert words
     assert all(re.fullmatch(r"Gene::1\d\d\d", word) for word in words)
 
 
 def test_output_within_the_bound_is_whole(shared):
-    found = shared.run("print('a', end='')\nprint(' b')\nimport sys\nprint('c', file=sys.stderr)")
-    assert (found.printed, found.left_out) == ("a b\nc\n", 0)
+    ran = shared.run("print('a', end='')\nprint(' b')\nimport sys\nprint('c', file=sys.stderr)")
+    assert (ran.printed, ran.left_out) == ("a b\nc\n", 0)
 
 
 def test_what_was_printed_before_an_error_is_kept(shared):
-    found = shared.run("print('before')\n1 / 0")
-    assert found.printed == "before\n"
-    assert found.error == "line 2: 1 / 0\nZeroDivisionError: division by zero"
+    ran = shared.run("print('before')\n1 / 0")
+    assert ran.printed == "before\n"
+    assert ran.error == "line 2: 1 / 0\nZeroDivisionError: division by zero"
 
 
 def test_the_value_of_the_last_line_does_not_leave_the_sandbox(shared):
@@ -246,18 +246,18 @@ def test_the_value_of_the_last_line_does_not_leave_the_sandbox(shared):
 def test_time_is_bounded_and_the_state_is_lost(code):
     monty = opened(seconds=0.3)
     monty.run("x = 1")
-    found = monty.run(code)
-    assert found.is_lost
-    assert found.error.startswith("TimeoutError: the code took longer than 0.3 s")
-    assert len(found.printed) < 8_100
+    ran = monty.run(code)
+    assert ran.is_lost
+    assert ran.error.startswith("TimeoutError: the code took longer than 0.3 s")
+    assert len(ran.printed) < 8_100
     assert "NameError" in monty.run("x").error
 
 
 def test_the_time_of_functions_counts():
     monty = opened({"wait": lambda: time.sleep(0.8)}, seconds=0.5)
-    found = monty.run("wait()\nprint('too late')")
-    assert found.is_lost
-    assert "too late" not in found.printed
+    ran = monty.run("wait()\nprint('too late')")
+    assert ran.is_lost
+    assert "too late" not in ran.printed
     assert monty.run("print(1)").printed == "1\n"
 
 
@@ -267,18 +267,18 @@ def test_sleeping_takes_no_time():
 
 def test_memory_is_bounded(monty):
     monty.run("x = 1")
-    found = monty.run("y = 'a' * (1 << 30)")
-    assert "MemoryError" in found.error
-    assert not found.is_lost
+    ran = monty.run("y = 'a' * (1 << 30)")
+    assert "MemoryError" in ran.error
+    assert not ran.is_lost
     assert monty.run("print(x)").printed == "1\n"
 
 
 def test_state_that_fills_all_memory_is_given_up(monty):
     monty.run("x = 1")
-    found = monty.run("y = []\nwhile True: y.append('b' * 100_000 + str(len(y)))")
-    assert found.error.startswith("line 2: while True: y.append(")
-    assert found.error.endswith("what earlier code defined is lost")
-    assert found.is_lost
+    ran = monty.run("y = []\nwhile True: y.append('b' * 100_000 + str(len(y)))")
+    assert ran.error.startswith("line 2: while True: y.append(")
+    assert ran.error.endswith("what earlier code defined is lost")
+    assert ran.is_lost
     assert monty.run("print(len('a' * 4_000_000))").printed == "4000000\n"
     assert "NameError" in monty.run("x").error
 
@@ -309,15 +309,15 @@ def test_an_interrupt_ends_code_at_once(code):
 
 
 def test_recursion_is_an_error_like_any(shared):
-    found = shared.run("def f(n): return f(n + 1)\nf(0)")
-    assert found.error.endswith("RecursionError: maximum recursion depth exceeded")
-    assert len(found.error.split("\n")) < 10
+    ran = shared.run("def f(n): return f(n + 1)\nf(0)")
+    assert ran.error.endswith("RecursionError: maximum recursion depth exceeded")
+    assert len(ran.error.split("\n")) < 10
 
 
 def test_an_error_as_long_as_the_memory_allows_is_cut(shared):
-    found = shared.run("raise ValueError('x' * 3_000_000)")
-    assert found.error.startswith("line 1: raise ValueError('x' * 3_000_000)\nValueError: xxx")
-    assert len(found.error) < 3_000
+    ran = shared.run("raise ValueError('x' * 3_000_000)")
+    assert ran.error.startswith("line 1: raise ValueError('x' * 3_000_000)\nValueError: xxx")
+    assert len(ran.error) < 3_000
 
 
 def worker_of(interpreter):
@@ -328,9 +328,9 @@ def worker_of(interpreter):
 def test_a_worker_that_dies_takes_its_state_along_and_is_replaced(monty):
     monty.run("x = 1")
     os.kill(worker_of(monty), 9)
-    found = monty.run("print(x)")
-    assert found.is_lost
-    assert "what earlier code defined is lost" in found.error
+    ran = monty.run("print(x)")
+    assert ran.is_lost
+    assert "what earlier code defined is lost" in ran.error
     assert monty.run("print(2)").printed == "2\n"
 
 
@@ -340,20 +340,20 @@ def test_the_worker_has_no_environment_and_may_open_nothing(monty, monkeypatch):
     monty.run("1")
     worker = Path(f"/proc/{worker_of(monty)}")
     assert worker.joinpath("environ").read_bytes() == b""
-    held = {line[:18].strip(): line.split()[-3:-1] for line in worker.joinpath("limits").read_text().splitlines()[1:]}
-    assert held["Max open files"] == held["Max file size"] == held["Max processes"] == ["0", "0"]
+    limits = {line[:18].strip(): line.split()[-3:-1] for line in worker.joinpath("limits").read_text().splitlines()[1:]}
+    assert limits["Max open files"] == limits["Max file size"] == limits["Max processes"] == ["0", "0"]
 
 
 @LINUX
 def test_the_worker_is_held_by_the_kernel_as_well(monty):
     monty.run("1")
     status = Path(f"/proc/{worker_of(monty)}/status").read_text()
-    held = dict(line.split(":\t", 1) for line in status.splitlines())
-    assert int(held["CapEff"], 16) == int(held["CapPrm"], 16) == int(held["CapInh"], 16) == 0
-    assert held["NoNewPrivs"] == "1"
+    fields = dict(line.split(":\t", 1) for line in status.splitlines())
+    assert int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == int(fields["CapInh"], 16) == 0
+    assert fields["NoNewPrivs"] == "1"
     assert ("seccomp" in monty.held) == (launch_program(longest=1) is not None)
     if "seccomp" in monty.held:
-        assert held["Seccomp"] == "2"
+        assert fields["Seccomp"] == "2"
     assert ("landlock" in monty.held) == (landlock_version() > 0)
     limits = Path(f"/proc/{worker_of(monty)}/limits").read_text()
     assert ("limits" in monty.held) == bool(re.search(r"Max open files +0 +0 ", limits))
@@ -414,9 +414,9 @@ def test_a_message_that_is_too_long_is_never_read(code):
 
 
 def test_errors_and_calls_that_are_merely_long_are_read(shared):
-    found = shared.run("raise ValueError('x' * 15_000_000)")
-    assert not found.is_lost
-    assert "ValueError: xxx" in found.error
+    ran = shared.run("raise ValueError('x' * 15_000_000)")
+    assert not ran.is_lost
+    assert "ValueError: xxx" in ran.error
 
 
 @LINUX
@@ -462,10 +462,10 @@ def test_no_worker_stays_when_its_interpreter_goes():
     ],
 )
 def test_what_this_python_lacks_is_named(shared, code, missing):
-    found = shared.run(code)
-    assert found.missing == missing
-    assert found.error
-    assert not found.is_lost
+    ran = shared.run(code)
+    assert ran.missing == missing
+    assert ran.error
+    assert not ran.is_lost
 
 
 @pytest.mark.parametrize(
@@ -488,17 +488,17 @@ def test_what_this_python_lacks_is_named(shared, code, missing):
     ],
 )
 def test_what_all_of_python_refuses_is_no_lack_of_this_one(shared, code):
-    found = shared.run(code)
-    assert found.error
-    assert found.missing is None
+    ran = shared.run(code)
+    assert ran.error
+    assert ran.missing is None
 
 
 @pytest.mark.parametrize("code", ["print(x", "x = (1 +", "def f(:\n    pass", "if True:\nprint(1)", "x = 'open"])
 def test_bad_syntax_is_told_with_the_line_as_it_was_written(shared, code):
-    found = shared.run(code)
-    assert "SyntaxError" in found.error or "IndentationError" in found.error
-    assert "None" not in found.error
-    assert found.error.startswith("line ")
+    ran = shared.run(code)
+    assert "SyntaxError" in ran.error or "IndentationError" in ran.error
+    assert "None" not in ran.error
+    assert ran.error.startswith("line ")
 
 
 def test_the_lines_that_led_to_an_error_are_told_and_which_are_of_earlier_code(shared):
@@ -554,9 +554,9 @@ def test_programs_print_what_cpython_prints(code):
     out = StringIO()
     with redirect_stdout(out):
         exec(code, {"rows": ROWS, "__name__": "oracle"})  # our own code
-    found = opened({"given": lambda: ROWS}).run(f"rows = given()\n{code}")
-    assert found.error is None
-    assert found.printed == out.getvalue()
+    ran = opened({"given": lambda: ROWS}).run(f"rows = given()\n{code}")
+    assert ran.error is None
+    assert ran.printed == out.getvalue()
 
 
 def test_sums_of_random_numbers_are_cpythons():
@@ -592,11 +592,11 @@ def test_whatever_code_is_put_together_it_is_answered_and_the_next_as_well(seed)
     numbers, monty = random.Random(seed), opened(seconds=5.0, memory_mb=64, output_characters=500)
     outcomes = set()
     for _ in range(120):
-        found = monty.run("\n".join(numbers.choices(SCRAPS, k=numbers.randint(1, 5))))
-        outcomes.add((found.error is None, found.missing is None))
-        assert not found.is_lost
-        assert len(found.printed) < 600
-        assert len(found.error or "") < 5_000
+        ran = monty.run("\n".join(numbers.choices(SCRAPS, k=numbers.randint(1, 5))))
+        outcomes.add((ran.error is None, ran.missing is None))
+        assert not ran.is_lost
+        assert len(ran.printed) < 600
+        assert len(ran.error or "") < 5_000
     assert {(True, True), (False, True), (False, False)} <= outcomes
     assert monty.run("print('still there')").printed == "still there\n"
 

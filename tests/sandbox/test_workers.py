@@ -89,15 +89,15 @@ def test_it_ends_with_its_parent_in_the_midst_of_its_work_and_knows_no_key(name,
 
 @pytest.fixture
 def echo():
-    made = []
+    processes = []
 
     def started(program=ECHO, *, longest=1000):
-        made.append(Worker([sys.executable, *PYTHON, "-c", program], longest=longest))
-        return made[-1]
+        processes.append(Worker([sys.executable, *PYTHON, "-c", program], longest=longest))
+        return processes[-1]
 
     yield started
-    for one in made:
-        one.end()
+    for process in processes:
+        process.end()
 
 
 def exchanged(worker, content):
@@ -106,12 +106,12 @@ def exchanged(worker, content):
 
 
 def test_the_end_of_the_thread_that_started_it_is_not_its_own(echo):
-    made = []
-    thread = threading.Thread(target=lambda: made.append(echo()))
+    processes = []
+    thread = threading.Thread(target=lambda: processes.append(echo()))
     thread.start()
     thread.join()
-    assert made[0].is_tied
-    assert exchanged(made[0], {"still": "here"}) == {"still": "here"}
+    assert processes[0].is_tied
+    assert exchanged(processes[0], {"still": "here"}) == {"still": "here"}
 
 
 def test_it_does_nothing_until_it_is_to_go_on(echo, becomes):
@@ -200,17 +200,17 @@ sys.stdin.read()
 """
     with (tmp_path / "open").open("w") as file:
         os.set_inheritable(file.fileno(), True)
-        said = echo(program).pipe.receive(time.monotonic() + 20)
-    assert len(set(said["open"]) - {0, 1, 2, said["lifeline"]}) == 1  # the folder that it lists
+        message = echo(program).pipe.receive(time.monotonic() + 20)
+    assert len(set(message["open"]) - {0, 1, 2, message["lifeline"]}) == 1  # the folder that it lists
 
 
 def test_packages_are_found_wherever_it_is_started(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["src", "", "/elsewhere"]))
     monkeypatch.setenv("PYTHONHOME", "/home/of/python")
-    kept = workers.packages()
-    assert kept["PYTHONPATH"].split(os.pathsep) == [str(Path("src").absolute()), "/elsewhere"]
-    assert kept["PYTHONHOME"] == "/home/of/python"
-    assert set(kept) == {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"}
+    packages = workers.packages()
+    assert packages["PYTHONPATH"].split(os.pathsep) == [str(Path("src").absolute()), "/elsewhere"]
+    assert packages["PYTHONHOME"] == "/home/of/python"
+    assert set(packages) == {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"}
 
 
 def test_a_worker_that_cannot_start_leaves_nothing_open():

@@ -12,7 +12,7 @@ from orienteer.records import Node
 
 def by_id(questions):
     """Return the examples by question id."""
-    return {one.question.id: one for one in questions.examples}
+    return {example.question.id: example for example in questions.examples}
 
 
 def write_lines(path, *rows):
@@ -39,10 +39,10 @@ def amazon(tmp_path):
 
 
 def test_stark_with_its_splits(amazon):
-    found = load(amazon)
-    assert (found.name, found.candidates, found.meta["knowledge_base"]) == ("stark", ("product",), "amazon")
-    assert by_id(found)["30"].gold.nodes == {"12": 1.0, "34": 1.0}
-    assert {key: one.fields for key, one in by_id(found).items()} == {
+    questions = load(amazon)
+    assert (questions.name, questions.candidates, questions.meta["knowledge_base"]) == ("stark", ("product",), "amazon")
+    assert by_id(questions)["30"].gold.nodes == {"12": 1.0, "34": 1.0}
+    assert {key: example.fields for key, example in by_id(questions).items()} == {
         "30": {"split": "train"},
         "4": {"split": "val"},
         "9": {"split": "test"},
@@ -80,9 +80,9 @@ def test_every_node_of_prime_may_answer(amazon):
     prime = amazon.rename(amazon.with_name("primekg"))
     assert (load(prime).candidates, load(prime).notes, load(prime).meta["knowledge_base"]) == (None, (), "prime")
     other = prime.rename(prime.parent.parent / "other")
-    found = load(other)
-    assert found.candidates is None
-    assert "not known which knowledge base" in found.notes[0]
+    questions = load(other)
+    assert questions.candidates is None
+    assert "not known which knowledge base" in questions.notes[0]
 
 
 @pytest.mark.data
@@ -102,7 +102,7 @@ def test_the_real_starks(data_folder, file, splits, candidates):
     path = data_folder / "stark_qa" / f"{file}.parquet"
     assert {name: len(load(path, split=name).examples) for name in splits} == splits
     assert load(path).candidates == candidates
-    assert all(one.gold.nodes for one in load(path).examples)
+    assert all(example.gold.nodes for example in load(path).examples)
 
 
 # ------------------------------------------------------------------------------------------------------------- GRBench
@@ -119,7 +119,8 @@ NODES = (
 
 def _grbench(tmp_path, *answers, domain="clinic", **more):
     rows = [
-        {"domain": domain, "qid": str(at), "question": "?", "answer": one, **more} for at, one in enumerate(answers)
+        {"domain": domain, "qid": str(at), "question": "?", "answer": answer, **more}
+        for at, answer in enumerate(answers)
     ]
     return write_lines(tmp_path / "data.jsonl", *rows)
 
@@ -135,40 +136,42 @@ def test_names_may_hold_commas():
 def test_answers_become_nodes(tmp_path, build):
     file = _grbench(tmp_path, "Purpura, Schoenlein-Henoch, Fever", "True", "12", "0.5", "Fever", "Purpura, Cough")
     bare = load(file)
-    assert [one.gold.answer_type for one in bare.examples] == [None, "boolean", "number", "number", None, None]
-    found = load(file, graph=build(NODES))
-    gold = [one.gold for one in found.examples]
+    assert [example.gold.answer_type for example in bare.examples] == [None, "boolean", "number", "number", None, None]
+    questions = load(file, graph=build(NODES))
+    gold = [example.gold for example in questions.examples]
     assert (list(gold[0].nodes), gold[0].answer_type) == (["s2", "s3"], "set")
     assert gold[0].answers == ("Purpura, Schoenlein-Henoch", "Fever")
-    assert [one.nodes for one in gold[1:4]] == [{}, {}, {}]
+    assert [gold_of.nodes for gold_of in gold[1:4]] == [{}, {}, {}]
     assert (list(gold[4].nodes), gold[4].answer_type) == (["s3"], "entity")
     assert (gold[5].nodes, gold[5].answers) == ({}, ("Purpura, Cough",))
-    assert found.notes == ("1 of 3 answers contain a name that the graph does not have: clinic-5 ('Cough')",)
+    assert questions.notes == ("1 of 3 answers contain a name that the graph does not have: clinic-5 ('Cough')",)
 
 
 def test_the_other_answers_of_a_template_tell_which_node_is_meant(tmp_path, build):
     graph = build(NODES)
-    told = load(_grbench(tmp_path, "Fever", "Ague", template=3), graph=graph)
-    assert list(by_id(told)["clinic-1"].gold.nodes) == ["s4"]
-    assert told.notes == ()
+    questions = load(_grbench(tmp_path, "Fever", "Ague", template=3), graph=graph)
+    assert list(by_id(questions)["clinic-1"].gold.nodes) == ["s4"]
+    assert questions.notes == ()
     untold = load(_grbench(tmp_path, "Ague", template=3), graph=graph)
     assert set(by_id(untold)["clinic-0"].gold.nodes) == {"s4", "d1"}
     assert "1 names stand for several nodes" in untold.notes[0]
 
 
 def test_questions_about_another_graph_have_no_nodes(tmp_path, build):
-    found = load(_grbench(tmp_path, "Fever", "Dolica", "Acme", domain="amazon"), graph=build(NODES))
-    assert not any(one.gold.nodes for one in found.examples)
-    assert "fewer than half of the answers of amazon" in found.notes[1]
+    questions = load(_grbench(tmp_path, "Fever", "Dolica", "Acme", domain="amazon"), graph=build(NODES))
+    assert not any(example.gold.nodes for example in questions.examples)
+    assert "fewer than half of the answers of amazon" in questions.notes[1]
 
 
 def test_notes_are_of_the_questions_that_are_asked(tmp_path, build):
-    found = load(_grbench(tmp_path, "Fever", "Ague", "Cough, Fever", "Purpura"), graph=build(NODES))
-    assert len(found.notes) == 2
-    assert found.notes_on(found.examples) == found.notes
-    assert found.notes_on(found.examples[:1]) == ()
-    assert found.notes_on(found.examples[1:2]) == ("1 names stand for several nodes, all of which count as gold: Ague",)
-    assert found.notes_on(found.examples[2:]) == (
+    questions = load(_grbench(tmp_path, "Fever", "Ague", "Cough, Fever", "Purpura"), graph=build(NODES))
+    assert len(questions.notes) == 2
+    assert questions.notes_on(questions.examples) == questions.notes
+    assert questions.notes_on(questions.examples[:1]) == ()
+    assert questions.notes_on(questions.examples[1:2]) == (
+        "1 names stand for several nodes, all of which count as gold: Ague",
+    )
+    assert questions.notes_on(questions.examples[2:]) == (
         "1 of 2 answers contain a name that the graph does not have: clinic-2 ('Cough')",
     )
 
@@ -178,23 +181,23 @@ def test_levels_are_told_by_the_order_of_templates(tmp_path):
     folder.mkdir()
     rows = [{"qid": qid, "question": "?", "answer": "x"} for qid in (0, 69, 70, 269)]
     write_lines(folder / "data.json", *rows)
-    found = by_id(load(folder))
-    assert {key: (one.fields["template"], one.fields["level"]) for key, one in found.items()} == {
+    examples = by_id(load(folder))
+    assert {key: (example.fields["template"], example.fields["level"]) for key, example in examples.items()} == {
         "0": (0, "easy"),
         "69": (6, "easy"),
         "70": (7, "medium"),
         "269": (26, "medium"),
     }
-    assert found["0"].fields["domain"] == "biomedical"
+    assert examples["0"].fields["domain"] == "biomedical"
 
 
 @pytest.mark.data
 def test_the_real_grbench_keeps_its_own_levels(data_folder):
-    found = load(data_folder / "grbench").examples
-    biomedical = [one for one in found if one.fields["domain"] == "biomedical"]
-    assert (len(found), len(biomedical)) == (678, 113)
-    assert sum(bool(one.fields["edges_complete"]) for one in biomedical) == 77
-    easy = {one.fields["template"] for one in biomedical if one.fields["level"] == "easy"}
+    examples = load(data_folder / "grbench").examples
+    biomedical = [example for example in examples if example.fields["domain"] == "biomedical"]
+    assert (len(examples), len(biomedical)) == (678, 113)
+    assert sum(bool(example.fields["edges_complete"]) for example in biomedical) == 77
+    easy = {example.fields["template"] for example in biomedical if example.fields["level"] == "easy"}
     assert easy == set(range(7))
 
 
@@ -219,21 +222,21 @@ def test_hotpotqa_in_hipporags_files(tmp_path):
     facts = [["Ferry", 0], ["Ferry", 1], ["Salt", 0]]
     row = {"_id": "h1", "question": "?", "answer": "yes", "type": "bridge", "level": "hard", "supporting_facts": facts,
            "context": CONTEXT}  # fmt: skip
-    found = load(_hippo(tmp_path, "hotpotqa", row))
-    one = found.examples[0]
-    assert (found.name, found.notes) == ("hotpotqa", ())
-    assert set(one.gold.nodes) == {"1", "2"}
-    assert (one.gold.answers, one.gold.answer_type) == (("yes",), "boolean")
-    assert one.fields == {"type": "bridge", "level": "hard", "supporting_facts": facts}
+    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    example = questions.examples[0]
+    assert (questions.name, questions.notes) == ("hotpotqa", ())
+    assert set(example.gold.nodes) == {"1", "2"}
+    assert (example.gold.answers, example.gold.answer_type) == (("yes",), "boolean")
+    assert example.fields == {"type": "bridge", "level": "hard", "supporting_facts": facts}
 
 
 def test_2wikimultihopqa_in_hipporags_files(tmp_path):
     row = {"_id": "w1", "question": "?", "answer": "Ada", "type": "inference", "supporting_facts": [["Ash", 0]],
            "context": CONTEXT, "evidences": [["Ash", "is", "grey"]]}  # fmt: skip
-    found = load(_hippo(tmp_path, "2wikimultihopqa", row))
-    assert found.name == "2wikimultihopqa"
-    assert found.examples[0].gold.nodes == {"3": 1.0}
-    assert found.examples[0].fields["evidences"] == [["Ash", "is", "grey"]]
+    questions = load(_hippo(tmp_path, "2wikimultihopqa", row))
+    assert questions.name == "2wikimultihopqa"
+    assert questions.examples[0].gold.nodes == {"3": 1.0}
+    assert questions.examples[0].fields["evidences"] == [["Ash", "is", "grey"]]
 
 
 def test_musique_in_hipporags_files(tmp_path):
@@ -244,18 +247,18 @@ def test_musique_in_hipporags_files(tmp_path):
     ]
     row = {"id": "3hop1__1_2_3", "question": "?", "answer": "Ada", "answer_aliases": ["A. Holm", "Ada"],
            "answerable": True, "paragraphs": paragraphs}  # fmt: skip
-    one = load(_hippo(tmp_path, "musique", row)).examples[0]
-    assert set(one.gold.nodes) == {"1", "2"}
-    assert one.gold.answers == ("Ada", "A. Holm")
-    assert one.fields == {"answerable": True, "type": "3hop1", "hops": 3}
+    example = load(_hippo(tmp_path, "musique", row)).examples[0]
+    assert set(example.gold.nodes) == {"1", "2"}
+    assert example.gold.answers == ("Ada", "A. Holm")
+    assert example.fields == {"answerable": True, "type": "3hop1", "hops": 3}
 
 
 def test_gold_passages_that_the_corpus_lacks(tmp_path):
     row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
            "context": [*CONTEXT, ["Tar", ["Black."]]]}  # fmt: skip
-    found = load(_hippo(tmp_path, "hotpotqa", row))
-    assert found.examples[0].gold.nodes == {}
-    assert found.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
+    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    assert questions.examples[0].gold.nodes == {}
+    assert questions.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
 
 
 @pytest.mark.parametrize(
@@ -276,9 +279,9 @@ def test_questions_of_another_shape_are_told(tmp_path, name, row):
 def test_supporting_facts_that_the_context_lacks_are_no_smaller_gold(tmp_path):
     row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
            "context": CONTEXT}  # fmt: skip
-    found = load(_hippo(tmp_path, "hotpotqa", row))
-    assert found.examples[0].gold.nodes == {}
-    assert found.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
+    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    assert questions.examples[0].gold.nodes == {}
+    assert questions.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
 
 
 def test_blank_aliases_are_no_answers(tmp_path):
@@ -312,10 +315,10 @@ def test_several_in_one_folder_need_a_name(tmp_path):
 )
 def test_the_real_passages(data_folder, name, count, field, values):
     pytest.importorskip("pyarrow")
-    found = load(data_folder / name)
-    assert (found.name, len(found.examples)) == (name, count)
-    assert {one.fields.get(field) for one in found.examples} == values
-    assert all(one.gold.nodes and one.gold.answers for one in found.examples)
+    questions = load(data_folder / name)
+    assert (questions.name, len(questions.examples)) == (name, count)
+    assert {example.fields.get(field) for example in questions.examples} == values
+    assert all(example.gold.nodes and example.gold.answers for example in questions.examples)
 
 
 # -------------------------------------------------------------------------------------------------------------- OTT-QA
@@ -337,10 +340,10 @@ def test_ottqa_in_its_own_files(tmp_path):
            "question_postag": "WP"}  # fmt: skip
     (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
     (tmp_path / "released_data" / "dev.json").write_text(json.dumps([row]))
-    one = load(tmp_path).examples[0]
-    assert set(one.gold.nodes) == {"/wiki/Salt", "Songs_0#0", "Songs_0#2"}
-    assert one.gold.answers == ("Ada",)
-    assert one.fields == {"table_id": "Songs_0", "where": "passage+table", "split": "dev"}
+    example = load(tmp_path).examples[0]
+    assert set(example.gold.nodes) == {"/wiki/Salt", "Songs_0#0", "Songs_0#2"}
+    assert example.gold.answers == ("Ada",)
+    assert example.fields == {"table_id": "Songs_0", "where": "passage+table", "split": "dev"}
     row["answer-node"] = [["x", [27, 0], None, "table"]]
     (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
     with pytest.raises(BadInput, match="27 rows and no row 27"):

@@ -20,7 +20,7 @@ def write_lines(path, *rows):
 
 def by_id(questions):
     """Return the examples by question id."""
-    return {one.question.id: one for one in questions.examples}
+    return {example.question.id: example for example in questions.examples}
 
 
 def test_json_lines(tmp_path):
@@ -30,9 +30,9 @@ def test_json_lines(tmp_path):
         {"id": 7, "question": "How many?", "answers": [3], "answer_type": "number", "none": None},
         {"question": "Graded?", "nodes": {"n1": 2, "n2": 0.5, "n3": 0}},
     )
-    found = load(file)
-    assert (found.name, found.sha256) == ("jsonl", hashlib.sha256(file.read_bytes()).hexdigest())
-    assert found.examples == (
+    questions = load(file)
+    assert (questions.name, questions.sha256) == ("jsonl", hashlib.sha256(file.read_bytes()).hexdigest())
+    assert questions.examples == (
         Example(
             question=Question(id="a", text="Which?"),
             gold=Gold(nodes={"n1": 1.0, "2": 1.0}, answers=("Ferry",)),
@@ -41,7 +41,7 @@ def test_json_lines(tmp_path):
         Example(question=Question(id="7", text="How many?"), gold=Gold(answers=("3",), answer_type="number")),
         Example(question=Question(id="3", text="Graded?"), gold=Gold(nodes={"n1": 2.0, "n2": 0.5})),
     )
-    assert load(tmp_path) == found
+    assert load(tmp_path) == questions
 
 
 def test_packed_json_lines(tmp_path):
@@ -50,7 +50,9 @@ def test_packed_json_lines(tmp_path):
 
 
 def test_splits_of_json_lines(tmp_path):
-    file = write_lines(tmp_path / "q.jsonl", *({"id": one, "question": "?", "split": one} for one in ("dev", "test")))
+    file = write_lines(
+        tmp_path / "q.jsonl", *({"id": split, "question": "?", "split": split} for split in ("dev", "test"))
+    )
     assert list(by_id(load(file, split="dev"))) == ["dev"]
     with pytest.raises(BadOption, match=r"no split 'val'\. There are: dev, test\."):
         load(file, split="val")
@@ -59,7 +61,7 @@ def test_splits_of_json_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "said"),
+    ("row", "message"),
     [
         ({"question": ""}, "question is ''"),
         ({"question": "?", "nodes": "n1"}, "nodes is 'n1'"),
@@ -75,8 +77,8 @@ def test_splits_of_json_lines(tmp_path):
         ({"question": "?", "answer_type": "word"}, "one of: entity, boolean, number, set"),
     ],
 )
-def test_broken_questions(tmp_path, row, said):
-    with pytest.raises(BadInput, match=said):
+def test_broken_questions(tmp_path, row, message):
+    with pytest.raises(BadInput, match=message):
         load(write_lines(tmp_path / "q.jsonl", {"question": "fine"}, row))
 
 
@@ -87,9 +89,9 @@ def test_one_id_for_two_questions(tmp_path):
 
 def test_what_is_not_recognised(tmp_path):
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as refusal:
         load(tmp_path)
-    assert all(f"{one.name}: {one.looks_for}" in str(told.value) for one in DATASETS)
+    assert all(f"{dataset.name}: {dataset.looks_for}" in str(refusal.value) for dataset in DATASETS)
     with pytest.raises(BadInput, match="does not exist"):
         load(tmp_path / "nothing")
     with pytest.raises(BadOption, match=r"Did you mean musique\?"):
@@ -103,9 +105,9 @@ def test_a_name_overrides_what_is_recognised(tmp_path):
 
 
 def test_every_data_set_says_what_it_is():
-    assert len({one.name for one in DATASETS}) == len(DATASETS)
-    assert all(one.about and one.looks_for for one in DATASETS)
-    assert {one.name for one in DATASETS if not one.url} == {"trec", "jsonl"}
+    assert len({dataset.name for dataset in DATASETS}) == len(DATASETS)
+    assert all(dataset.about and dataset.looks_for for dataset in DATASETS)
+    assert {dataset.name for dataset in DATASETS if not dataset.url} == {"trec", "jsonl"}
 
 
 # ---------------------------------------------------------------------------------------------------------------- TREC
@@ -121,11 +123,11 @@ def mfar(tmp_path):
 
 
 def test_queries_and_qrels(mfar):
-    found = load(mfar, split="val")
-    assert found.name == "trec"
-    assert found.examples[0].gold.nodes == {"n7": 1.0, "n9": 2.0}
-    assert found.examples[1].gold.nodes == {}
-    assert {one.fields["split"] for one in load(mfar).examples} == {"val", "test"}
+    questions = load(mfar, split="val")
+    assert questions.name == "trec"
+    assert questions.examples[0].gold.nodes == {"n7": 1.0, "n9": 2.0}
+    assert questions.examples[1].gold.nodes == {}
+    assert {example.fields["split"] for example in load(mfar).examples} == {"val", "test"}
     assert load(mfar / "test.queries").examples == load(mfar, split="test").examples
     with pytest.raises(BadOption, match="There are: test, val"):
         load(mfar, split="train")

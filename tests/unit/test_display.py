@@ -33,8 +33,8 @@ class Reader(HTMLParser):
         self.tags.append(tag)
         self.attributes.append(dict(attrs))
 
-    def handle_data(self, data):
-        self.texts.append(data)
+    def handle_data(self, text):
+        self.texts.append(text)
 
 
 def test_html_holds_everything_and_runs_nothing():
@@ -59,7 +59,11 @@ def test_html_leaves_colours_and_formulas_to_nobody_but_the_page():
     reader.feed(RESULT._repr_html_())
     assert set(reader.attributes[0]["class"].split()) == {"mathjax_ignore", "tex2jax_ignore"}
     assert "color" not in RESULT._repr_html_()
-    cells = [one["style"] for tag, one in zip(reader.tags, reader.attributes, strict=True) if tag in ("td", "th")]
+    cells = [
+        attributes["style"]
+        for tag, attributes in zip(reader.tags, reader.attributes, strict=True)
+        if tag in ("td", "th")
+    ]
     assert len(cells) == 18
     assert all(style.startswith("text-align:left") for style in cells)
 
@@ -134,7 +138,7 @@ def steers(character):
 
 
 def test_clean_text_steers_no_terminal_and_keeps_lines_and_scripts():
-    assert {one for one in clean(EVERYTHING) if steers(one)} == {"\n"}
+    assert {character for character in clean(EVERYTHING) if steers(character)} == {"\n"}
     assert clean("abc\u202edcba\u202c\x9b31m") == "abcdcba 31m"
     for plain in ("Łódź\nδ", "שלום\u200f", "🦊", "x\u200dy"):
         assert clean(plain) == plain
@@ -143,7 +147,7 @@ def test_clean_text_steers_no_terminal_and_keeps_lines_and_scripts():
 def test_escaped_json_steers_no_terminal_and_means_the_same():
     text = json.dumps({"text": EVERYTHING}, ensure_ascii=False, indent=2)
     escaped = escape_json(text)
-    assert {one for one in escaped if steers(one)} == {"\n"}
+    assert {character for character in escaped if steers(character)} == {"\n"}
     assert json.loads(escaped) == {"text": EVERYTHING}
     assert escape_json('"\x9b\u202e"') == '"\\u009b\\u202e"'
     assert escape_json('"Łódź 林 🦊"') == '"Łódź 林 🦊"'

@@ -42,9 +42,9 @@ def test_normalise(text, strict, lenient):
 
 @given(st.text(max_size=40), st.booleans())
 def test_normalising_any_text_is_safe_and_single_spaced(text, lenient):
-    made = normalise(text, lenient=lenient)
-    assert made == " ".join(made.split())
-    assert normalise(text.strip() + "  ", lenient=lenient) == made
+    normalised = normalise(text, lenient=lenient)
+    assert normalised == " ".join(normalised.split())
+    assert normalise(text.strip() + "  ", lenient=lenient) == normalised
 
 
 @given(st.text(alphabet=st.characters(categories=["L", "N"]), min_size=1, max_size=30))
@@ -149,8 +149,8 @@ NAMES = ("Pascal", "Crime and Punishment", "Acme, Inc.", "C++")
     ],
 )
 def test_items_of_a_list(answer, right, wrong):
-    found = items_in(answer, NAMES)
-    assert (set(found.right), set(found.wrong)) == (right, wrong)
+    items = items_in(answer, NAMES)
+    assert (set(items.right), set(items.wrong)) == (right, wrong)
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_items_of_a_list(answer, right, wrong):
     ],
 )
 def test_items_in_prose(answer, right, wrong):
-    found = items_in(answer, NAMES, lenient=True, others=("Ada", "Object Pascal", "Pascal"))
-    assert (set(found.right), set(found.wrong)) == (right, wrong)
+    items = items_in(answer, NAMES, lenient=True, others=("Ada", "Object Pascal", "Pascal"))
+    assert (set(items.right), set(items.wrong)) == (right, wrong)
 
 
 @pytest.mark.parametrize(

@@ -14,31 +14,31 @@ GOLD = Gold(nodes={"a": 1.0})
 HIT, MISS = (Ranked(id="a", type="t", name="a", score=1.0),), (Ranked(id="x", type="t", name="x", score=1.0),)
 
 
-def lines(method, found, *, gold=GOLD, fields=None, **other):
+def lines(method, scores, *, gold=GOLD, fields=None, **other):
     """Make a method's lines: whether it hit at 1, question by question; None is a failure."""
     return [
         Line(
             id=f"q{number}",
             method=method,
             question="?",
-            hits=HIT if one else MISS,
+            hits=HIT if score else MISS,
             gold=gold,
             fields=fields(number) if fields else {},
-            error="broke" if one is None else None,
+            error="broke" if score is None else None,
             **other,
         )
-        for number, one in enumerate(found)
+        for number, score in enumerate(scores)
     ]
 
 
 def make_run(path, *groups, **manifest):
     every = [line for group in groups for line in group]
     examples = {line.id: Example(question=Question(id=line.id, text="?"), gold=line.gold) for line in every}
-    given = {
+    fields_ = {
         "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
         "count": len(examples), "orienteer": "0", "python": "3", "created": "now", **manifest,
     }  # fmt: skip
-    return StoredRun(path, Manifest(**given), tuple(examples.values()), tuple(every))
+    return StoredRun(path, Manifest(**fields_), tuple(examples.values()), tuple(every))
 
 
 def some(share, n):
@@ -49,8 +49,8 @@ def some(share, n):
 def test_the_graph_helped(tmp_path):
     flat = lines("bm25", some(0.40, 200), seconds=0.004)
     graph = lines("anchor", some(0.55, 200), seconds=0.035, usage=Usage(calls=2, usd=0.01))
-    found = compare([make_run(tmp_path, flat, graph, lines("hybrid", some(0.3, 200)))])
-    assert (found.outcome, found.best_graph, found.best_flat, found.measure, found.n) == (
+    comparison = compare([make_run(tmp_path, flat, graph, lines("hybrid", some(0.3, 200)))])
+    assert (comparison.outcome, comparison.best_graph, comparison.best_flat, comparison.measure, comparison.n) == (
         "helped",
         "anchor",
         "bm25",
@@ -58,74 +58,74 @@ def test_the_graph_helped(tmp_path):
         200,
     )
     gain = mean_interval([100.0 * gain for gain in differences(some(0.55, 200), some(0.4, 200))])
-    assert (found.gain.points, found.gain.low, found.gain.high) == pytest.approx(gain)
-    assert found.gain.points == pytest.approx(15)
-    assert (found.gain.better, found.gain.worse) == (30, 0)
-    assert found.verdict == (
+    assert (comparison.gain.points, comparison.gain.low, comparison.gain.high) == pytest.approx(gain)
+    assert comparison.gain.points == pytest.approx(15)
+    assert (comparison.gain.better, comparison.gain.worse) == (30, 0)
+    assert comparison.verdict == (
         "Use the graph: on these 200 questions anchor scores 15.0 points more Hit@1 than bm25, the best flat list "
-        f"(95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {found.gain.p:.2g}), "
+        f"(95 % interval {gain.low:+.1f} to {gain.high:+.1f}, p = {comparison.gain.p:.2g}), "
         "at +31 ms, +2.0 calls and +0.0100 USD a question."
     )
 
 
 def test_the_graph_lost(tmp_path):
-    found = compare([make_run(tmp_path, lines("bm25", some(0.9, 60)), lines("anchor", some(0.5, 60)))])
-    assert found.outcome == "did not help"
-    assert found.verdict.startswith(
+    comparison = compare([make_run(tmp_path, lines("bm25", some(0.9, 60)), lines("anchor", some(0.5, 60)))])
+    assert comparison.outcome == "did not help"
+    assert comparison.verdict.startswith(
         "Do without the graph: on these 60 questions anchor scores 40.0 points less Hit@1 than bm25"
     )
 
 
 def test_the_graph_made_no_difference_on_many_questions(tmp_path):
     many = [number % 2 == 0 for number in range(3000)]
-    nearly = [not one if number % 200 == 0 else one for number, one in enumerate(many)]
-    swapped = [not one if number % 200 == 1 else one for number, one in enumerate(nearly)]
-    found = compare([make_run(tmp_path, lines("bm25", many), lines("anchor", swapped))])
-    assert found.gain.high < 2
-    assert (found.outcome, found.questions_needed) == ("did not help", None)
+    nearly = [not score if number % 200 == 0 else score for number, score in enumerate(many)]
+    swapped = [not score if number % 200 == 1 else score for number, score in enumerate(nearly)]
+    comparison = compare([make_run(tmp_path, lines("bm25", many), lines("anchor", swapped))])
+    assert comparison.gain.high < 2
+    assert (comparison.outcome, comparison.questions_needed) == ("did not help", None)
 
 
 def test_a_gain_that_is_certain_and_tiny_is_no_reason_for_a_graph(tmp_path):
     flat = [number % 2 == 0 for number in range(3000)]
-    graph = [one or number % 150 == 1 for number, one in enumerate(flat)]
-    found = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
-    assert 0 < found.gain.low < found.gain.high < 2
-    assert found.outcome == "did not help"
+    graph = [score or number % 150 == 1 for number, score in enumerate(flat)]
+    comparison = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
+    assert 0 < comparison.gain.low < comparison.gain.high < 2
+    assert comparison.outcome == "did not help"
 
 
 def test_too_few_questions_cannot_tell_and_it_says_how_many_would(tmp_path):
-    found = compare(
+    comparison = compare(
         [make_run(tmp_path, lines("bm25", [1, 0, 1, 0] * 10), lines("anchor", [1, 0, 0, 1] * 9 + [1, 1, 1, 1]))]
     )
-    assert found.outcome == "cannot tell"
-    assert found.questions_needed == 1602
-    assert found.verdict.startswith("Ask about 1,600 questions: ")
-    assert "these 40 cannot tell whether the graph helps" in found.verdict
+    assert comparison.outcome == "cannot tell"
+    assert comparison.questions_needed == 1602
+    assert comparison.verdict.startswith("Ask about 1,600 questions: ")
+    assert "these 40 cannot tell whether the graph helps" in comparison.verdict
 
 
 def test_a_perfect_score_on_three_questions_proves_nothing(tmp_path):
     """The bootstrap of three equal differences has no width; the permutation test knows better."""
-    found = compare([make_run(tmp_path, lines("bm25", [0, 0, 0]), lines("anchor", [1, 1, 1]))])
-    assert (found.gain.low, found.gain.high, found.gain.p) == (100, 100, 0.25)
-    assert found.outcome == "cannot tell"
-    assert found.questions_needed == 6
-    assert found.verdict.endswith("+0 ms a question and no call of a model.")
+    comparison = compare([make_run(tmp_path, lines("bm25", [0, 0, 0]), lines("anchor", [1, 1, 1]))])
+    assert (comparison.gain.low, comparison.gain.high, comparison.gain.p) == (100, 100, 0.25)
+    assert comparison.outcome == "cannot tell"
+    assert comparison.questions_needed == 6
+    assert comparison.verdict.endswith("+0 ms a question and no call of a model.")
 
 
 def test_being_level_on_a_few_questions_proves_nothing_either(tmp_path):
-    found = compare([make_run(tmp_path, lines("bm25", [1] * 20), lines("anchor", [1] * 20))])
-    assert (found.outcome, found.questions_needed) == ("cannot tell", FEWEST)
+    comparison = compare([make_run(tmp_path, lines("bm25", [1] * 20), lines("anchor", [1] * 20))])
+    assert (comparison.outcome, comparison.questions_needed) == ("cannot tell", FEWEST)
     level = compare([make_run(tmp_path, lines("bm25", [1] * FEWEST), lines("anchor", [1] * FEWEST))])
     assert level.outcome == "did not help"
 
 
 def test_trying_many_graph_methods_is_paid_for(tmp_path):
     flat, graph = [0] * 7 + [1] * 20, [1] * 7 + [1] * 20
-    one = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
-    assert one.outcome == "helped"
+    first = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph))])
+    assert first.outcome == "helped"
     others = [lines(f"anchor depth={number}", flat) for number in range(4)]
     many = compare([make_run(tmp_path, lines("bm25", flat), lines("anchor", graph), *others)])
-    assert many.gain.p == pytest.approx(5 * one.gain.p)
+    assert many.gain.p == pytest.approx(5 * first.gain.p)
     assert many.outcome == "cannot tell"
 
 
@@ -133,7 +133,7 @@ def test_without_a_flat_list_without_a_graph_and_with_one_method_there_is_no_ver
     graphs = compare([make_run(tmp_path, lines("ark", some(0.5, 20)), lines("anchor", some(0.4, 20)))])
     flats = compare([make_run(tmp_path, lines("bm25", some(0.5, 20)), lines("react", some(0.4, 20)))])
     alone = compare([make_run(tmp_path, lines("bm25", some(0.5, 20)))])
-    assert {one.outcome for one in (graphs, flats, alone)} == {"nothing to compare"}
+    assert {verdict.outcome for verdict in (graphs, flats, alone)} == {"nothing to compare"}
     assert graphs.verdict.startswith("Run bm25 on the same questions")
     assert "no flat list" in graphs.verdict
     assert flats.verdict.startswith("Run anchor on the same questions")
@@ -148,16 +148,20 @@ def test_every_pair_with_its_corrected_p(tmp_path):
     scores = {
         name: (generator.random(80) < share).tolist() for name, share in (("bm25", 0.3), ("anchor", 0.5), ("ark", 0.6))
     }
-    found = compare([make_run(tmp_path, *(lines(name, one) for name, one in scores.items()))], random_seed=3)
-    assert [one.method for one in found.standings] == ["ark", "anchor", "bm25"]
-    assert [(one.ours, one.theirs) for one in found.pairs] == [("ark", "anchor"), ("ark", "bm25"), ("anchor", "bm25")]
-    points = {name: [100.0 * one for one in found] for name, found in scores.items()}
-    columns = [differences(points[pair.ours], points[pair.theirs]) for pair in found.pairs]
+    comparison = compare([make_run(tmp_path, *(lines(name, shares) for name, shares in scores.items()))], random_seed=3)
+    assert [standing.method for standing in comparison.standings] == ["ark", "anchor", "bm25"]
+    assert [(pair.ours, pair.theirs) for pair in comparison.pairs] == [
+        ("ark", "anchor"),
+        ("ark", "bm25"),
+        ("anchor", "bm25"),
+    ]
+    points = {name: [100.0 * value for value in values] for name, values in scores.items()}
+    columns = [differences(points[pair.ours], points[pair.theirs]) for pair in comparison.pairs]
     raw = permutation_ps(columns, random_seed=3)
-    assert [one.p for one in found.pairs] == pytest.approx(holm(raw))
-    for one in found.pairs:
-        assert one.points == pytest.approx(np.mean(points[one.ours]) - np.mean(points[one.theirs]))
-        assert one.low <= one.points <= one.high
+    assert [pair.p for pair in comparison.pairs] == pytest.approx(holm(raw))
+    for difference in comparison.pairs:
+        assert difference.points == pytest.approx(np.mean(points[difference.ours]) - np.mean(points[difference.theirs]))
+        assert difference.low <= difference.points <= difference.high
 
 
 def test_by_field_every_method_against_the_best_flat_list(tmp_path):
@@ -166,38 +170,38 @@ def test_by_field_every_method_against_the_best_flat_list(tmp_path):
 
     flat = lines("bm25", [1] * 30 + [0] * 10, fields=fields)
     graph = lines("anchor", [1] * 25 + [0] * 5 + [1] * 10, fields=fields)
-    found = compare([make_run(tmp_path, flat, graph)], by="hops")
-    assert [(one.by, one.ours, one.theirs, one.n) for one in found.groups] == [
+    comparison = compare([make_run(tmp_path, flat, graph)], by="hops")
+    assert [(group.by, group.ours, group.theirs, group.n) for group in comparison.groups] == [
         ({"hops": "1"}, "anchor", "bm25", 30),
         ({"hops": "2"}, "anchor", "bm25", 10),
     ]
-    assert [one.points for one in found.groups] == pytest.approx([-100 / 6, 100])
+    assert [group.points for group in comparison.groups] == pytest.approx([-100 / 6, 100])
     with pytest.raises(BadOption, match="Near: hops"):
         compare([make_run(tmp_path, flat)], by="hop")
 
 
 def test_methods_of_several_runs_on_the_questions_they_share(tmp_path):
-    one = make_run(tmp_path / "one", lines("bm25", some(0.5, 30)), k=20)
+    first = make_run(tmp_path / "one", lines("bm25", some(0.5, 30)), k=20)
     two = make_run(tmp_path / "two", lines("anchor", some(0.5, 20)), k=50)
-    found = compare([one, two])
-    assert found.n == 20
-    assert "10 of 30 questions were not asked of every method: left out" in found.notes
-    assert "the runs differ in k: 20, 50" in found.notes
+    comparison = compare([first, two])
+    assert comparison.n == 20
+    assert "10 of 30 questions were not asked of every method: left out" in comparison.notes
+    assert "the runs differ in k: 20, 50" in comparison.notes
 
 
 def test_one_method_in_two_runs_goes_by_the_run_too(tmp_path):
-    one, two = (make_run(tmp_path / name, lines("bm25", some(0.5, 10))) for name in ("one", "two"))
-    assert {standing.method for standing in compare([one, two]).standings} == {
-        f"bm25 [{run.path}]" for run in (one, two)
+    first, two = (make_run(tmp_path / name, lines("bm25", some(0.5, 10))) for name in ("one", "two"))
+    assert {standing.method for standing in compare([first, two]).standings} == {
+        f"bm25 [{run.path}]" for run in (first, two)
     }
 
 
 @pytest.mark.parametrize(("field", "what"), [("graph_sha256", "graph"), ("questions_sha256", "questions")])
 def test_runs_of_another_graph_or_of_other_questions_are_refused(tmp_path, field, what):
-    one = make_run(tmp_path / "one", lines("bm25", [1]))
+    first = make_run(tmp_path / "one", lines("bm25", [1]))
     two = make_run(tmp_path / "two", lines("anchor", [1]), **{field: "other"})
     with pytest.raises(BadInput, match=f"different {what}"):
-        compare([one, two])
+        compare([first, two])
 
 
 def test_nothing_to_compare_is_an_error(tmp_path):
@@ -220,15 +224,15 @@ def test_measures_that_see_less_than_their_name_says_are_told(tmp_path):
 
 
 def test_runs_under_other_rules_of_what_may_answer_are_told(tmp_path):
-    one = make_run(tmp_path / "a", lines("bm25", some(0.5, 8)), candidates=("t",))
+    first = make_run(tmp_path / "a", lines("bm25", some(0.5, 8)), candidates=("t",))
     other = make_run(tmp_path / "b", lines("anchor", some(0.9, 8)))
-    assert any("differ in what may answer" in note for note in compare([one, other]).notes)
+    assert any("differ in what may answer" in note for note in compare([first, other]).notes)
 
 
 def test_failures_count_as_zero_and_are_told(tmp_path):
-    found = compare([make_run(tmp_path, lines("bm25", [1, 1, 1, 1]), lines("ark", [1, 1, None, None]))])
-    assert {one.method: one.mean for one in found.standings} == {"bm25": 1.0, "ark": 0.5}
-    assert "ark failed on 2 questions, which count as 0" in found.notes
+    comparison = compare([make_run(tmp_path, lines("bm25", [1, 1, 1, 1]), lines("ark", [1, 1, None, None]))])
+    assert {standing.method: standing.mean for standing in comparison.standings} == {"bm25": 1.0, "ark": 0.5}
+    assert "ark failed on 2 questions, which count as 0" in comparison.notes
 
 
 def test_a_method_without_answers_is_left_out_where_answers_are_compared(tmp_path):
@@ -237,16 +241,16 @@ def test_a_method_without_answers_is_left_out_where_answers_are_compared(tmp_pat
         tmp_path, lines("bm25", [1, 1], gold=gold), lines("hyde", [1, 1], gold=gold, answer="Salt"),
         lines("ark", [1, 1], gold=gold, answer="Pepper"), answers=True,
     )  # fmt: skip
-    found = compare([run])
-    assert found.measure == "EM"  # the first of this run's own measures: it has no gold nodes
-    assert [one.method for one in found.standings] == ["hyde", "ark"]
-    assert "bm25 gives no answers and is left out" in found.notes
+    comparison = compare([run])
+    assert comparison.measure == "EM"  # the first of this run's own measures: it has no gold nodes
+    assert [standing.method for standing in comparison.standings] == ["hyde", "ark"]
+    assert "bm25 gives no answers and is left out" in comparison.notes
 
 
 def test_an_unknown_price_is_said_to_be_unknown(tmp_path):
     graph = lines("ark", some(0.9, 40), usage=Usage(calls=1, usd=None))
-    found = compare([make_run(tmp_path, lines("bm25", some(0.2, 40)), graph)])
-    assert "+1.0 calls and an unknown sum a question" in found.verdict
+    comparison = compare([make_run(tmp_path, lines("bm25", some(0.2, 40)), graph)])
+    assert "+1.0 calls and an unknown sum a question" in comparison.verdict
 
 
 def test_kinds_of_methods():
@@ -260,13 +264,13 @@ def test_kinds_of_methods():
 
 def test_a_comparison_is_read_back_from_its_json(tmp_path):
     hops = {"fields": lambda number: {"hops": 1 + number % 2}}
-    found = compare(
+    comparison = compare(
         [make_run(tmp_path, lines("bm25", some(0.4, 50), **hops), lines("anchor", some(0.8, 50), **hops))], by="hops"
     )
-    assert [one.by for one in found.groups] == [{"hops": "1"}, {"hops": "2"}]
-    assert Comparison.model_validate_json(found.model_dump_json()) == found
+    assert [group.by for group in comparison.groups] == [{"hops": "1"}, {"hops": "2"}]
+    assert Comparison.model_validate_json(comparison.model_dump_json()) == comparison
 
 
 def test_the_same_seed_gives_the_same_comparison(tmp_path):
-    run = make_run(tmp_path, lines("bm25", some(0.4, 90)), lines("anchor", [not one for one in some(0.4, 90)]))
+    run = make_run(tmp_path, lines("bm25", some(0.4, 90)), lines("anchor", [not hit for hit in some(0.4, 90)]))
     assert compare([run], random_seed=5) == compare([run], random_seed=5)

@@ -26,7 +26,7 @@ def make_run(path, *lines):
         graph="g", graph_sha256="g", nodes=1, edges=0, dataset="jsonl", questions_sha256="q", count=len(lines),
         answers=True, orienteer="0", python="3", created="now",
     )  # fmt: skip
-    examples = {one.id: Example(question=Question(id=one.id, text="?"), gold=one.gold) for one in lines}
+    examples = {line.id: Example(question=Question(id=line.id, text="?"), gold=line.gold) for line in lines}
     return StoredRun(path, manifest, tuple(examples.values()), lines)
 
 
@@ -52,10 +52,10 @@ def test_lenient_subem_alone_looks_at_the_whole_response(tmp_path, name, value):
 
 
 def test_a_long_answer_is_part_of_the_response(tmp_path):
-    told = line(1, "the MV Nightingale", long_answer="It was shot on the Night Ferry.")
-    assert told.response == "It was shot on the Night Ferry.\nAnswer: the MV Nightingale"
-    found = {name: scorer(name, make_run(tmp_path, told)).of(told) for name in ("EM", "SubEM", "SubEM (lenient)")}
-    assert found == {"EM": 0.0, "SubEM": 0.0, "SubEM (lenient)": 1.0}
+    long = line(1, "the MV Nightingale", long_answer="It was shot on the Night Ferry.")
+    assert long.response == "It was shot on the Night Ferry.\nAnswer: the MV Nightingale"
+    scores = {name: scorer(name, make_run(tmp_path, long)).of(long) for name in ("EM", "SubEM", "SubEM (lenient)")}
+    assert scores == {"EM": 0.0, "SubEM": 0.0, "SubEM (lenient)": 1.0}
     seen = []
 
     def policy(body, before):
@@ -63,9 +63,9 @@ def test_a_long_answer_is_part_of_the_response(tmp_path):
         return judging(body, before)
 
     with FakeServer(policy) as server:
-        judge_run(make_run(tmp_path, told), OpenAIModel("judge", OpenAIConfig(base_url=server.url)))
+        judge_run(make_run(tmp_path, long), OpenAIModel("judge", OpenAIConfig(base_url=server.url)))
     assert "It was shot on the Night Ferry.\nAnswer: the MV Nightingale" in seen[0]
-    (row,) = rows([make_run(tmp_path, told)])
+    (row,) = rows([make_run(tmp_path, long)])
     assert row.measures["A-Score"].mean == 6
 
 
@@ -73,7 +73,7 @@ def test_a_long_answer_is_part_of_the_response(tmp_path):
 def test_a_question_without_an_answer_scores_nothing_whatever_was_said_before(tmp_path, nothing):
     run = make_run(tmp_path, line(1, nothing, long_answer="It is Night Ferry."), line(2, "Night Ferry"))
     (row,) = rows([run], measures=["SubEM", "SubEM (lenient)", "EM", "F1"])
-    assert {(one.mean, one.n) for one in row.measures.values()} == {(0.5, 2)}
+    assert {(measure.mean, measure.n) for measure in row.measures.values()} == {(0.5, 2)}
 
 
 def test_a_citation_is_no_part_of_the_whole_response(tmp_path):
@@ -101,7 +101,7 @@ def test_of_yes_or_no_and_of_numbers_the_short_answer_counts_alone():
 
 def test_both_ways_of_subem_are_shown_of_a_run_with_answers(tmp_path):
     (row,) = rows([make_run(tmp_path, line(1, LONG), line(2, "Night Ferry"))])
-    shown = {name: one.mean for name, one in row.measures.items()}
+    shown = {name: measure.mean for name, measure in row.measures.items()}
     assert shown == {"EM": 0.5, "F1": 0.5, "SubEM": 0.5, "SubEM (lenient)": 1.0}
 
 
@@ -109,8 +109,8 @@ def test_both_ways_of_subem_are_shown_of_a_run_with_answers(tmp_path):
 
 
 def verdict(names, *values):
-    said = {name: {"reason": "so", "mark": mark} for name, mark in zip(names, values, strict=True)}
-    return json.dumps(said)
+    marks_by_name = {name: {"reason": "so", "mark": mark} for name, mark in zip(names, values, strict=True)}
+    return json.dumps(marks_by_name)
 
 
 def judging(body, before):
@@ -134,11 +134,11 @@ def test_a_and_e_score_over_http(tmp_path):
     assert carries_evidence(run)
     with FakeServer(judging) as server:
         model = OpenAIModel("judge", OpenAIConfig(base_url=server.url))
-        made = judge_run(run, model, scores=["A-Score", "E-Score"])
-        asked = [body["messages"][1]["content"] for body in server.bodies]
-    assert len(made) == 4  # the failed question is not asked about
-    assert sum("## Evidence\nNight Ferry was shot at sea." in text for text in asked) == 1 + 2  # one repair turn
-    assert sum("## Known answer, any of\n- Night Ferry" in text for text in asked) == 1 + 2
+        judgements = judge_run(run, model, scores=["A-Score", "E-Score"])
+        prompts = [body["messages"][1]["content"] for body in server.bodies]
+    assert len(judgements) == 4  # the failed question is not asked about
+    assert sum("## Evidence\nNight Ferry was shot at sea." in text for text in prompts) == 1 + 2  # one repair turn
+    assert sum("## Known answer, any of\n- Night Ferry" in text for text in prompts) == 1 + 2
     (row,) = rows([run])
     # By hand: (9 + 6 + 3) / 3 = 6 and the failed question is 0; the verdict that cannot be read is in no mean.
     assert (row.measures["A-Score"].mean, row.measures["A-Score"].n) == (3.0, 2)
@@ -163,14 +163,16 @@ def walked(*rounds, text="two words", method="graphsearch"):
     reply = Reply(message=Message(role="assistant"))
     seen = [(Observed(call_id="c", text=text, nodes=nodes),) for nodes in rounds]
     return Trajectory(
-        question=Question(text="?"), method=method, steps=tuple(Step(reply=reply, observations=one) for one in seen)
+        question=Question(text="?"),
+        method=method,
+        steps=tuple(Step(reply=reply, observations=observations) for observations in seen),
     )
 
 
 def store(path, run, **trajectories):
-    for one in run.lines:
-        told = Told(id=one.id, method=one.method, trajectories=tuple(trajectories.get(one.id, [])))
-        append_line(path / TRAJECTORIES, told.model_dump_json())
+    for line in run.lines:
+        record = Told(id=line.id, method=line.method, trajectories=tuple(trajectories.get(line.id, [])))
+        append_line(path / TRAJECTORIES, record.model_dump_json())
     return run
 
 
@@ -183,15 +185,15 @@ def test_evidence_by_round(tmp_path):
     wanted = {"Evidence@1": (1 + 1) / 12, "Evidence@2": (2 + 1) / 12, "Evidence@3": (3 + 1) / 12}
     wanted |= {"Evidence@9": wanted["Evidence@3"], "Evidence@all": wanted["Evidence@3"]}
     (row,) = rows([run], measures=list(wanted))
-    assert {name: one.mean for name, one in row.measures.items()} == pytest.approx(wanted)
-    assert {one.n for one in row.measures.values()} == {3}
+    assert {name: measure.mean for name, measure in row.measures.items()} == pytest.approx(wanted)
+    assert {measure.n for measure in row.measures.values()} == {3}
 
 
 def test_a_method_that_observes_nothing_has_no_evidence_by_round(tmp_path):
-    said = Trajectory(
+    silent = Trajectory(
         question=Question(text="?"), method="answer", steps=(Step(reply=Reply(message=Message(role="assistant"))),)
     )
-    run = store(tmp_path, make_run(tmp_path, line(1, nodes=("a",), method="bm25")), q1=[said])
+    run = store(tmp_path, make_run(tmp_path, line(1, nodes=("a",), method="bm25")), q1=[silent])
     (row,) = rows([run], measures=["Evidence@1", "Hit@1"])
     assert list(row.measures) == ["Hit@1"]
 
@@ -203,27 +205,27 @@ def test_other_names_of_evidence_are_none(tmp_path, name):
 
 
 def test_context_tokens_are_those_of_what_was_observed():
-    one = walked(("a",), ("b",), text="Ada Holm wrote it.")  # four words and a mark
-    assert work_of([one, walked((), text="none")]).context_tokens == 2 * 5 + 1
+    first = walked(("a",), ("b",), text="Ada Holm wrote it.")  # four words and a mark
+    assert work_of([first, walked((), text="none")]).context_tokens == 2 * 5 + 1
 
 
 def test_context_of_a_method_that_only_ranks_stands_in_the_prompt_for_its_answer():
     opening = (Message(role="system", content="Say it."), Message(role="user", content="Question: who\nAda wrote it"))
-    said = Trajectory(question=Question(text="who"), method="answer", model="m", opening=opening)
-    assert work_of([said]).context_tokens == 6
-    found = walked(("a",), text="what the search gave, of which the prompt holds a part")
-    assert work_of([found, said]).context_tokens == 6
-    agent = found.model_copy(update={"model": "m"})
-    assert work_of([agent, said]).context_tokens == 12 + 6
+    answer_call = Trajectory(question=Question(text="who"), method="answer", model="m", opening=opening)
+    assert work_of([answer_call]).context_tokens == 6
+    search_step = walked(("a",), text="what the search gave, of which the prompt holds a part")
+    assert work_of([search_step, answer_call]).context_tokens == 6
+    agent = search_step.model_copy(update={"model": "m"})
+    assert work_of([agent, answer_call]).context_tokens == 12 + 6
     assert work_of([]).context_tokens == 0
 
 
 def test_a_sweep_of_top_k_is_one_option():
     # Figure 6a: `eval sweep KB questions -m "naive mode=lexical" --set k=10,20,30,40,50`
     texts = grid(["naive mode=lexical"], axes(["k=10,20,30,40,50"]))
-    made = variants(texts, settings=Settings())
-    assert [one.k for one in made] == [10, 20, 30, 40, 50]
-    assert {one.options["mode"] for one in made} == {"lexical"}
+    swept = variants(texts, settings=Settings())
+    assert [variant.k for variant in swept] == [10, 20, 30, 40, 50]
+    assert {variant.options["mode"] for variant in swept} == {"lexical"}
 
 
 # ------------------------------------------------------------------------------------------ HyperGraphRAG's domains
@@ -255,9 +257,9 @@ def domain(tmp_path):
 
 
 def test_questions_of_a_domain(domain):
-    found = load(domain)
-    first, second = found.examples
-    assert (found.name, found.notes) == ("hypergraphrag", ())
+    questions = load(domain)
+    first, second = questions.examples
+    assert (questions.name, questions.notes) == ("hypergraphrag", ())
     assert (first.question.id, first.question.text) == ("1", "What lowers blood pressure?")
     assert first.gold == Gold(answers=("LESS SALT", "less sodium"), evidence=("Less salt lowers it.",))
     assert second.fields == {"nary": 4, "nhop": 2}
@@ -272,10 +274,10 @@ def test_evidence_becomes_the_passages_that_hold_it_whole(domain):
         ],
         edges=[],
     )
-    found = load(domain, graph=graph)
+    questions = load(domain, graph=graph)
     # What crosses two chunks is in neither, and gold that is not whole is none, though c1 holds the other text.
-    assert [one.gold.nodes for one in found.examples] == [{"c1": 1.0}, {}]
-    assert found.notes_on(found.examples) == (
+    assert [example.gold.nodes for example in questions.examples] == [{"c1": 1.0}, {}]
+    assert questions.notes_on(questions.examples) == (
         "1 of 2 questions have evidence that no single passage of the graph contains",
     )
 

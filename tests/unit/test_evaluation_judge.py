@@ -95,9 +95,9 @@ def test_evidence_that_the_graph_does_not_hold_is_no_evidence(tmp_path, small):
     assert judge_run(run, ScriptedModel(marks(1, 1, 1)), scores=["E-Score"], evidence=gold_evidence(small)) == ()
 
 
-@pytest.mark.parametrize(("said", "value"), [("yes", 1.0), ("no", 0.0)])
-def test_qwenscore(tmp_path, said, value):
-    model = ScriptedModel(lambda *_: json.dumps({"verdict": said}))
+@pytest.mark.parametrize(("reply_text", "value"), [("yes", 1.0), ("no", 0.0)])
+def test_qwenscore(tmp_path, reply_text, value):
+    model = ScriptedModel(lambda *_: json.dumps({"verdict": reply_text}))
     (verdict,) = judge_run(make_run(tmp_path, [line()]), model, scores=["QwenScore"])
     assert verdict.mean == value
 
@@ -113,22 +113,22 @@ UNREADABLE = [
 ]
 
 
-@pytest.mark.parametrize("said", UNREADABLE)
-def test_a_verdict_that_cannot_be_read_is_an_error_and_no_mark(tmp_path, said):
-    asked = []
+@pytest.mark.parametrize("reply_text", UNREADABLE)
+def test_a_verdict_that_cannot_be_read_is_an_error_and_no_mark(tmp_path, reply_text):
+    prompts = []
 
     def policy(messages, *_):
-        asked.append(len(messages))
-        return said
+        prompts.append(len(messages))
+        return reply_text
 
     run = make_run(tmp_path, [line()])
     (verdict,) = judge_run(run, ScriptedModel(policy))
-    assert len(asked) == 2  # one repair turn
+    assert len(prompts) == 2  # one repair turn
     assert verdict.criteria == {}
     assert "the verdict" in verdict.error
     assert verdict.usage.calls == 2
     assert judge_run(run, ScriptedModel(policy)) == ()  # temperature 0 would say the same again
-    assert len(asked) == 2
+    assert len(prompts) == 2
 
 
 def test_a_repaired_verdict_counts(tmp_path):
@@ -171,15 +171,15 @@ class Failing:
 def test_judging_goes_on_where_it_stopped_and_pays_nothing_twice(tmp_path):
     run = make_run(tmp_path, [line(number) for number in range(10)])
     first = Failing(4)
-    made = judge_run(run, first)
-    assert sum(one.error is None for one in made) == 4
+    judgements = judge_run(run, first)
+    assert sum(judgement.error is None for judgement in judgements) == 4
     assert len(read_judgements(tmp_path)) == 4  # a model that was not reached has given no verdict
     with (tmp_path / JUDGED).open("ab") as file:
         file.write(b'{"id": "q9", "meth')  # killed in the midst of a line
     second = Failing(100)
     judge_run(run, second)
     assert second.asked == 6
-    assert {one.id for one in read_judgements(tmp_path)} == {one.id for one in run.lines}
+    assert {judgement.id for judgement in read_judgements(tmp_path)} == {line.id for line in run.lines}
     assert judge_run(run, Failing(100)) == ()
 
 
@@ -192,13 +192,15 @@ def test_two_judges_at_once_do_not_pay_twice(tmp_path):
 
 def test_side_by_side_is_the_same_as_one_by_one(tmp_path):
     lines = [line(number, answer=f"answer {number}") for number in range(20)]
-    heard = []
-    made = judge_run(make_run(tmp_path, lines), ScriptedModel(marks(1, 2, 3)), workers=8, listener=heard.append)
-    assert sorted(one.id for one in made) == sorted(one.id for one in lines)
+    judgements_heard = []
+    judgements = judge_run(
+        make_run(tmp_path, lines), ScriptedModel(marks(1, 2, 3)), workers=8, listener=judgements_heard.append
+    )
+    assert sorted(judgement.id for judgement in judgements) == sorted(line.id for line in lines)
     assert (
-        sorted(one.id for one in heard)
-        == sorted(one.id for one in read_judgements(tmp_path))
-        == sorted(one.id for one in lines)
+        sorted(judgement.id for judgement in judgements_heard)
+        == sorted(judgement.id for judgement in read_judgements(tmp_path))
+        == sorted(line.id for line in lines)
     )
 
 

@@ -85,7 +85,9 @@ def test_raw_is_the_same_measure_marked():
 
 
 def test_what_cannot_answer_is_dropped_before_ranking():
-    hits = [Ranked(id=one, type=kind, name=one, score=1.0) for one, kind in (("x", "brand"), ("a", "product"))]
+    hits = [
+        Ranked(id=node_id, type=kind, name=node_id, score=1.0) for node_id, kind in (("x", "brand"), ("a", "product"))
+    ]
     assert ranking_of(hits, None) == ("x", "a")
     assert ranking_of(hits, ("product", "bundle")) == ("a",)
     assert ranking_of(hits, ()) == ()
@@ -107,8 +109,8 @@ def trajectory(*steps):
 
 
 def test_evidence_recall_grows_with_what_was_seen():
-    one = trajectory([["x"], ["a"]], [], [["a", "c"]], [["b"]])
-    assert evidence_recall([one], GOLD) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1])
+    first = trajectory([["x"], ["a"]], [], [["a", "c"]], [["b"]])
+    assert evidence_recall([first], GOLD) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 1])
 
 
 def test_agents_side_by_side_take_their_steps_together():

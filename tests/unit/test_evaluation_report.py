@@ -37,23 +37,23 @@ CLEANED = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp
 
 
 def hits(*ids):
-    return tuple(Ranked(id=one, type=one[0] * 3, name=f"Name {one}", score=1.0) for one in ids)
+    return tuple(Ranked(id=node_id, type=node_id[0] * 3, name=f"Name {node_id}", score=1.0) for node_id in ids)
 
 
-def line(number, found=(), *, method="bm25", nodes=("a",), answers=(), **other):
+def line(number, ids=(), *, method="bm25", nodes=("a",), answers=(), **other):
     gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers)
-    shown = {"question": f"Question {number}?", "hits": hits(*found), "gold": gold, **other}
+    shown = {"question": f"Question {number}?", "hits": hits(*ids), "gold": gold, **other}
     return Line(id=f"q{number}", method=method, **shown)
 
 
-def step(*calls, said=None):
+def step(*calls, content=None):
     """Make a step of (name, arguments, nodes, error) calls."""
-    made = [ToolCall(id=f"c{place}", name=one[0], arguments=one[1]) for place, one in enumerate(calls)]
+    tool_calls = [ToolCall(id=f"c{place}", name=call[0], arguments=call[1]) for place, call in enumerate(calls)]
     observed = tuple(
-        Observed(call_id=f"c{place}", text=f"saw {one[2]}", nodes=tuple(one[2]), error=one[3] if one[3:] else None)
-        for place, one in enumerate(calls)
+        Observed(call_id=f"c{place}", text=f"saw {call[2]}", nodes=tuple(call[2]), error=call[3] if call[3:] else None)
+        for place, call in enumerate(calls)
     )
-    message = Message(role="assistant", content=said, tool_calls=tuple(made))
+    message = Message(role="assistant", content=content, tool_calls=tuple(tool_calls))
     return Step(reply=Reply(message=message, usage=Usage(calls=1)), observations=observed)
 
 
@@ -62,18 +62,18 @@ def trajectory(*steps, **other):
 
 
 def make_run(path, *lines, trajectories=None, **manifest):
-    given = {
+    facts = {
         "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
         "count": len(lines), "orienteer": "0", "python": "3", "created": "now", **manifest,
     }  # fmt: skip
     examples = {
-        one.id: Example(question=Question(id=one.id, text=one.question), gold=one.gold, fields=one.fields)
-        for one in lines
+        line.id: Example(question=Question(id=line.id, text=line.question), gold=line.gold, fields=line.fields)
+        for line in lines
     }
     path.mkdir(exist_ok=True)
     for (number, method), those in (trajectories or {}).items():
         append_line(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those).model_dump_json())
-    return StoredRun(path, Manifest(**given), tuple(examples.values()), lines)
+    return StoredRun(path, Manifest(**facts), tuple(examples.values()), lines)
 
 
 class Page(HTMLParser):
@@ -108,13 +108,13 @@ class Page(HTMLParser):
         if tag in ("td", "th"):
             self._in_cell = False
 
-    def handle_data(self, data):
+    def handle_data(self, text):
         if self._script is not None:
-            self._script[1] += data
+            self._script[1] += text
             return
-        self.text.append(data)
+        self.text.append(text)
         if self._in_cell:
-            self.cells[-1][-1][1] += data
+            self.cells[-1][-1][1] += text
 
     def packed(self, name):
         """Unpack what an element holds."""
@@ -137,7 +137,7 @@ def report(tmp_path):
     def make(*runs, **options):
         file = tmp_path / "report.html"
         write_report(runs, file, **options)
-        assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+        assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
         return Page(file.read_text(encoding="utf-8"))
 
     return make
@@ -151,9 +151,9 @@ def two(tmp_path):
         fields = {"hops": 1 + number % 2, "anchors": [f"n{number}"]}
         lines.append(line(number, ["x", "a"] if number % 3 else ["a"], fields=fields, seconds=0.01))
         error = {"error": "429 <b>Too many</b>"} if number == 4 else {}
-        found = [] if error else ["a", "x"]
+        ranked = [] if error else ["a", "x"]
         used = Usage(calls=2, prompt_tokens=100, completion_tokens=20, usd=0.001)
-        lines.append(line(number, found, method="ark", fields=fields, seconds=0.5, usage=used, **error))
+        lines.append(line(number, ranked, method="ark", fields=fields, seconds=0.5, usage=used, **error))
     return make_run(tmp_path / "run", *lines)
 
 
@@ -172,12 +172,14 @@ def test_the_table_has_the_figures_of_eval_show_and_the_verdict_is_of_compare(re
     page = report(two)
     assert compare([two]).verdict in "".join(page.text)
     for row in rows([two]):
-        values = [float(one["data-value"]) for one, _ in page.row(row.method)[1:] if "data-value" in one]
+        values = [
+            float(attributes["data-value"]) for attributes, _ in page.row(row.method)[1:] if "data-value" in attributes
+        ]
         tokens = row.usage.tokens / row.n
         for figure in (
             row.n,
             row.failed,
-            *(one.mean for one in row.measures.values()),
+            *(measure.mean for measure in row.measures.values()),
             tokens,
             *row.milliseconds.values(),
         ):
@@ -196,7 +198,10 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
     hit = Ranked(id=HOSTILE, type=HOSTILE, name=HOSTILE, score=1.0, why=HOSTILE, text=HOSTILE)
     gold = Gold(nodes={HOSTILE: 1.0}, answers=(HOSTILE,))
     bad = trajectory(
-        step(("search_in_graph", HOSTILE, [HOSTILE]), said=HOSTILE), selected=(HOSTILE,), answer=HOSTILE, error=HOSTILE
+        step(("search_in_graph", HOSTILE, [HOSTILE]), content=HOSTILE),
+        selected=(HOSTILE,),
+        answer=HOSTILE,
+        error=HOSTILE,
     )
     lines = [
         Line(id=f"{number}{HOSTILE}", method=name, question=HOSTILE, hits=(hit,), gold=gold, answer=HOSTILE,
@@ -209,25 +214,30 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
     )
     append_line(run.path / TRAJECTORIES, Told(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)).model_dump_json())
     page = report(run)
-    assert len([one for one, _ in page.scripts if "type" not in one]) == 1
+    assert len([script for script, _ in page.scripts if "type" not in script]) == 1
     assert "img" not in page.tags
     assert not any(name.startswith("on") for name, _ in page.attributes)
     assert not set(page.source) & {"\u202e", "\x00", "\x1b", "\u2028"}
     assert "gnp.exe" in "".join(page.text)
     assert "alert(1)" not in "".join(text for _, text in page.scripts)
-    data = page.packed("data")
-    assert data["methods"] == ["bm25", CLEANED]
-    question = data["questions"][0]
+    questions = page.packed("data")
+    assert questions["methods"] == ["bm25", CLEANED]
+    question = questions["questions"][0]
     assert question["text"] == question["results"][1]["answer"] == question["results"][1]["hits"][0][0] == CLEANED
-    (found,) = page.packed("t0-1")
-    assert found["steps"][0]["text"] == found["steps"][0]["calls"][0]["arguments"] == found["selected"][0][0] == CLEANED
+    (packed_trajectory,) = page.packed("t0-1")
+    assert (
+        packed_trajectory["steps"][0]["text"]
+        == packed_trajectory["steps"][0]["calls"][0]["arguments"]
+        == packed_trajectory["selected"][0][0]
+        == CLEANED
+    )
 
 
 @given(st.lists(st.text()))
 def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(texts):
-    data = "".join(packed(texts))
-    assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", data)
-    assert zlib.decompress(base64.b64decode(data)).decode() == "".join(texts)
+    encoded = "".join(packed(texts))
+    assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", encoded)
+    assert zlib.decompress(base64.b64decode(encoded)).decode() == "".join(texts)
 
 
 def test_a_template_escapes_what_is_no_markup_however_it_is_put_together(tmp_path, monkeypatch):
@@ -278,13 +288,13 @@ def test_calls_are_counted_by_hand():
 )
 def test_reanchoring_and_breadth_alone(names, expected):
     tools = {"g": "search_in_graph", "n": "follow", "i": "intersect"}
-    walk = count_calls(trajectory(*(step((tools[one], "{}", ["a"])) for one in names)))
+    walk = count_calls(trajectory(*(step((tools[name], "{}", ["a"])) for name in names)))
     assert (walk.is_reanchored, walk.is_searching_again, walk.is_global_only) == expected
 
 
 def test_tool_use_by_outcome_and_evidence_are_those_counted_by_hand(report, tmp_path):
     search, along = step(("search_in_graph", "{}", ["x"])), step(("follow", "{}", ["a"]))
-    told = {
+    by_result = {
         (0, "ark"): (trajectory(search), trajectory(search, along)),
         (1, "ark"): (trajectory(search),),
         (2, "ark"): (),
@@ -294,7 +304,7 @@ def test_tool_use_by_outcome_and_evidence_are_those_counted_by_hand(report, tmp_
         line(1, ["x"], method="ark"),
         line(2, ["x"], method="ark", error="no"),
     ]
-    run = make_run(tmp_path / "run", *lines, trajectories=told)
+    run = make_run(tmp_path / "run", *lines, trajectories=by_result)
     material = Material([run], graph=None, measure=None, random_seed=0)
     counts = TrajectoryCounts()
     counts.read(run, material.columns)
@@ -315,8 +325,8 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
         {"id": "c", "type": "place", "name": "林檎", "text": "y" * 3000},
     ]
     graph = build(nodes)
-    found = line(0, ["a", "c"], nodes=("a", "b", "c")), line(1, ["a"], nodes=("b",)), line(2, ["b"], nodes=("b", "zz"))
-    run = make_run(tmp_path / "run", *found, graph_sha256=graph_hash(graph))
+    lines = line(0, ["a", "c"], nodes=("a", "b", "c")), line(1, ["a"], nodes=("b",)), line(2, ["b"], nodes=("b", "zz"))
+    run = make_run(tmp_path / "run", *lines, graph_sha256=graph_hash(graph))
     material = Material([run], graph=graph, measure=None, random_seed=0)
     common = frozenset({"person", "place"})
 
@@ -324,13 +334,13 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
         table = _by_node(material, name, kind, common)
         return {value: (those[0].n, round(those[0].measures["Recall@20"].mean, 3)) for value, those in table.items()}
 
-    assert recall("node type", lambda one: one.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN: (1, 0.0)}
+    assert recall("node type", lambda node: node.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN: (1, 0.0)}
     assert recall("script", _script) == {"CJK": (1, 1.0), "Latin": (3, round((0.5 + 0 + 1) / 3, 3)), UNSEEN: (1, 0.0)}
     assert list(recall("length", _length)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
     alone = Material([run], graph=None, measure=None, random_seed=0)
     assert alone.gold["a"] == GoldNode("aaa", "Name a")
     with pytest.raises(BadOption, match="is not the graph"):
-        Material([make_run(tmp_path / "other", *found)], graph=graph, measure=None, random_seed=0)
+        Material([make_run(tmp_path / "other", *lines)], graph=graph, measure=None, random_seed=0)
 
 
 @pytest.mark.parametrize(
@@ -358,10 +368,10 @@ def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):
 def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
     text = "".join(hashlib.sha256(str(number).encode()).hexdigest() for number in range(90))  # does not deflate well
     long = trajectory(
-        *(step(("search_in_graph", f"{number} {text}", ["a"]), said=text[number:]) for number in range(9))
+        *(step(("search_in_graph", f"{number} {text}", ["a"]), content=text[number:]) for number in range(9))
     )
     work = work_of([long])
-    lines = tuple(one.model_copy(update={"work": work}) for one in two.lines)
+    lines = tuple(line.model_copy(update={"work": work}) for line in two.lines)
     material = Material([make_run(tmp_path / "r", *lines)], graph=None, measure=None, random_seed=0)
     for room, is_whole in ((10_000_000, True), (24 * 2_000, False), (1, False)):
         file = StringIO()
@@ -369,27 +379,29 @@ def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
         for column in material.columns:
             for key in column.lines:
                 packer.add(column, key, [long])
-        data = [data for _, data in packer.elements()]
-        assert len(data) == 24
+        elements = [element for _, element in packer.elements()]
+        assert len(elements) == 24
         assert packer.shortened == 0 if is_whole else packer.shortened > 12
-        first = json.loads(zlib.decompress(base64.b64decode(data[0])))
+        first = json.loads(zlib.decompress(base64.b64decode(elements[0])))
         if room == 1:
             assert first == {"left_out": 9}
         else:
-            assert sum(map(len, data)) <= room
-            said = first[0]["steps"][0]["text"]
-            kept = re.fullmatch(r"(.+) … \(([\d,]+) more characters\)", said, re.DOTALL)
-            assert len(kept[1]) + int(kept[2].replace(",", "")) == len(text)
+            assert sum(map(len, elements)) <= room
+            shown = first[0]["steps"][0]["text"]
+            match = re.fullmatch(r"(.+) … \(([\d,]+) more characters\)", shown, re.DOTALL)
+            assert len(match[1]) + int(match[2].replace(",", "")) == len(text)
 
 
 def test_every_question_is_there_with_ranks_failures_and_kinds(report, two):
     page = report(two)
-    data = page.packed("data")
-    assert data["fields"] == {"hops": ["1", "2"]}
-    assert [one["results"][0]["rank"] for one in data["questions"]] == [1 if n % 3 == 0 else 2 for n in range(12)]
-    failed = data["questions"][4]["results"][1]
+    content = page.packed("data")
+    assert content["fields"] == {"hops": ["1", "2"]}
+    assert [question["results"][0]["rank"] for question in content["questions"]] == [
+        1 if n % 3 == 0 else 2 for n in range(12)
+    ]
+    failed = content["questions"][4]["results"][1]
     assert (failed["error"], failed["rank"]) == ("429 <b>Too many</b>", 0)
-    assert data["questions"][4]["kinds"] == {"hops": ["1"]}
+    assert content["questions"][4]["kinds"] == {"hops": ["1"]}
     assert page.row("ark")
     assert "1 result failed" in "".join(page.text)
     assert ("href", "#question-4") in page.attributes
@@ -400,16 +412,16 @@ def test_only_candidates_are_ranked_where_the_benchmark_says_so(report, tmp_path
     run = make_run(tmp_path / "run", line(0, ["x", "a"]), line(1, ["a"]), candidates=("aaa",))
     (first, _) = report(run).packed("data")["questions"]
     assert (first["results"][0]["rank"], first["results"][0]["outside"]) == (1, 1)
-    assert [one[1] for one in first["results"][0]["hits"]] == ["a"]
+    assert [hit[1] for hit in first["results"][0]["hits"]] == ["a"]
 
 
 def test_runs_that_cannot_be_compared_are_still_reported(report, two, tmp_path):
     other = make_run(tmp_path / "other", line(0, ["a"]), questions_sha256="another")
     page = report(two, other)
     assert "There is no verdict" in "".join(page.text)
-    data = page.packed("data")
-    assert data["methods"] == ["bm25 [run]", "ark", "bm25 [other]"]
-    assert [one is None for one in data["questions"][-1]["results"]] == [True, True, False]
+    content = page.packed("data")
+    assert content["methods"] == ["bm25 [run]", "ark", "bm25 [other]"]
+    assert [result is None for result in content["questions"][-1]["results"]] == [True, True, False]
 
 
 def test_a_run_without_results_gold_or_fields_makes_a_page(report, tmp_path):
@@ -438,7 +450,7 @@ def test_what_is_asked_wrongly_is_refused_and_leaves_the_old_page(report, two, t
     with pytest.raises(OSError, match="No space"):
         write_report([two], file)
     assert file.read_bytes() == old
-    assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".")] == []
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_the_measure_can_be_chosen(report, two):
@@ -460,22 +472,22 @@ def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
         boxes.append((left, float(y) - 11, left + width, float(y) + 3))
     marks = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', plot.svg)]
     assert all(0 <= x <= svg.PLOT.width and 0 <= y <= svg.PLOT.height for x, y in marks)
-    for number, one in enumerate(boxes):
-        assert not any(one[0] < x < one[2] and one[1] < y < one[3] for x, y in marks)
+    for number, box in enumerate(boxes):
+        assert not any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in marks)
         for other in boxes[:number]:
             apart = 0.2  # written to a tenth
             assert (
-                one[0] >= other[2] - apart or other[0] >= one[2] - apart
-                or one[1] >= other[3] - apart or other[1] >= one[3] - apart
+                box[0] >= other[2] - apart or other[0] >= box[2] - apart
+                or box[1] >= other[3] - apart or other[1] >= box[3] - apart
             )  # fmt: skip
 
 
 def test_costs_are_placed_by_their_logarithm_and_nought_apart():
     plot = svg.scatter([svg.Point(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
     marks = dict(re.findall(r'<title>(\d): [^<]*</title><circle cx="([-\d.]+)"', plot.svg))
-    zero, one, ten, hundred = (float(marks[str(n)]) for n in range(4))
-    assert zero < one < ten < hundred
-    assert ten - one == pytest.approx(hundred - ten, abs=0.2)
+    zero, first, ten, hundred = (float(marks[str(n)]) for n in range(4))
+    assert zero < first < ten < hundred
+    assert ten - first == pytest.approx(hundred - ten, abs=0.2)
     assert ">none<" in plot.svg
 
 
@@ -499,35 +511,37 @@ def test_nothing_is_the_best_where_methods_were_asked_different_questions(report
     long = make_run(tmp_path / "long", *(line(number, ["x", "a"], method="ark") for number in range(4)))
     short = make_run(tmp_path / "short", *(line(number, ["a"]) for number in range(2)))
     page = report(long, short)
-    said = "".join(page.text)
+    shown_text = "".join(page.text)
     assert 'class="best"' not in page.source
-    assert "not asked the same questions" in said
-    assert "The verdict is on 2 questions that every method was asked, the table on more." in said
+    assert "not asked the same questions" in shown_text
+    assert "The verdict is on 2 questions that every method was asked, the table on more." in shown_text
     assert "the table on more" not in "".join(report(long).text)
 
 
 def test_one_step_is_no_curve(report, tmp_path):
     search = step(("search_in_graph", "{}", ["a"]))
     lines = [line(0, ["a"], method=name) for name in ("ark", "naive")]
-    told = {(0, "ark"): (trajectory(search, search),), (0, "naive"): (trajectory(search),)}
-    page = report(make_run(tmp_path / "run", *lines, trajectories=told))
+    by_result = {(0, "ark"): (trajectory(search, search),), (0, "naive"): (trajectory(search),)}
+    page = report(make_run(tmp_path / "run", *lines, trajectories=by_result))
     assert "In one step, without a curve: naive 1.00." in "".join(page.text)
     assert page.source.count('class="curve"') == 1
 
 
 def test_what_questions_took_by_kind_is_of_hand_counts(report, tmp_path):
-    def asked(number, level, words, tools, failed, method="graphscout"):
+    def line_of(number, level, words, tools, failed, method="graphscout"):
         work = {"iterations": 1, "tool_calls": tools, "failed_calls": failed}
         usage = Usage(calls=2, prompt_tokens=100, completion_tokens=words)
         return line(number, ["a"], method=method, fields={"level": level}, usage=usage, work=work)
 
-    lines = [asked(number, "easy", 10, 2, 1) for number in range(8)]
-    lines += [asked(number, "hard", 40, 6, 0) for number in (8, 9)]
-    lines += [asked(number, "hard", 60, 0, 0) for number in (10, 11)]
-    lines += [line(one.id[1:], ["a"], fields=one.fields) for one in lines]  # bm25 takes nothing of a model
+    lines = [line_of(number, "easy", 10, 2, 1) for number in range(8)]
+    lines += [line_of(number, "hard", 40, 6, 0) for number in (8, 9)]
+    lines += [line_of(number, "hard", 60, 0, 0) for number in (10, 11)]
+    lines += [
+        line(graph_line.id[1:], ["a"], fields=graph_line.fields) for graph_line in lines
+    ]  # bm25 takes nothing of a model
     page = report(make_run(tmp_path, *lines))
-    found = [[text for _, text in cells] for section, cells in page.rows if section == "effort"]
-    assert found == [
+    effort_rows = [[text for _, text in cells] for section, cells in page.rows if section == "effort"]
+    assert effort_rows == [
         ["method", "n", "output tokens", "tool calls", "tokens", "calls of the model", "failed calls"],
         ["graphscout", "12", "23.3", "2.33", "123", "2", "28.6 %"],
         ["level", "method", "n", "output tokens", "tool calls", "tokens", "calls of the model", "failed calls"],

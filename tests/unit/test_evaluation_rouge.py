@@ -21,37 +21,37 @@ def score(name, answer, *golds, kind=None):
     return answer_measure(name)(answer, Gold(answers=golds, answer_type=kind))
 
 
-def brute_force(one, other):
+def brute_force(words, other):
     """Return the length of the longest common subsequence by trying all of one's."""
     theirs = {part for size in range(len(other) + 1) for part in combinations(other, size)}
-    return max(size for size in range(len(one) + 1) for part in combinations(one, size) if part in theirs)
+    return max(size for size in range(len(words) + 1) for part in combinations(words, size) if part in theirs)
 
 
 @given(WORDS, WORDS)
-def test_the_longest_common_subsequence_against_brute_force(one, other):
-    assert common_subsequence(one, other) == brute_force(one, other)
-    assert rouge_l(one, other) == pytest.approx(rouge_l(other, one))
+def test_the_longest_common_subsequence_against_brute_force(words, other):
+    assert common_subsequence(words, other) == brute_force(words, other)
+    assert rouge_l(words, other) == pytest.approx(rouge_l(other, words))
 
 
 @given(WORDS, WORDS, st.integers(1, 3))
-def test_runs_against_a_count_by_hand(one, other, n):
+def test_runs_against_a_count_by_hand(words, other, n):
     left = [tuple(other[at : at + n]) for at in range(len(other) - n + 1)]
-    ours, theirs = max(0, len(one) - n + 1), len(left)
+    ours, theirs = max(0, len(words) - n + 1), len(left)
     common = 0
     for at in range(ours):
-        if (run := tuple(one[at : at + n])) in left:
+        if (run := tuple(words[at : at + n])) in left:
             left.remove(run)
             common += 1
     expected = 0.0
     if common:
         precision, recall = common / ours, common / theirs
         expected = 2 * precision * recall / (precision + recall)
-    assert rouge_n(one, other, n) == pytest.approx(expected)
+    assert rouge_n(words, other, n) == pytest.approx(expected)
 
 
 # By the rules of rouge-score without stemming, worked out by hand.
 @pytest.mark.parametrize(
-    ("answer", "gold", "one", "two", "longest"),
+    ("answer", "gold", "rouge_1", "two", "longest"),
     [
         ("the cat sat on the mat", "the cat on the mat", 10 / 11, 6 / 9, 10 / 11),
         ("mat the on sat cat the", "the cat sat on the mat", 1.0, 0.0, 6 / 12),
@@ -63,8 +63,8 @@ def test_runs_against_a_count_by_hand(one, other, n):
         ("林檎", "林檎", 0.0, 0.0, 0.0),
     ],
 )
-def test_by_hand(answer, gold, one, two, longest):
-    assert score("Rouge-1", answer, gold) == pytest.approx(one)
+def test_by_hand(answer, gold, rouge_1, two, longest):
+    assert score("Rouge-1", answer, gold) == pytest.approx(rouge_1)
     assert score("Rouge-2", answer, gold) == pytest.approx(two)
     assert score("Rouge-L", answer, gold) == pytest.approx(longest)
 
@@ -87,8 +87,8 @@ def test_an_unknown_one_is_an_error():
 
 def test_a_run_over_grbench_shows_it(tmp_path):
     def measures(dataset):
-        given = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 1}
-        manifest = Manifest(dataset=dataset, answers=True, orienteer="0", python="3", created="now", **given)
+        facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 1}
+        manifest = Manifest(dataset=dataset, answers=True, orienteer="0", python="3", created="now", **facts)
         gold = Gold(answers=("Salt",))
         example = Example(question=Question(id="1", text="?"), gold=gold)
         line = Line(id="1", method="vanilla", question="?", answer="Salt", gold=gold)

@@ -58,10 +58,10 @@ def test_the_settings_of_a_method_that_finds_seeds_hold_in_a_run(graph, tmp_path
     """Retriever and run settle a method over another in the same way."""
     settings = Settings(methods={"anchor": {"most_nodes_a_phrase": 7}})
     evaluate(graph, questions(1), ["anchor", "sage:anchor policy=none"], tmp_path / "run", settings=settings)
-    found = read_run(tmp_path / "run")
-    assert found.manifest.methods["anchor"]["most_nodes_a_phrase"] == 7
-    assert found.manifest.methods["sage:anchor policy=none"]["anchor.most_nodes_a_phrase"] == 7
-    alone, over = ([hit.id for hit in line.hits] for (line,) in by_method(found.lines).values())
+    stored = read_run(tmp_path / "run")
+    assert stored.manifest.methods["anchor"]["most_nodes_a_phrase"] == 7
+    assert stored.manifest.methods["sage:anchor policy=none"]["anchor.most_nodes_a_phrase"] == 7
+    alone, over = ([hit.id for hit in line.hits] for (line,) in by_method(stored.lines).values())
     assert alone == over != []
 
 
@@ -118,22 +118,22 @@ class Mortal(Counting):
 
 
 def test_every_question_has_a_line_under_every_method(run):
-    told = []
-    done, found = run("bm25", "anchor", progress=told.append)
+    reports = []
+    done, stored = run("bm25", "anchor", progress=reports.append)
     assert (done.done, done.total, done.failed, done.asked) == (2 * COUNT, 2 * COUNT, 0, 2 * COUNT)
-    lines = by_method(found.lines)
+    lines = by_method(stored.lines)
     assert {method: len(those) for method, those in lines.items()} == {"bm25": COUNT, "anchor": COUNT}
-    assert [one.id for one in lines["anchor"]] == [f"q{number}" for number in range(COUNT)]
-    assert all(one.ranking and one.gold.nodes == {"c1": 1.0} and one.seconds > 0 for one in found.lines)
-    assert [one.done for one in told] == list(range(2 * COUNT + 1))
-    assert len(list(found.trajectories())) == 2 * COUNT
-    assert not (found.path / REPLIES).exists()
+    assert [line.id for line in lines["anchor"]] == [f"q{number}" for number in range(COUNT)]
+    assert all(line.ranking and line.gold.nodes == {"c1": 1.0} and line.seconds > 0 for line in stored.lines)
+    assert [report.done for report in reports] == list(range(2 * COUNT + 1))
+    assert len(list(stored.trajectories())) == 2 * COUNT
+    assert not (stored.path / REPLIES).exists()
 
 
 def test_the_manifest_says_what_the_figures_depend_on(run):
     model = Counting()
-    _, found = run("ark agents=1", "bm25", model=model, k=5, random_seed=3, budget=Budget(calls=9))
-    manifest = found.manifest
+    _, stored = run("ark agents=1", "bm25", model=model, k=5, random_seed=3, budget=Budget(calls=9))
+    manifest = stored.manifest
     assert (manifest.count, manifest.dataset, manifest.questions_sha256) == (COUNT, "jsonl", "s")
     assert (manifest.k, manifest.random_seed, manifest.budget["calls"]) == (5, 3, 9)
     assert manifest.methods["ark agents=1"]["agents"] == 1
@@ -142,23 +142,23 @@ def test_the_manifest_says_what_the_figures_depend_on(run):
     assert (manifest.model, manifest.served_model) == ("scripted", "scripted-2026")
     assert "ark.md" in manifest.prompts
     assert manifest.notes == ("one was left out",)
-    assert len(found.examples) == COUNT
-    assert all(len(one.hits) <= 5 for one in found.lines)
+    assert len(stored.examples) == COUNT
+    assert all(len(line.hits) <= 5 for line in stored.lines)
 
 
 def test_gold_that_the_graph_does_not_hold_is_told_of_the_questions_that_are_asked(graph, tmp_path):
-    made = [
+    examples = [
         Example(question=Question(id=f"q{at}", text="What?"), gold=Gold(nodes={node: 1.0}), fields={"hops": at})
         for at, node in enumerate(["c1", "elsewhere", "beyond"])
     ]
-    asked = QuestionSet("jsonl", tuple(made), "s", remarks=lambda chosen: (f"of {len(chosen)}",))
-    evaluate(graph, asked, ["bm25"], tmp_path / "all")
+    questions = QuestionSet("jsonl", tuple(examples), "s", remarks=lambda chosen: (f"of {len(chosen)}",))
+    evaluate(graph, questions, ["bm25"], tmp_path / "all")
     assert read_run(tmp_path / "all").manifest.notes == (
         "of 3",
         "2 of 3 questions have gold nodes that the graph does not hold, 'elsewhere' of 'q1' first: no method can find "
         "them, and they count",
     )
-    evaluate(graph, asked, ["bm25"], tmp_path / "some", config=RunConfig(where=("hops<1",)))
+    evaluate(graph, questions, ["bm25"], tmp_path / "some", config=RunConfig(where=("hops<1",)))
     assert read_run(tmp_path / "some").manifest.notes == ("of 1",)
 
 
@@ -169,37 +169,37 @@ def test_a_model_without_a_method_that_needs_it_is_no_condition(run):
 
 def test_rankings_leave_out_the_answer_and_answers_do_not(run):
     model = Counting()
-    _, found = run("ark agents=1", model=model)
-    assert {one.answer for one in found.lines} == {None}
+    _, stored = run("ark agents=1", model=model)
+    assert {line.answer for line in stored.lines} == {None}
     assert sum(model.answered.values()) == 3 * COUNT
 
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_answers_are_asked_for_under_methods_without_a_model_too(run, workers):
     model = Counting()
-    _, found = run("bm25", "ark agents=1", model=model, answers=True, workers=workers)
-    assert {one.answer for one in found.lines} == {"Aspirin does [c1]."}
-    usage = {method: sum(one.usage.calls for one in lines) for method, lines in by_method(found.lines).items()}
+    _, stored = run("bm25", "ark agents=1", model=model, answers=True, workers=workers)
+    assert {line.answer for line in stored.lines} == {"Aspirin does [c1]."}
+    usage = {method: sum(line.usage.calls for line in lines) for method, lines in by_method(stored.lines).items()}
     assert usage == {"bm25": COUNT, "ark agents=1": 4 * COUNT}
 
 
 def test_answers_that_nobody_can_give_are_told(run):
-    _, found = run("bm25", answers=True)
-    assert [line.answer for line in found.lines] == [None] * COUNT
-    assert found.manifest.notes[-1] == NO_ANSWERS
+    _, stored = run("bm25", answers=True)
+    assert [line.answer for line in stored.lines] == [None] * COUNT
+    assert stored.manifest.notes[-1] == NO_ANSWERS
 
 
 def test_equal_runs_side_by_side_and_one_by_one(run, graph, tmp_path):
-    _, found = run("ark", model=Counting(), workers=8)
+    _, stored = run("ark", model=Counting(), workers=8)
     evaluate(graph, questions(), ["ark"], tmp_path / "other", model=Counting(), config=RunConfig(workers=1))
     other = read_run(tmp_path / "other")
-    assert plain(found.lines) == plain(other.lines)
+    assert plain(stored.lines) == plain(other.lines)
 
 
 def plain(lines):
     """Return lines in the order of their ids, without their times."""
-    kept = [line.model_dump(exclude={"seconds": True, "usage": {"seconds"}}) for line in lines]
-    return sorted(kept, key=lambda line: (line["method"], line["id"]))
+    records = [line.model_dump(exclude={"seconds": True, "usage": {"seconds"}}) for line in lines]
+    return sorted(records, key=lambda line: (line["method"], line["id"]))
 
 
 # ------------------------------------------------------------------------------------------------------------ resume
@@ -225,7 +225,7 @@ def test_a_raised_limit_asks_the_others(run):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"k": 5}, "k was 20 and is 5. Ask"),
         ({"random_seed": 1}, "random_seed"),
@@ -234,12 +234,12 @@ def test_a_raised_limit_asks_the_others(run):
         ({"options": {"most_hops": "1"}}, "'anchor': most_hops was 3 and is 1"),
     ],
 )
-def test_other_conditions_are_refused_and_nothing_is_changed(run, tmp_path, change, said):
+def test_other_conditions_are_refused_and_nothing_is_changed(run, tmp_path, change, message):
     run("anchor")
-    before = {one.name: one.read_bytes() for one in (tmp_path / "run").iterdir()}
-    with pytest.raises(BadInput, match=said):
+    before = {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()}
+    with pytest.raises(BadInput, match=message):
         run("anchor", **change)
-    assert {one.name: one.read_bytes() for one in (tmp_path / "run").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in (tmp_path / "run").iterdir()} == before
 
 
 def test_a_reply_that_came_is_not_paid_twice(run):
@@ -250,17 +250,17 @@ def test_a_reply_that_came_is_not_paid_twice(run):
             run("ark", model=model, workers=1)
         answered += model.answered
     last = Counting()
-    done, found = run("ark", model=last)
+    done, stored = run("ark", model=last)
     assert done.done == COUNT
     answered += last.answered
     assert sum(answered.values()) == 3 * 3 * COUNT
     assert set(answered.values()) == {1}
-    assert sum(one.usage.calls for one in found.lines) == 3 * 3 * COUNT
+    assert sum(line.usage.calls for line in stored.lines) == 3 * 3 * COUNT
     assert done.usage.usd == 0.25 * 3 * 3 * COUNT
-    reused = [int(note.split()[3]) for note in found.manifest.notes if note.startswith("gone on with")]
+    reused = [int(note.split()[3]) for note in stored.manifest.notes if note.startswith("gone on with")]
     assert len(reused) >= 2
     assert all(reused)
-    assert not (found.path / REPLIES).exists()
+    assert not (stored.path / REPLIES).exists()
 
 
 def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path, graph):
@@ -270,11 +270,11 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     from orienteer.evaluation.running.replies import ResumableModel
 
     class Numbering:
-        name, price, said = "numbering", None, 0
+        name, price, count = "numbering", None, 0
 
         def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
-            self.said += 1
-            return Reply(message=Message(role="assistant", content=str(self.said)), usage=Usage(calls=1))
+            self.count += 1
+            return Reply(message=Message(role="assistant", content=str(self.count)), usage=Usage(calls=1))
 
     replies = ReplyFolder(tmp_path)
     replies.prepare()
@@ -294,35 +294,35 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
 
 
 def test_a_question_that_fails_has_a_line_with_its_error(run):
-    done, found = run("ark agents=1", model=Counting(fails=lambda text, turns: "the 3th" in text))
-    failed = [one for one in found.lines if one.error]
-    assert (done.failed, [one.id for one in failed], failed[0].error) == (1, ["q3"], "the server died")
+    done, stored = run("ark agents=1", model=Counting(fails=lambda text, turns: "the 3th" in text))
+    failed = [line for line in stored.lines if line.error]
+    assert (done.failed, [line.id for line in failed], failed[0].error) == (1, ["q3"], "the server died")
     assert (failed[0].stopped_by, failed[0].hits) == ("error", ())
-    assert len(found.lines) == COUNT
+    assert len(stored.lines) == COUNT
 
 
 def test_failed_questions_are_asked_again_on_request_and_keep_what_was_paid(run):
     first = Counting(fails=lambda text, turns: "the 3th" in text and turns == 2)
     run("ark agents=1", model=first)
     second = Counting()
-    done, found = run("ark agents=1", model=second)
+    done, stored = run("ark agents=1", model=second)
     assert (done.asked, done.failed, sum(second.answered.values())) == (0, 1, 0)
-    done, found = run("ark agents=1", model=second, retry_failed=True)
+    done, stored = run("ark agents=1", model=second, retry_failed=True)
     assert (done.asked, done.failed) == (1, 0)
     both = first.answered + second.answered
     assert set(both.values()) == {1}
     assert sum(both.values()) == 3 * COUNT
-    assert not [one for one in found.lines if one.error]
-    assert len(list(found.trajectories())) == COUNT
+    assert not [line for line in stored.lines if line.error]
+    assert len(list(stored.trajectories())) == COUNT
 
 
 def test_a_budget_with_nothing_found_is_a_failure(run):
     # The paper's own form: ours would give what it saw last.
-    _, found = run("ark agents=1 faithful=true", model=Counting(), budget=Budget(calls=1))
-    assert {one.error for one in found.lines} == {
+    _, stored = run("ark agents=1 faithful=true", model=Counting(), budget=Budget(calls=1))
+    assert {line.error for line in stored.lines} == {
         "nothing was found before the budget of calls ended: raise --budget-calls"
     }
-    assert {one.stopped_by for one in found.lines} == {"calls"}
+    assert {line.stopped_by for line in stored.lines} == {"calls"}
 
 
 def test_a_dead_model_ends_the_run_before_all_is_lost(run, tmp_path):
@@ -332,12 +332,12 @@ def test_a_dead_model_ends_the_run_before_all_is_lost(run, tmp_path):
     ):
         run("ark agents=1", model=Counting(fails=lambda text, turns: True), asked=many, workers=1)
     assert len(read_run(tmp_path / "run").lines) == FAILURES
-    done, found = run("ark agents=1", model=Counting(), asked=many, retry_failed=True)
-    assert (done.done, done.failed, len(found.lines)) == (FAILURES * 3, 0, FAILURES * 3)
+    done, stored = run("ark agents=1", model=Counting(), asked=many, retry_failed=True)
+    assert (done.done, done.failed, len(stored.lines)) == (FAILURES * 3, 0, FAILURES * 3)
 
 
 def test_a_wrong_request_leaves_no_folder(run, tmp_path):
-    for methods, options, said in [
+    for methods, options, message in [
         (["bm26"], {}, "bm25"),
         (["ark"], {}, "needs a model"),
         (["bm25"], {"where": ("nothing=1",)}, "half"),
@@ -348,7 +348,7 @@ def test_a_wrong_request_leaves_no_folder(run, tmp_path):
         (["sage:anchor", "bm25"], {"k": 200}, "'sage:anchor': k is 200"),
         (["sage:anchor k=101"], {}, "'sage:anchor k=101': k is 101"),
     ]:
-        with pytest.raises(BadOption, match=said):
+        with pytest.raises(BadOption, match=message):
             run(*methods, **options)
     assert not (tmp_path / "run").exists()
 
@@ -365,7 +365,7 @@ def test_a_folder_of_something_else_is_left_alone(run, tmp_path):
     (tmp_path / "run" / "thesis.tex").write_text("x")
     with pytest.raises(BadInput, match=r"thesis\.tex"):
         run("bm25")
-    assert [one.name for one in (tmp_path / "run").iterdir()] == ["thesis.tex"]
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["thesis.tex"]
 
 
 def test_what_befalls_every_question_ends_the_run(run, monkeypatch):

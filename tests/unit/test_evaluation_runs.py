@@ -85,13 +85,13 @@ def test_what_is_added_is_read_back(path):
     journal = Journal(path)
     for number in range(3):
         journal.add(line(number), [trajectory("search_in_graph")])
-    found = read_run(path)
-    assert found.lines == (line(0), line(1), line(2))
-    assert [(one, method, len(all_)) for one, method, all_ in found.trajectories()] == [
+    run = read_run(path)
+    assert run.lines == (line(0), line(1), line(2))
+    assert [(question, method, len(all_)) for question, method, all_ in run.trajectories()] == [
         (f"q{number}", "bm25", 1) for number in range(3)
     ]
-    assert found.lines[0].ranking == ("n",)
-    assert sorted(one.name for one in path.iterdir()) == sorted([MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES])
+    assert run.lines[0].ranking == ("n",)
+    assert sorted(file.name for file in path.iterdir()) == sorted([MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES])
 
 
 @pytest.mark.parametrize("cut", [RESULTS, TRAJECTORIES])
@@ -112,11 +112,11 @@ def test_trajectories_without_their_result_are_not_read_and_are_cleared_away(pat
     journal.add(line(1), [trajectory("a")])
     results = (path / RESULTS).read_bytes()
     (path / RESULTS).write_bytes(results[: results.index(b"\n") + 20])  # killed while the second result was written
-    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0"]
+    assert [question for question, _, _ in read_run(path).trajectories()] == ["q0"]
     journal = Journal(path)
     assert journal.done == {("q0", "bm25")}
     journal.add(line(1), [trajectory("b")])
-    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0", "q1"]
+    assert [question for question, _, _ in read_run(path).trajectories()] == ["q0", "q1"]
     assert len(list(read_lines(path / TRAJECTORIES))) == 2
 
 
@@ -128,7 +128,7 @@ def test_failed_questions_are_forgotten_where_asked(path):
     assert (len(kept.done), kept.failed, kept.usage.calls) == (3, {("q1", "bm25")}, 6)
     again = Journal(path, forgets_failed=True)
     assert (again.done, again.failed) == ({("q0", "bm25"), ("q2", "bm25")}, set())
-    assert [one for one, _, _ in read_run(path).trajectories()] == ["q0", "q2"]
+    assert [question for question, _, _ in read_run(path).trajectories()] == ["q0", "q2"]
 
 
 def test_a_line_that_is_no_result_is_told(path):
@@ -207,7 +207,7 @@ def test_a_method_without_a_trajectory_makes_one_search():
 
 def test_lines_are_grouped_by_method_in_their_order():
     grouped = by_method([line(0, "b"), line(0, "a"), line(1, "b")])
-    assert [(method, [one.id for one in lines]) for method, lines in grouped.items()] == [
+    assert [(method, [line.id for line in lines]) for method, lines in grouped.items()] == [
         ("b", ["q0", "q1"]),
         ("a", ["q0"]),
     ]
@@ -217,7 +217,7 @@ def test_lines_are_grouped_by_method_in_their_order():
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"graph_sha256": "d" * 64}, "the graph changed (aaaaaaaaaaaa then, dddddddddddd now)"),
         ({"questions_sha256": "d" * 64}, "the questions changed"),
@@ -235,15 +235,15 @@ def test_lines_are_grouped_by_method_in_their_order():
         ({"count": 2}, "the number of questions was 3 and is 2"),
     ],
 )
-def test_other_conditions_are_told(change, said):
-    (found,) = differences(MANIFEST_OF, MANIFEST_OF.model_copy(update=change))
-    assert said in found
+def test_other_conditions_are_told(change, message):
+    (difference,) = differences(MANIFEST_OF, MANIFEST_OF.model_copy(update=change))
+    assert message in difference
 
 
 def test_a_smaller_limit_is_another_condition():
     old = MANIFEST_OF.model_copy(update={"limit": 3})
-    (said,) = differences(old, old.model_copy(update={"limit": 2, "count": 2}))
-    assert said == "limit was 3 and is 2"
+    (difference,) = differences(old, old.model_copy(update={"limit": 2, "count": 2}))
+    assert difference == "limit was 3 and is 2"
 
 
 @pytest.mark.parametrize(
@@ -258,29 +258,29 @@ def test_a_smaller_limit_is_another_condition():
 def test_what_may_change_does(change):
     new = MANIFEST_OF.model_copy(update=change)
     assert differences(MANIFEST_OF, new) == []
-    made = joined(MANIFEST_OF, new)
-    assert made.methods == {**MANIFEST_OF.methods, **new.methods}
-    assert (made.count, made.created, made.model) == (new.count, "then", "m")
-    assert differences(made, MANIFEST_OF.model_copy(update={"limit": new.limit, "count": new.count})) == []
+    manifest = joined(MANIFEST_OF, new)
+    assert manifest.methods == {**MANIFEST_OF.methods, **new.methods}
+    assert (manifest.count, manifest.created, manifest.model) == (new.count, "then", "m")
+    assert differences(manifest, MANIFEST_OF.model_copy(update={"limit": new.limit, "count": new.count})) == []
 
 
 def test_a_run_that_goes_on_elsewhere_says_so():
-    made = joined(MANIFEST_OF, MANIFEST_OF.model_copy(update={"base_url": "http://two/v1", "created": "now"}))
-    assert made.notes == ("gone on with base_url http://two/v1 on now",)
+    manifest = joined(MANIFEST_OF, MANIFEST_OF.model_copy(update={"base_url": "http://two/v1", "created": "now"}))
+    assert manifest.notes == ("gone on with base_url http://two/v1 on now",)
 
 
 def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
     nodes, edges = [Node("a", name="A"), Node("b", name="B")], [Edge("a", "r", "b")]
     assert graph_hash(build(nodes, edges)) == graph_hash(build(nodes, edges))
     others = [build(nodes, [Edge("b", "r", "a")]), build(nodes, []), build([nodes[0], Node("b", name="C")], edges)]
-    assert len({graph_hash(one) for one in [build(nodes, edges), *others]}) == 4
+    assert len({graph_hash(graph) for graph in [build(nodes, edges), *others]}) == 4
 
 
 def test_prompts_are_those_of_the_methods():
     hashes = prompt_hashes(["ark"], answers=True)
     assert {"ark.md", "ark-faithful.md", "answer.md"} <= hashes.keys()
     assert all(name.startswith(("ark.", "ark-", "answer.", "answer-", "listwise.")) for name in hashes)
-    assert all(len(one) == 64 for one in hashes.values())
+    assert all(len(sha256) == 64 for sha256 in hashes.values())
     assert prompt_hashes(["bm25"], answers=False) == {}
     assert prompt_hashes(["light"], answers=False).keys() == {"analysis.md", "community.md"}
     assert "hippo-facts.md" in prompt_hashes(["hippo"], answers=False)
@@ -291,8 +291,8 @@ def test_prompts_are_those_of_the_methods():
 
 def examples(*fields):
     return [
-        Example(question=Question(id=str(at), text="?"), gold=Gold(answer_type="set" if at else None), fields=one)
-        for at, one in enumerate(fields)
+        Example(question=Question(id=str(at), text="?"), gold=Gold(answer_type="set" if at else None), fields=field)
+        for at, field in enumerate(fields)
     ]
 
 
@@ -316,21 +316,21 @@ FIELDS = examples(
     ],
 )
 def test_conditions_on_fields(where, ids):
-    assert "".join(one.question.id for one in select(FIELDS, where=where)) == ids
+    assert "".join(example.question.id for example in select(FIELDS, where=where)) == ids
 
 
 def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
     many = examples(*({} for _ in range(200)))
-    drawn = [[one.question.id for one in select(many, limit=n, random_seed=3)] for n in (10, 50, 500)]
+    drawn = [[example.question.id for example in select(many, limit=n, random_seed=3)] for n in (10, 50, 500)]
     assert list(map(len, drawn)) == [10, 50, 200]
     assert set(drawn[0]) < set(drawn[1]) < set(drawn[2])
-    assert all(one == sorted(one, key=int) for one in drawn)
-    assert drawn[0] != [one.question.id for one in select(many, limit=10, random_seed=4)]
+    assert all(ids == sorted(ids, key=int) for ids in drawn)
+    assert drawn[0] != [example.question.id for example in select(many, limit=10, random_seed=4)]
     assert max(map(int, drawn[0])) > 100, "the first ones are no sample"
 
 
 @pytest.mark.parametrize(
-    ("given", "options", "said"),
+    ("examples", "options", "message"),
     [
         (FIELDS, {"where": ["levle=easy"]}, "Near: level"),
         (FIELDS, {"where": ["level"]}, "no condition"),
@@ -341,9 +341,9 @@ def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
         ([Example(question=Question(text="who?"))], {}, "no id"),
     ],
 )
-def test_a_selection_of_nothing_is_told(given, options, said):
-    with pytest.raises(Exception, match=said) as raised:
-        select(given, **options)
+def test_a_selection_of_nothing_is_told(examples, options, message):
+    with pytest.raises(Exception, match=message) as raised:
+        select(examples, **options)
     assert type(raised.value).__name__ in ("BadOption", "BadInput")
 
 

@@ -12,15 +12,15 @@ def read(*texts, **options):
 
 
 def test_a_method_carries_options_of_its_own_under_its_text():
-    (one,) = read("ark agents=1  max_steps=5")
-    assert (one.label, one.method.name) == ("ark agents=1 max_steps=5", "ark")
-    assert one.options == {"agents": 1, "max_steps": 5}
-    assert one.settled()["temperature"] == 0.7
+    (variant,) = read("ark agents=1  max_steps=5")
+    assert (variant.label, variant.method.name) == ("ark agents=1 max_steps=5", "ark")
+    assert variant.options == {"agents": 1, "max_steps": 5}
+    assert variant.settled()["temperature"] == 0.7
     (ten,) = read("bm25 k=10")
     assert (ten.k, ten.options, ten.settled()) == (10, {}, {"k": 10})
     with pytest.raises(BadOption, match="k is '0'"):
         read("bm25 k=0")
-    assert one.agents == 1
+    assert variant.agents == 1
 
 
 def test_options_hold_for_each_method_that_knows_them_and_own_ones_beat_them():
@@ -30,13 +30,13 @@ def test_options_hold_for_each_method_that_knows_them_and_own_ones_beat_them():
 
 def test_the_settings_options_are_beaten_by_all_others():
     settings = Settings(methods={"ark": {"agents": 7, "max_steps": 7}})
-    one, other = variants(["ark", "ark agents=1"], options={"max_steps": "2"}, settings=settings)
-    assert one.options == {"agents": 7, "max_steps": 2}
+    first, other = variants(["ark", "ark agents=1"], options={"max_steps": "2"}, settings=settings)
+    assert first.options == {"agents": 7, "max_steps": 2}
     assert other.options == {"agents": 1, "max_steps": 2}
 
 
 @pytest.mark.parametrize(
-    ("texts", "options", "said"),
+    ("texts", "options", "message"),
     [
         ([], {}, "no method is named"),
         (["auto"], {}, "name the one that is meant"),
@@ -50,8 +50,8 @@ def test_the_settings_options_are_beaten_by_all_others():
         (["bm25"], {"agents": "2"}, "There is no option 'agents'"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_remedy(texts, options, said):
-    with pytest.raises(BadOption, match=said):
+def test_what_cannot_be_is_refused_with_the_remedy(texts, options, message):
+    with pytest.raises(BadOption, match=message):
         variants(texts, options=options, settings=Settings())
 
 
@@ -60,7 +60,7 @@ def test_a_grid_has_every_combination():
     assert values == {"agents": ("1", "3"), "max_steps": ("5", "20")}
     texts = grid(["ark faithful=true"], values)
     assert texts == [f"ark faithful=true agents={a} max_steps={t}" for a in (1, 3) for t in (5, 20)]
-    assert [one.options["max_steps"] for one in read(*texts)] == [5, 20, 5, 20]
+    assert [variant.options["max_steps"] for variant in read(*texts)] == [5, 20, 5, 20]
     assert options_in(texts[0]) == {"faithful": "true", "agents": "1", "max_steps": "5"}
 
 

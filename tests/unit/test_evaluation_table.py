@@ -24,24 +24,25 @@ INTERFACE = {"method", "n", "failed", "measures", "milliseconds", "usage"}  # wh
 def hits(*ids):
     """Make hits; an id that begins with b is of a brand, any other of a product."""
     return tuple(
-        Ranked(id=one, type="brand" if one[0] == "b" else "product", name=f"Name {one}", score=1.0) for one in ids
+        Ranked(id=node_id, type="brand" if node_id[0] == "b" else "product", name=f"Name {node_id}", score=1.0)
+        for node_id in ids
     )
 
 
-def line(number, found=(), *, nodes=("a",), method="bm25", answers=(), kind=None, **other):
+def line(number, ids=(), *, nodes=("a",), method="bm25", answers=(), kind=None, **other):
     gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers, answer_type=kind)
-    return Line(id=f"q{number}", method=method, question="?", hits=hits(*found), gold=gold, **other)
+    return Line(id=f"q{number}", method=method, question="?", hits=hits(*ids), gold=gold, **other)
 
 
 def make_run(tmp_path, *lines, **manifest):
-    given = {
+    facts = {
         "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
         "count": len(lines), "orienteer": "0", "python": "3", "created": "now", **manifest,
     }  # fmt: skip
     examples = {
-        one.id: Example(question=Question(id=one.id, text="?"), gold=one.gold, fields=one.fields) for one in lines
+        line.id: Example(question=Question(id=line.id, text="?"), gold=line.gold, fields=line.fields) for line in lines
     }
-    return StoredRun(tmp_path, Manifest(**given), tuple(examples.values()), lines)
+    return StoredRun(tmp_path, Manifest(**facts), tuple(examples.values()), lines)
 
 
 def mean_of(row, name):
@@ -50,12 +51,12 @@ def mean_of(row, name):
 
 def test_a_row_has_what_the_interface_promises_and_is_json(tmp_path):
     (row,) = rows([make_run(tmp_path, line(1, ["a"]), line(2, ["x", "a"]))])
-    made = json.loads(row.model_dump_json())
-    assert set(made) >= INTERFACE
-    assert list(made["measures"]) == ["Hit@1", "Hit@5", "Recall@20", "MRR"]
-    assert set(made["measures"]["Hit@1"]) >= {"mean", "low", "high"}
-    assert set(made["milliseconds"]) == {"p50", "p95"}
-    assert made["run"] == tmp_path.name
+    record = json.loads(row.model_dump_json())
+    assert set(record) >= INTERFACE
+    assert list(record["measures"]) == ["Hit@1", "Hit@5", "Recall@20", "MRR"]
+    assert set(record["measures"]["Hit@1"]) >= {"mean", "low", "high"}
+    assert set(record["milliseconds"]) == {"p50", "p95"}
+    assert record["run"] == tmp_path.name
     assert (mean_of(row, "Hit@1"), mean_of(row, "MRR"), row.n) == (0.5, 0.75, 2)
 
 
@@ -76,7 +77,7 @@ def test_a_failed_question_counts_as_zero_everywhere(tmp_path):
     ]
     (row,) = rows([make_run(tmp_path, *lines, answers=True)], measures=["Hit@1", "MAP", "EM", "SubEM (lenient)"])
     assert row.failed == 1
-    assert {name: one.mean for name, one in row.measures.items()} == dict.fromkeys(row.measures, 0.5)
+    assert {name: measure.mean for name, measure in row.measures.items()} == dict.fromkeys(row.measures, 0.5)
     assert len(row.measures) == 4
 
 
@@ -167,9 +168,9 @@ def test_an_unknown_price_stays_unknown(tmp_path):
 
 
 def test_runs_of_one_name_go_by_their_paths(tmp_path):
-    made = [make_run(tmp_path / folder / "run", line(1)) for folder in ("a", "b")]
-    assert [row.run for row in rows(made)] == [str(run.path) for run in made]
-    assert [row.run for row in rows(made[:1])] == ["run"]
+    runs = [make_run(tmp_path / folder / "run", line(1)) for folder in ("a", "b")]
+    assert [row.run for row in rows(runs)] == [str(run.path) for run in runs]
+    assert [row.run for row in rows(runs[:1])] == ["run"]
 
 
 def test_values_are_ordered_whatever_they_say():
@@ -185,8 +186,8 @@ def test_split_by_a_field(tmp_path):
         line(1, ["x"], method="anchor", fields={"hops": 2, "tags": ["x", "y"]}),
     ]
     run = make_run(tmp_path, *lines)
-    made = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by=["hops"])]
-    assert made == [("2", "bm25", 1, 1.0), ("2", "anchor", 1, 0.0), ("10", "bm25", 1, 0.0), ("-", "bm25", 1, 1.0)]
+    cells = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by=["hops"])]
+    assert cells == [("2", "bm25", 1, 1.0), ("2", "anchor", 1, 0.0), ("10", "bm25", 1, 0.0), ("-", "bm25", 1, 1.0)]
     assert [(row.by["tags"], row.n) for row in rows([run], by=["tags"]) if row.method == "bm25"] == [
         ("x", 1),
         ("y", 1),
@@ -200,8 +201,8 @@ def test_split_by_two_fields(tmp_path):
         line(number, ["a"] if number else [], fields={"domain": domain, "level": level})
         for number, (domain, level) in enumerate(kinds)
     ]
-    made = rows([make_run(tmp_path, *lines)], by=["domain", "level"])
-    assert [(row.by, row.n, mean_of(row, "Hit@1")) for row in made] == [
+    table = rows([make_run(tmp_path, *lines)], by=["domain", "level"])
+    assert [(row.by, row.n, mean_of(row, "Hit@1")) for row in table] == [
         ({"domain": "bio", "level": "easy"}, 2, 1.0),
         ({"domain": "law", "level": "easy"}, 1, 1.0),
         ({"domain": "law", "level": "hard"}, 1, 0.0),
@@ -317,7 +318,7 @@ def test_published_rows_stand_beside_the_right_data_set(tmp_path):
     assert of(dataset="jsonl", graph="prime") == of(dataset="stark", graph="g") == {}
     healthcare = of(dataset="grbench", graph="hetionet", where=("domain=biomedical", "edges_complete=true"))
     small = healthcare["graphscout (4B, trained)"]
-    assert {name: one.mean for name, one in small.measures.items()} == {"QwenScore": 0.819, "F1": 0.855}
+    assert {name: measure.mean for name, measure in small.measures.items()} == {"QwenScore": 0.819, "F1": 0.855}
     assert of(dataset="grbench", graph="g") == of(dataset="grbench", graph="g", where=("domain=dblp",)) == {}
     assert of(dataset="grbench", graph="g", where=("domain=legal", "domain=amazon")) == {}
 
@@ -329,6 +330,6 @@ def test_every_published_figure_is_a_share_of_the_test_split():
             assert row.published
             assert row.measures
             assert all(
-                0 < one.mean < 1 and math.isclose(one.mean * 1e4, round(one.mean * 1e4))
-                for one in row.measures.values()
+                0 < estimate.mean < 1 and math.isclose(estimate.mean * 1e4, round(estimate.mean * 1e4))
+                for estimate in row.measures.values()
             )

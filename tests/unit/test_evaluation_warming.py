@@ -28,7 +28,7 @@ def test_no_search_compiles_anything_after_it(graph):
     from orienteer.index.compiled import bm25
 
     def compiled():
-        return {one: len(getattr(bm25, one).signatures) for one in ("everywhere", "few", "many")}
+        return {name: len(getattr(bm25, name).signatures) for name in ("everywhere", "few", "many")}
 
     ready = warmed(graph, MANY_QUESTIONS, fewest_nodes=0)
     assert ready.text_index.is_compiled
@@ -47,9 +47,9 @@ def test_no_search_compiles_anything_after_it(graph):
 def test_the_manifest_says_so_and_results_are_equal(graph, tmp_path):
     pytest.importorskip("numba")
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "which word7 binds name0?", "nodes": ["n7"]}\n')
-    asked = load(tmp_path / "q.jsonl")
-    evaluate(graph, asked, ["bm25"], tmp_path / "plain")
-    evaluate(warmed(graph, MANY_QUESTIONS, fewest_nodes=0), asked, ["bm25"], tmp_path / "compiled")
+    questions = load(tmp_path / "q.jsonl")
+    evaluate(graph, questions, ["bm25"], tmp_path / "plain")
+    evaluate(warmed(graph, MANY_QUESTIONS, fewest_nodes=0), questions, ["bm25"], tmp_path / "compiled")
     plain, compiled = read_run(tmp_path / "plain"), read_run(tmp_path / "compiled")
     assert (plain.manifest.notes, compiled.manifest.notes) == ((), (NOTE,))
     assert plain.lines[0].hits == compiled.lines[0].hits
