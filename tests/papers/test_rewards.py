@@ -101,7 +101,7 @@ def total(trajectory, of, **given):
 def test_equation_2_without_an_answer_a_trajectory_is_worth_nothing_whatever_it_touched(steps, mode):
     touched = code("print(cypher('...'))", "Disease::DOID:10652 Gene::3064", nodes=CLUES)
     graded = reward(walk(touched, *steps), item("Alzheimer's disease"), mode=mode)
-    assert (graded.said, graded.answer, graded.total) == (None, 0.0, 0.0)
+    assert (graded.answer_text, graded.answer, graded.total) == (None, 0.0, 0.0)
     assert graded.clues == 1.0  # they were touched; they are worth nothing
 
 
@@ -453,7 +453,7 @@ def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     rewards = {
         mode: reward(result.trajectories[0], quiz, mode=mode, spellings=spellings) for mode in ("paper", "strict")
     }
-    assert {graded.said for graded in rewards.values()} == {result.answer} == {"Cell Cycle"}
+    assert {graded.answer_text for graded in rewards.values()} == {result.answer} == {"Cell Cycle"}
     assert {graded.total for graded in rewards.values()} == {1.0}
     assert rewards["strict"].touched == rewards["paper"].touched == quiz.clue_nodes
 

@@ -59,7 +59,7 @@ class Reward(Record):
     """The reward of a trajectory, and its parts."""
 
     mode: Mode
-    said: str | None
+    answer_text: str | None
     r"""The text in the `\answer{...}` of the last reply; None without one, or if it is empty."""
     answer: float
     """The value of the answer: equation 3, or the strict value by answer type."""
@@ -100,7 +100,7 @@ def reward(
     earned = 0.0 if answer is None else by_cases(value, share if clues else 0.0, threshold=threshold)
     return Reward(
         mode=mode,
-        said=answer,
+        answer_text=answer,
         answer=value,
         clues=share,
         touched=touched,
