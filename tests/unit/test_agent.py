@@ -15,8 +15,7 @@ from orienteer.agents.requests import requests
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
-from orienteer.llm.calls import MOST_CALLS
-from orienteer.llm.conversation import ELISION
+from orienteer.llm.conversation import ELISION, MOST_CALLS
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.scripted import ScriptedModel

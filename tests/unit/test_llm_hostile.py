@@ -15,8 +15,8 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate, 
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
 from orienteer.llm.address import is_address, show
-from orienteer.llm.calls import arguments_of, call
 from orienteer.llm.conversation import MOST_CALLS, Conversation
+from orienteer.llm.schema import arguments_of
 from orienteer.llm.spoken import calls_in, object_in
 from orienteer.llm.transport import LARGEST_REPLY
 from orienteer.records import Message, ToolSpec, Usage
@@ -431,28 +431,6 @@ def test_what_readers_of_addresses_differ_about_is_no_address(url):
 def test_an_address_that_the_client_does_not_take_is_refused():
     with model_at("http://\ufb00.localhost/v1") as model, pytest.raises(ModelRefused, match="no address"):
         model.chat(ASKED)
-
-
-@pytest.mark.parametrize(
-    "arguments", [{f"a{place}": 1 for place in range(1000)}, {"names": [1] * 1000}, {"x" * 100_000: 1}]
-)
-def test_what_is_said_of_a_wrong_call_has_a_bound_however_wrong_it_is(arguments):
-    tool = ToolSpec(
-        name="find",
-        description="",
-        parameters={
-            "properties": {"names": {"type": "array", "items": {"type": "string"}}},
-            "additionalProperties": False,
-        },
-    )
-    asked = []
-
-    def wrong(messages, tools, sampling):
-        asked.append(messages)
-        return [("find", arguments)]
-
-    call(ScriptedModel(wrong), ASKED, run=Allowance(), tools=(tool,))
-    assert len(asked[1][-1].content) < 3_000
 
 
 @pytest.mark.parametrize("file", ["/nonexistent", "/dev/null"])

@@ -1,9 +1,12 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.llm.schema import decode, faults
+from orienteer.llm.schema import arguments_of, decode, faults
+from orienteer.records import ToolCall, ToolSpec
 
 SEARCH = {
     "type": "object",
@@ -113,3 +116,43 @@ def test_whatever_a_model_writes_is_json_or_a_value_error(text):
 
 def test_json_is_decoded_as_it_stands():
     assert decode('{"a": [1, 2.5, "\\u00e9", null, true]}') == {"a": [1, 2.5, "é", None, True]}
+
+
+# ---------------------------------------------------------------------------------------------------- calls of tools
+
+
+TOOL = ToolSpec(
+    name="search_in_graph",
+    description="Find nodes.",
+    parameters={
+        "type": "object",
+        "properties": {"query": {"type": "string"}, "k": {"type": "integer", "minimum": 1}},
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+
+
+def test_arguments_come_back_parsed():
+    call = ToolCall(id="1", name="search_in_graph", arguments='{"query": "é", "k": 3}')
+    assert arguments_of(call, (TOOL,)) == {"query": "é", "k": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "fault"),
+    [
+        ("search_graph", "{}", "no tool 'search_graph'. Did you mean search_in_graph?"),
+        ("search_in_graph", "{}", "query is missing"),
+        ("search_in_graph", '{"query": "a", "k": 0}', "k must be at least 1, is 0"),
+        ("search_in_graph", '{"quer": "a"}', "did you mean query"),
+        ("search_in_graph", '{"query": ', "no JSON"),
+        ("search_in_graph", "[1]", "must be a JSON object"),
+        ("search_in_graph", "null", "must be a JSON object"),
+        ("search_in_graph", "[" * 50_000, "no JSON"),
+        ("search_in_graph", '{"query": "\\ud83d"}', "no JSON"),
+    ],
+)
+def test_what_is_wrong_with_a_call_is_told(name, arguments, fault):
+    with pytest.raises(ValueError, match=re.escape(fault)) as told:
+        arguments_of(ToolCall(id="c", name=name, arguments=arguments), (TOOL,))
+    assert len(str(told.value)) < 500

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 from orienteer.agents.answer_line import AnswerLine, read
 from orienteer.agents.dialect import DIALECTS
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm.calls import left_out
-from orienteer.llm.conversation import Conversation, Dialect, Turn
+from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory

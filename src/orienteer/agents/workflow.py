@@ -20,8 +20,7 @@ from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, checked_mode
-from orienteer.llm.calls import Check
-from orienteer.llm.exchange import Exchange, ask, begin, recorded_by
+from orienteer.llm.exchange import Check, Exchange, ask, begin, recorded_by
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.options import Options

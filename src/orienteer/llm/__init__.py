@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from orienteer.llm.budget import Allowance, Budget
-    from orienteer.llm.calls import arguments_of, call
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
     from orienteer.llm.prices import price_of
     from orienteer.llm.replies import RecordedModel, Recording
+    from orienteer.llm.schema import arguments_of
     from orienteer.llm.scripted import ScriptedModel
     from orienteer.records import Price
 
@@ -27,7 +27,6 @@ __all__ = [
     "Recording",
     "ScriptedModel",
     "arguments_of",
-    "call",
     "price_of",
 ]
 
@@ -40,8 +39,7 @@ _HOMES = {
     "RecordedModel": "replies",
     "Recording": "replies",
     "ScriptedModel": "scripted",
-    "arguments_of": "calls",
-    "call": "calls",
+    "arguments_of": "schema",
     "price_of": "prices",
 }
 

@@ -199,6 +199,13 @@ def _bounded(reply: Reply) -> Reply:
     return reply.model_copy(update={"message": message, "calls_left_out": len(calls) - MOST_CALLS})
 
 
+def left_out(reply: Reply) -> str | None:
+    """Return what to tell the model about calls that were left out of its message, None where none were."""
+    if not reply.calls_left_out:
+        return None
+    return f"Only the first {MOST_CALLS} calls were run; the others were left out. Make fewer."
+
+
 def elide(messages: Sequence[Message], call_ids: Collection[str], elision: str) -> tuple[Message, ...]:
     """Return messages with the observations of these calls left out."""
     return tuple(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, get_args
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 from orienteer.errors import BudgetExhausted, Error, ModelError
-from orienteer.llm.calls import Check, exchange
 from orienteer.llm.conversation import Conversation
 from orienteer.llm.prompts import Prompt
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Reply, Sampling, StoppedBy, Trajectory
+from orienteer.records import JsonValue, Question, Reply, Sampling, StoppedBy, Trajectory
+
+Check: TypeAlias = Callable[[JsonValue], Sequence[str]]
+"""Says what is wrong with a reply beyond its schema, a sentence for each fault."""
+
+_LONGEST_FAULT = 2_000
+"""Characters of what is said about a reply: it repeats the model's names, of any length, and is paid for."""
 
 
 class Exchange(NamedTuple):
@@ -60,13 +66,20 @@ def ask(
     repairs: bool = True,
     agent: int | None = 0,
 ) -> Exchange:
-    """Return what a model gives for the opening of a trajectory; `exchange` says what is repaired.
+    """Return what a model gives for the opening of a trajectory, after one repair turn where a schema is not kept.
+
+    An object that fits the schema may be judged further by `check`; without `repairs` the first reply stays as it is,
+    and so it does where nothing is left to spend on a repair. What is wrong with the repaired reply is for the caller
+    to see. Each request is claimed from the run, charged to it, and a step of the trajectory.
 
     Raises `BudgetExhausted` and `ModelError`, which then hold the trajectory as far as it came.
     """
     talk = Conversation(model, begun.opening, sampling=begun.sampling, agent=agent)
     try:
-        reply = exchange(talk, run, schema=schema, check=check, repairs=repairs)
+        reply = talk.turn(run, schema=schema).reply
+        if repairs and schema is not None and (fault := _fault(reply, schema, check)) is not None:
+            with suppress(BudgetExhausted):
+                reply = talk.turn(run, notice=fault, schema=schema).reply.model_copy(update={"repaired": 1})
     except (BudgetExhausted, ModelError) as failed:
         ending = {"steps": tuple(talk.steps), "stopped_by": ending_of(failed), "error": str(failed)}
         failed.trajectories += (begun.model_copy(update=ending),)
@@ -105,3 +118,24 @@ def ending_of(failed: BudgetExhausted | ModelError) -> StoppedBy:
 def recorded_by(error: Error) -> tuple[Trajectory, ...]:
     """Return the trajectories of the calls that led to an error, those that were sent anything."""
     return tuple(record for record in error.trajectories if isinstance(record, Trajectory) and record.steps)
+
+
+def _fault(reply: Reply, schema: Mapping[str, Any], check: Check | None) -> str | None:
+    """Return what to tell the model about a reply; None where it is sound."""
+    try:
+        value = decode(reply.message.content or "")
+    except ValueError as error:
+        fault = f"Your reply is no JSON: {error}."
+    else:
+        if wrong := faults(value, schema):
+            fault = f"Your reply does not fit its schema: {_cut('; '.join(wrong))}."
+        elif check is not None and (wrong := tuple(check(value))):
+            fault = f"Your reply cannot be used: {_cut('; '.join(wrong))}."
+        else:
+            return None
+    cut = "Your reply was cut off at the length limit; be shorter. " if reply.truncated else ""
+    return f"{cut}{fault} Send it again, right."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_FAULT else f"{text[:_LONGEST_FAULT]} ..."

@@ -8,12 +8,12 @@ none. One thing is stricter than the standard: an integer is written without a f
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias
 
 from orienteer.errors import BadOption, nearest
-from orienteer.records import JsonValue
+from orienteer.records import JsonValue, ToolCall, ToolSpec
 
 JsonSchema: TypeAlias = Mapping[str, Any]  # Any: a JSON schema nests without end
 
@@ -54,6 +54,25 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
         if keyword == "type" and found:
             break  # what follows would complain of the same thing in other words
     return tuple(found)
+
+
+def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
+    """Return the arguments of a call. Raises `ValueError`, in words for the model, where the call is not sound."""
+    specs = {tool.name: tool for tool in tools}
+    if call.name not in specs:
+        near = nearest(call.name, specs, most=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise ValueError(f"There is no tool {call.name!r}. {hint}The tools are {', '.join(specs) or 'none'}.")
+    try:
+        arguments = decode(call.arguments or "{}")
+    except ValueError as error:
+        raise ValueError(f"The arguments of {call.name} are no JSON: {error}.") from error
+    if not isinstance(arguments, dict):
+        raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
+    wrong = faults(arguments, {"type": "object", **specs[call.name].parameters})
+    if wrong:
+        raise ValueError(f"The arguments of {call.name} are wrong: {'; '.join(wrong)}.")
+    return arguments
 
 
 def _check_depth(value: JsonValue) -> None:
