@@ -44,10 +44,10 @@ def is_of_this_machine(host: str) -> bool:
 
 def is_offline(environment: Mapping[str, str] | None = None) -> bool:
     """Tell whether the environment allows this machine's own addresses only. Raises `BadOption`."""
-    said = (os.environ if environment is None else environment).get(OFFLINE, "").casefold()
-    if said and said not in (*_YES, *_NO):
-        raise BadOption(f"{OFFLINE} must be 1 or 0, is {said!r}")
-    return said in _YES
+    choice = (os.environ if environment is None else environment).get(OFFLINE, "").casefold()
+    if choice and choice not in (*_YES, *_NO):
+        raise BadOption(f"{OFFLINE} must be 1 or 0, is {choice!r}")
+    return choice in _YES
 
 
 def show(url: str) -> str:

@@ -103,8 +103,8 @@ class Conversation:
         """
         run.check()
         began = time.monotonic()
-        asked = [*self._messages, Message(role="user", content=notice)] if notice else self._messages
-        self._fit(asked)
+        messages = [*self._messages, Message(role="user", content=notice)] if notice else self._messages
+        self._fit(messages)
         step = Step(
             reply=Reply(message=Message(role="assistant")),
             elided=tuple(sorted(self._elided)),
@@ -114,7 +114,7 @@ class Conversation:
             agent=self._agent,
         )
         try:
-            reply = charged(self._model, *self._sent(asked, offers_tools), schema, self._sampling, run=run)
+            reply = charged(self._model, *self._sent(messages, offers_tools), schema, self._sampling, run=run)
         except (ModelError, BudgetExhausted) as failed:
             lost = step.reply.model_copy(update=_attempts(failed))
             self._keep(run, step, began, reply=lost, error=str(failed))
@@ -124,7 +124,7 @@ class Conversation:
             read = self._dialect.read(reply.message, turn=len(self.steps))
         message, more = renamed(read.message, self._messages), reply.calls_left_out + read.left_out
         reply = reply.model_copy(update={"message": message, "calls_left_out": more})
-        self._messages = [*asked, *spoken(reply, has_tools=bool(self._tools))]
+        self._messages = [*messages, *spoken(reply, has_tools=bool(self._tools))]
         observed: list[Observed] = []
         try:
             for call, seen in zip(message.tool_calls, () if observe is None else observe(reply), strict=False):

@@ -228,7 +228,7 @@ class OpenAIModel:
         way = way_of(request, lacks)
         with self._lock:
             # What has worked before is there: this one conversation was refused for something else.
-            proven = {{"tools": "tools", "schema": "response_format", "text": ""}[one] for one in self._heeded}
+            proven = {{"tools": "tools", "schema": "response_format", "text": ""}[heeded] for heeded in self._heeded}
             new = lacks - self._lacks - proven
             if new:
                 logger.warning("%s at %s does not take %s", self._name, self.base_url, ", ".join(sorted(new)))
@@ -277,7 +277,7 @@ class OpenAIModel:
     def _status_failure(self, error: openai.APIStatusError, tries: str, offers: str) -> ModelError:
         body = error.body
         words = str(body["message"]) if isinstance(body, dict) and "message" in body else error.message
-        said = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
+        reason = _short(words.replace(self.config.api_key, "***") if self.config.api_key else words)
         match error.status_code:
             case status if 300 <= status < 400 and "location" in error.response.headers:
                 to = show(error.response.headers["location"])
@@ -290,28 +290,28 @@ class OpenAIModel:
                     f"{self.base_url} does not accept the API key; check ORIENTEER_API_KEY or OPENAI_API_KEY"
                 )
             case 403:
-                return ModelRefused(f"{self.base_url} does not let this API key use {self._name!r}: {said}")
+                return ModelRefused(f"{self.base_url} does not let this API key use {self._name!r}: {reason}")
             case 404:
                 return ModelRefused(
                     f"{self.base_url} has no model {self._name!r}, or no {offers} there; check the model's "
-                    f"name and the base URL, which usually ends in /v1: {said}"
+                    f"name and the base URL, which usually ends in /v1: {reason}"
                 )
             case 429 if error.code == "insufficient_quota":
-                return ModelRefused(f"the account behind the API key has no credit left at {self.base_url}: {said}")
+                return ModelRefused(f"the account behind the API key has no credit left at {self.base_url}: {reason}")
             case status if _pause(error.response.headers) > self.config.timeout_seconds:
                 return ModelError(
                     f"{self.base_url} answered {status} and asks to wait {_pause(error.response.headers):g} s, longer "
-                    f"than the {self.config.timeout_seconds:g} s that an attempt may take: {said}"
+                    f"than the {self.config.timeout_seconds:g} s that an attempt may take: {reason}"
                 )
             case 429:
-                return ModelError(f"{self.base_url} still limits the rate after {tries}: {said}")
+                return ModelError(f"{self.base_url} still limits the rate after {tries}: {reason}")
             case 408 | 409:
-                return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {said}")
+                return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {reason}")
             case status if status >= 500:
-                return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {said}")
+                return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {reason}")
             case status:
                 return ModelRefused(
-                    f"{self.base_url} refused the request to {self._name!r} with {status}: {said}", status
+                    f"{self.base_url} refused the request to {self._name!r} with {status}: {reason}", status
                 )
 
 
@@ -360,9 +360,9 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
 def _pause(headers: Mapping[str, str]) -> float:
     """Return the seconds that a server asks to wait before the next attempt, 0 where it asks for none."""
     after = headers.get("retry-after", "")
-    for said, unit in ((headers.get("retry-after-ms", ""), 1000), (after, 1)):
+    for pause, unit in ((headers.get("retry-after-ms", ""), 1000), (after, 1)):
         with suppress(ValueError):
-            seconds = float(said) / unit
+            seconds = float(pause) / unit
             return seconds if seconds > 0 else 0.0  # nor does it ask for "nan"
     with suppress(ValueError, OverflowError):
         return _until(after)

@@ -42,18 +42,18 @@ def decode(text: str) -> JsonValue:
 
 def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str, ...]:
     """Say what is wrong with the value, a sentence for each of the first faults; nothing where it fits the schema."""
-    found: list[str] = []
+    sentences: list[str] = []
     for keyword, rule in schema.items():
-        if len(found) == _MOST_FAULTS:
+        if len(sentences) == _MOST_FAULTS:
             break
         if keyword in _ANNOTATIONS:
             continue
         if keyword not in _CHECKS:
             raise BadOption(f"the JSON schema keyword {keyword!r} is not understood; there are {', '.join(_CHECKS)}")
-        found.extend(islice(_CHECKS[keyword](value, rule, schema, path), _MOST_FAULTS - len(found)))
-        if keyword == "type" and found:
+        sentences.extend(islice(_CHECKS[keyword](value, rule, schema, path), _MOST_FAULTS - len(sentences)))
+        if keyword == "type" and sentences:
             break  # what follows would complain of the same thing in other words
-    return tuple(found)
+    return tuple(sentences)
 
 
 def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
@@ -79,10 +79,10 @@ def _check_depth(value: JsonValue) -> None:
     """Raise `ValueError` for a value that nests too deeply for whoever reads it by recursion."""
     level: list[JsonValue] = [value]
     for _ in range(_DEEPEST):
-        nested = [one for one in level if isinstance(one, list | dict)]
+        nested = [outer for outer in level if isinstance(outer, list | dict)]
         if not nested:
             return
-        level = [inner for one in nested for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [inner for outer in nested for inner in (outer.values() if isinstance(outer, dict) else outer)]
     raise ValueError(_TOO_DEEP)
 
 
@@ -124,7 +124,7 @@ def _type(value: JsonValue, rule: str | list[str], _schema: JsonSchema, path: st
 
 
 def _enum(value: JsonValue, rule: list[JsonValue], _schema: JsonSchema, path: str) -> Iterator[str]:
-    if not any(_same(value, one) for one in rule):
+    if not any(_same(value, allowed) for allowed in rule):
         yield f"{_at(path)} must be one of {', '.join(map(_shown, rule))}, is {_shown(value)}"
 
 
@@ -133,15 +133,15 @@ def _const(value: JsonValue, rule: JsonValue, _schema: JsonSchema, path: str) ->
         yield f"{_at(path)} must be {_shown(rule)}, is {_shown(value)}"
 
 
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)  # as Python has it, True == 1
+def _same(left: JsonValue, right: JsonValue) -> bool:
+    return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)  # as Python has it, True == 1
 
 
 def _properties(value: JsonValue, rule: Mapping[str, JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
     if isinstance(value, dict):
-        for name, one in rule.items():
+        for name, schema in rule.items():
             if name in value:
-                yield from faults(value[name], one, path=_below(path, name))
+                yield from faults(value[name], schema, path=_below(path, name))
 
 
 def _required(value: JsonValue, rule: list[str], _schema: JsonSchema, path: str) -> Iterator[str]:
@@ -154,13 +154,13 @@ def _required(value: JsonValue, rule: list[str], _schema: JsonSchema, path: str)
 def _additional(value: JsonValue, rule: bool | JsonSchema, schema: JsonSchema, path: str) -> Iterator[str]:
     if not isinstance(value, dict):
         return
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     for name in value:
-        if name in known or rule is True:
+        if name in properties or rule is True:
             continue
         if rule is False:
-            near = nearest(name, known, most=1)
-            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known) or 'none'}"
+            near = nearest(name, properties, most=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(properties) or 'none'}"
             yield f"{_below(path, name)} is not known; {hint}"
         else:
             yield from faults(value[name], rule, path=_below(path, name))
@@ -193,13 +193,13 @@ def _maximum(value: JsonValue, rule: float, _schema: JsonSchema, path: str) -> I
 
 
 def _any_of(value: JsonValue, rule: list[JsonSchema], _schema: JsonSchema, path: str) -> Iterator[str]:
-    tried = [faults(value, one, path=path) for one in rule]
-    if all(tried):
-        yield "either " + ", or ".join("; ".join(one) for one in tried)
+    complaints = [faults(value, form, path=path) for form in rule]
+    if all(complaints):
+        yield "either " + ", or ".join("; ".join(complaint) for complaint in complaints)
 
 
 def _one_of(value: JsonValue, rule: list[JsonSchema], schema: JsonSchema, path: str) -> Iterator[str]:
-    fitting = sum(not faults(value, one, path=path) for one in rule)
+    fitting = sum(not faults(value, form, path=path) for form in rule)
     if fitting == 0:
         yield from _any_of(value, rule, schema, path)
     elif fitting > 1:

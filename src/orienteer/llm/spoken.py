@@ -39,23 +39,23 @@ def in_words(
     """Return the same conversation without tool calls: the tools in the system prompt, calls and results as text."""
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     rules = _rules(tools, schema)
-    said = [_said(message, names) for message in messages]
-    if rules and said and said[0].role == "system":
-        said[0] = Message(role="system", content=f"{said[0].content or ''}\n\n{rules}".lstrip())
+    written = [_said(message, names) for message in messages]
+    if rules and written and written[0].role == "system":
+        written[0] = Message(role="system", content=f"{written[0].content or ''}\n\n{rules}".lstrip())
     elif rules:
-        said.insert(0, Message(role="system", content=rules))
-    return _merged(said)
+        written.insert(0, Message(role="system", content=rules))
+    return _merged(written)
 
 
 def calls_in(text: str) -> tuple[Spoken, ...]:
     """Find the calls that a text holds as JSON objects with a name and arguments, wherever they stand in it."""
-    found: list[Spoken] = []
+    calls: list[Spoken] = []
     begin = _after_draft(text)
     for place, end in _objects(text, begin):
         if place >= begin and (call := _call(_members(text, place), place)) is not None:
-            found.append(call)
+            calls.append(call)
             begin = end  # what stands within a call is its arguments
-    return tuple(found)
+    return tuple(calls)
 
 
 def object_in(text: str) -> str | None:
@@ -65,8 +65,8 @@ def object_in(text: str) -> str | None:
 
 def after_thinking(text: str) -> str:
     """Return what a reasoning model says once it has thought aloud; nothing where it was cut off before that."""
-    said = text[_after_draft(text) :].strip()
-    return "" if said.startswith("<think>") else said
+    words = text[_after_draft(text) :].strip()
+    return "" if words.startswith("<think>") else words
 
 
 def as_text(call: ToolCall) -> str:

@@ -106,14 +106,15 @@ class Transport(httpx2.BaseTransport):
         )
         reply = self._pool.handle_request(sent)
         try:
-            told = httpx2.Headers(reply.headers)
-            body = _whole(reply.iter_stream(), told, show(str(url)))
+            reply_headers = httpx2.Headers(reply.headers)
+            body = _whole(reply.iter_stream(), reply_headers, show(str(url)))
         finally:
             reply.close()
         for name in ("content-encoding", "content-length", "transfer-encoding"):
-            told.pop(name, None)
-        told["content-type"] = "application/json"  # which is UTF-8: a server could name a codec that unpacks, or hangs
-        return httpx2.Response(reply.status, headers=told, content=body)
+            reply_headers.pop(name, None)
+        # Which is UTF-8: a server could name a codec that unpacks, or hangs.
+        reply_headers["content-type"] = "application/json"
+        return httpx2.Response(reply.status, headers=reply_headers, content=body)
 
 
 @contextmanager

@@ -170,11 +170,11 @@ def _message(message: Message) -> Body:
 
 def _calls(sent: object, *, turn: int) -> tuple[ToolCall, ...]:
     calls: dict[str, ToolCall] = {}
-    for place, one in enumerate(sent if isinstance(sent, list) else ()):
-        function = one.get("function") if isinstance(one, dict) else None
+    for place, entry in enumerate(sent if isinstance(sent, list) else ()):
+        function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             continue
-        call_id = one.get("id")
+        call_id = entry.get("id")
         if not isinstance(call_id, str) or not call_id or call_id in calls:
             call_id = f"call_{turn}_{place}"
         calls[call_id] = ToolCall(
@@ -191,14 +191,14 @@ def _arguments(sent: object) -> str:
 
 def _spoken(text: str, *, turn: int) -> tuple[str, tuple[ToolCall, ...]]:
     """Return what a text says before its first call, and its calls."""
-    found = calls_in(text)
-    if not found:
+    spoken = calls_in(text)
+    if not spoken:
         return text, ()
     calls = (
         ToolCall(id=f"call_{turn}_{place}", name=call.name, arguments=call.arguments)
-        for place, call in enumerate(found)
+        for place, call in enumerate(spoken)
     )
-    return text[: found[0].start].strip(), tuple(calls)
+    return text[: spoken[0].start].strip(), tuple(calls)
 
 
 def _tokens(usage: object) -> tuple[int, int, int] | None:

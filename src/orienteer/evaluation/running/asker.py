@@ -155,7 +155,13 @@ class Asker:
 def _outcome(task: Task, result: Result) -> Outcome:
     example = task.example
     hits = {hit.id for hit in result.hits}
-    cited = [node for one in result.trajectories if one.method == ANSWER for node in one.selected if node not in hits]
+    cited = [
+        node
+        for trajectory in result.trajectories
+        if trajectory.method == ANSWER
+        for node in trajectory.selected
+        if node not in hits
+    ]
     line = Line(
         id=example.question.id,
         method=task.variant.label,

@@ -36,19 +36,19 @@ class Journal:
         mend(self._results)
         mend(self._trajectories)
         if forgets_failed:
-            _keep(self._results, lambda found: found.get("error") is None)
+            _keep(self._results, lambda record: record.get("error") is None)
         for data in read_lines(self._results):
-            found = _parsed(self._results, data)
-            pair = found["id"], found["method"]
+            record = _parsed(self._results, data)
+            pair = record["id"], record["method"]
             self.done.add(pair)
             try:
-                self.usage += Usage.model_validate(found.get("usage"))
+                self.usage += Usage.model_validate(record.get("usage"))
             except ValidationError as error:
                 raise _no_result(self._results, "its usage is none") from error
-            if found.get("error") is not None:
+            if record.get("error") is not None:
                 self.failed.add(pair)
         if _count(self._trajectories) > len(self.done):
-            _keep(self._trajectories, lambda found: (found["id"], found["method"]) in self.done)
+            _keep(self._trajectories, lambda record: (record["id"], record["method"]) in self.done)
 
     def add(self, line: Line, trajectories: Sequence[Trajectory]) -> None:
         """Write a result down. It is on disk, as far as this process is concerned, when this returns."""
@@ -62,19 +62,19 @@ def _keep(file: Path, is_kept: Callable[[dict[str, Any]], bool]) -> None:  # Any
     if not file.exists():
         return
     new = file.with_name(f".{file.name}")
-    with new.open("wb") as kept:
-        kept.writelines(data for data in read_lines(file) if is_kept(_parsed(file, data)))
+    with new.open("wb") as target:
+        target.writelines(data for data in read_lines(file) if is_kept(_parsed(file, data)))
     new.replace(file)
 
 
 def _parsed(file: Path, data: bytes) -> dict[str, Any]:  # Any: JSON
     try:
-        found = json.loads(data)
+        record = json.loads(data)
     except ValueError as error:
         raise _no_result(file, error) from error
-    if not isinstance(found, dict) or not {"id", "method"} <= found.keys():
+    if not isinstance(record, dict) or not {"id", "method"} <= record.keys():
         raise _no_result(file, "it has no id and method")
-    return found
+    return record
 
 
 def _no_result(file: Path, why: object) -> BadInput:

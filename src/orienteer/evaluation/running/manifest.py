@@ -26,8 +26,8 @@ _HASHED = 12  # digits of a hash that are shown
 
 def graph_hash(graph: Graph) -> str:
     """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
-    said = graph.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    content = graph.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
@@ -39,10 +39,10 @@ def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
     needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
     shared = {"orienteer.methods": needs_model, "orienteer.retrieval": bool(names & {*BASES, "graphsearch"})}
-    found = [(file, is_shared) for package, is_shared in shared.items() for file in _prompts(package)]
+    prompt_files = [(file, is_shared) for package, is_shared in shared.items() for file in _prompts(package)]
     return {
         file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-        for file, is_shared in found
+        for file, is_shared in prompt_files
         if _bears(file.name, names) or (is_shared and not _bears(file.name, {*METHODS, "answer"}))
     }
 
@@ -91,21 +91,26 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
     names = list(_FIXED)
     if old.model is not None and new.model is not None:
         names += _OF_THE_MODEL
-    found = [
+    sentences = [
         _difference(name, getattr(old, name), getattr(new, name))
         for name in names
         if getattr(old, name) != getattr(new, name)
     ]
     if old.limit is not None and new.limit is not None and new.limit < old.limit:
-        found.append(_difference("limit", old.limit, new.limit))
-    if new.count < old.count and not found:
-        found.append(_difference("the number of questions", old.count, new.count))
-    for label in [one for one in old.methods if one in new.methods]:
-        found += [f"{label!r}: {said}" for said in _option_differences(old.methods[label], new.methods[label], found)]
+        sentences.append(_difference("limit", old.limit, new.limit))
+    if new.count < old.count and not sentences:
+        sentences.append(_difference("the number of questions", old.count, new.count))
+    for label in [label for label in old.methods if label in new.methods]:
+        sentences += [
+            f"{label!r}: {sentence}"
+            for sentence in _option_differences(old.methods[label], new.methods[label], sentences)
+        ]
     for name in sorted(old.prompts.keys() & new.prompts.keys()):
         if old.prompts[name] != new.prompts[name]:
-            found.append(_difference(f"the prompt {name}", old.prompts[name][:_HASHED], new.prompts[name][:_HASHED]))
-    return found
+            sentences.append(
+                _difference(f"the prompt {name}", old.prompts[name][:_HASHED], new.prompts[name][:_HASHED])
+            )
+    return sentences
 
 
 def joined(old: Manifest, new: Manifest) -> Manifest:
@@ -130,11 +135,11 @@ def joined(old: Manifest, new: Manifest) -> Manifest:
     )
 
 
-def _option_differences(old: dict[str, Any], new: dict[str, Any], said: list[str]) -> list[str]:  # Any: JSON
+def _option_differences(old: dict[str, Any], new: dict[str, Any], known_sentences: list[str]) -> list[str]:  # Any: JSON
     """Say in which options two settings of a method differ, but for what was said of the whole run: k."""
     names = [name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
-    told = [_difference(name, old.get(name), new.get(name)) for name in names]
-    return [one for one in told if one not in said]
+    sentences = [_difference(name, old.get(name), new.get(name)) for name in names]
+    return [sentence for sentence in sentences if sentence not in known_sentences]
 
 
 def _difference(name: str, old: object, new: object) -> str:

@@ -120,12 +120,12 @@ def evaluate(
     config = RunConfig() if config is None else config
     settings = read_settings() if settings is None else settings
     budget = settings.limits() if budget is None else budget
-    asked = variants(methods, options=options, settings=settings)
-    if not config.answers and any(one.method.name == ANSWERS_ONLY for one in asked):
+    chosen = variants(methods, options=options, settings=settings)
+    if not config.answers and any(variant.method.name == ANSWERS_ONLY for variant in chosen):
         raise BadOption(f"{ANSWERS_ONLY} ranks nothing, it only answers: add --answers, or leave it out")
     examples = select(questions.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     if model is None:
-        model = _model(asked, config, settings)
+        model = _model(chosen, config, settings)
     replies = ReplyFolder(path)
     asker = Asker(
         graph,
@@ -137,14 +137,14 @@ def evaluate(
         answers=config.answers,
         settings=settings,
     )
-    asker.prepare(asked, examples[0].question.text)
-    used = model if any(map(asker.uses_model, asked)) else None
-    manifest = _manifest(graph, questions, examples, asked, config, model=used, budget=budget)
+    asker.prepare(chosen, examples[0].question.text)
+    used = model if any(map(asker.uses_model, chosen)) else None
+    manifest = _manifest(graph, questions, examples, chosen, config, model=used, budget=budget)
     _claim(path)
     with held(path):
         manifest = _begin(path, manifest, examples)
         run = _Run(path, manifest, asker, replies, Journal(path, forgets_failed=config.retry_failed))
-        return run.work(examples, asked, config.workers, progress or (lambda _: None))
+        return run.work(examples, chosen, config.workers, progress or (lambda _: None))
 
 
 class _Run:
@@ -162,8 +162,8 @@ class _Run:
         progress: Callable[[Progress], None],
     ) -> Progress:
         """Ask what has no result yet: first under methods without a model, one by one, then question by question."""
-        plain = [one for one in methods if not self._asker.uses_model(one)]
-        costly = [one for one in methods if self._asker.uses_model(one)]
+        plain = [variant for variant in methods if not self._asker.uses_model(variant)]
+        costly = [variant for variant in methods if self._asker.uses_model(variant)]
         alone = [Task(example, variant) for variant in plain for example in examples]
         together = [Task(example, variant) for example in examples for variant in costly]
         so_far = self._so_far([*alone, *together])
@@ -179,11 +179,11 @@ class _Run:
         return so_far
 
     def _write_all(
-        self, found: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
+        self, results: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
     ) -> Progress:
         started = time.monotonic() - so_far.seconds
         failures = 0
-        with closing(found) as outcomes:
+        with closing(results) as outcomes:
             for line, trajectories in outcomes:
                 self._journal.add(line, trajectories)
                 if has_replies and line.error is None:  # asked again, one that failed takes up where it was
@@ -212,13 +212,13 @@ class _Run:
         if tasks:
             self._replies.prepare()
         if count := self._replies.count([task.pair for task in tasks]):
-            said = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
-            self._write({"notes": (*self._manifest.notes, said)})
+            note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
+            self._write({"notes": (*self._manifest.notes, note)})
 
     def _note_served(self) -> None:
-        known = self._manifest.served_model
-        names = {*(known.split(", ") if known else ()), *self._asker.served}
-        if (now := ", ".join(sorted(names)) or None) != known:
+        before = self._manifest.served_model
+        names = {*(before.split(", ") if before else ()), *self._asker.served}
+        if (now := ", ".join(sorted(names)) or None) != before:
             self._write({"served_model": now})
 
     def _write(self, update: Mapping[str, object]) -> None:
@@ -240,10 +240,10 @@ def _side_by_side(asker: Asker, tasks: Iterable[Task], at_once: int) -> Outcomes
             waiting.add(pool.submit(asker.ask, task))
             if len(waiting) >= 2 * at_once:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (one.result() for one in done)
+                yield from (future.result() for future in done)
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (one.result() for one in done)
+            yield from (future.result() for future in done)
     except BaseException:  # an interrupt, a full disk, a mistake of ours: nobody waits for what is under way
         asker.stopping.set()
         raise
@@ -253,9 +253,9 @@ def _side_by_side(asker: Asker, tasks: Iterable[Task], at_once: int) -> Outcomes
 
 def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
     """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
-    if settings.model is None or not (config.answers or any(one.method.needs_model for one in methods)):
+    if settings.model is None or not (config.answers or any(variant.method.needs_model for variant in methods)):
         return None
-    places = (config.workers or WORKERS) * max(one.agents for one in methods)
+    places = (config.workers or WORKERS) * max(variant.agents for variant in methods)
     server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
     return replace(settings, server=server).open_model()
 
@@ -270,7 +270,7 @@ def _manifest(
     model: LanguageModel | None,
     budget: Budget,
 ) -> Manifest:
-    settled = {one.label: one.settled() for one in methods}
+    settled = {variant.label: variant.settled() for variant in methods}
     return Manifest(
         graph=graph.path.name,
         graph_sha256=graph_hash(graph),
@@ -284,7 +284,9 @@ def _manifest(
         count=len(examples),
         candidates=questions.candidates,
         methods=json.loads(json.dumps(settled, default=repr)),  # as it will be read again
-        prompts=prompt_hashes((one.method.name for one in methods), answers=config.answers and model is not None),
+        prompts=prompt_hashes(
+            (variant.method.name for variant in methods), answers=config.answers and model is not None
+        ),
         model=None if model is None else model.name,
         base_url=getattr(model, "base_url", None),
         k=config.k,
@@ -306,7 +308,9 @@ def _claim(path: Path) -> None:
         raise BadInput(f"{path} is a file: name a folder for the run")
     if path.is_dir() and not (path / MANIFEST).exists():
         ours = {QUESTIONS, RESULTS, TRAJECTORIES, REPLIES, LOCK}
-        foreign = sorted(one.name for one in path.iterdir() if one.name not in ours and not one.name.startswith("."))
+        foreign = sorted(
+            entry.name for entry in path.iterdir() if entry.name not in ours and not entry.name.startswith(".")
+        )
         if foreign:
             raise BadInput(f"{path} is no run and holds {foreign[0]}: name a folder that does not exist yet")
     path.mkdir(parents=True, exist_ok=True)
@@ -314,7 +318,7 @@ def _claim(path: Path) -> None:
 
 def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manifest:
     """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
-    for left in [one for name in (MANIFEST, QUESTIONS) for one in path.glob(f".{name}.*")]:
+    for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
         left.unlink()  # by a process that was killed while it wrote
     old = read_manifest(path) if (path / MANIFEST).exists() else None
     if old is not None:
@@ -324,6 +328,6 @@ def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manif
             )
         manifest = joined(old, manifest)
     if manifest != old:
-        write_whole(path / QUESTIONS, "".join(f"{one.model_dump_json()}\n" for one in examples))
+        write_whole(path / QUESTIONS, "".join(f"{example.model_dump_json()}\n" for example in examples))
         write_whole(path / MANIFEST, manifest.model_dump_json(indent=1) + "\n")
     return manifest

@@ -63,13 +63,15 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
     """
     if not trajectories:
         return Work(retrievals=1)
-    turns = [step for one in trajectories for step in one.steps if step.reply.usage.calls > 0]
-    calls = Counter(call.name for one in trajectories for step in one.steps for call in step.reply.message.tool_calls)
+    turns = [step for trajectory in trajectories for step in trajectory.steps if step.reply.usage.calls > 0]
+    calls = Counter(
+        call.name for trajectory in trajectories for step in trajectory.steps for call in step.reply.message.tool_calls
+    )
     return Work(
         iterations=len(turns),
         retrievals=sum(count for name, count in calls.items() if name not in NO_RETRIEVAL),
         set_joins=sum(count for name, count in calls.items() if name in SET_JOINS)
-        + sum(one.set_joins for one in trajectories),
+        + sum(trajectory.set_joins for trajectory in trajectories),
         tools=dict(sorted(calls.items())),
         tool_calls=sum(len(step.reply.message.tool_calls) + step.unread for step in turns),
         failed_calls=sum(map(failed_calls, turns)),
@@ -80,16 +82,23 @@ def work_of(trajectories: Sequence[Trajectory]) -> Work:
 def failed_calls(step: Step) -> int:
     """Count the calls of a turn that could not be read or came back as an error; those beyond a limit never ran."""
     called = {call.id for call in step.reply.message.tool_calls}
-    errors = [one.error for one in step.observations if one.call_id in called]
+    errors = [observed.error for observed in step.observations if observed.call_id in called]
     return step.unread + sum(error not in (None, NOT_RUN) for error in errors)
 
 
 def _context_tokens(trajectories: Sequence[Trajectory]) -> int:
     """Count what a model was shown, system prompts left out; where none was asked, what was observed."""
-    asked = [one for one in trajectories if one.model is not None]
-    said = [message.content or "" for one in asked for message in one.opening if message.role == "user"]
-    seen = [seen.text for one in asked or trajectories for step in one.steps for seen in step.observations]
-    return sum(map(tokens, [*said, *seen]))
+    with_model = [trajectory for trajectory in trajectories if trajectory.model is not None]
+    opening = [
+        message.content or "" for trajectory in with_model for message in trajectory.opening if message.role == "user"
+    ]
+    observations = [
+        observed.text
+        for trajectory in with_model or trajectories
+        for step in trajectory.steps
+        for observed in step.observations
+    ]
+    return sum(map(tokens, [*opening, *observations]))
 
 
 class Line(Record):
@@ -189,19 +198,19 @@ class StoredRun:
 
         A kill may have left trajectories whose result was not written: that question is asked again, they are not read.
         """
-        there = {(line.id, line.method) for line in self.lines}
+        finished = {(line.id, line.method) for line in self.lines}
         file = self.path / TRAJECTORIES
         for data in read_lines(file):
             try:
-                found = Told.model_validate_json(data)
+                told = Told.model_validate_json(data)
             except BadInput as error:
                 raise BadInput(f"{file}: {error}") from error
             except ValidationError as error:
                 raise BadInput(
                     f"{file} holds a line that is no trajectory: name another folder and run it anew"
                 ) from error
-            if (found.id, found.method) in there:
-                yield found.id, found.method, found.trajectories
+            if (told.id, told.method) in finished:
+                yield told.id, told.method, told.trajectories
 
 
 def read_run(path: Path) -> StoredRun:

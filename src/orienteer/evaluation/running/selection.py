@@ -39,52 +39,52 @@ def select(
     conditions = parse(where)
     for condition in conditions:
         _require_field(examples, condition.property)
-    kept = [one for one in examples if all(meets(one, condition) for condition in conditions)]
-    if not kept:
+    matching = [example for example in examples if all(meets(example, condition) for condition in conditions)]
+    if not matching:
         raise BadInput(f"no question meets {' and '.join(where)}" if where else "there is no question to ask")
     if limit is None:
-        return tuple(kept)
+        return tuple(matching)
     if limit < 1:
         raise BadOption(f"the limit is {limit}: it must be 1 or more")
-    drawn = np.random.default_rng(random_seed).permutation(len(kept))[:limit]
-    return tuple(kept[at] for at in sorted(drawn.tolist()))
+    drawn = np.random.default_rng(random_seed).permutation(len(matching))[:limit]
+    return tuple(matching[at] for at in sorted(drawn.tolist()))
 
 
 def notes_on(questions: QuestionSet, asked: Sequence[Example], graph: Graph) -> tuple[str, ...]:
     """Return what has to be known of the questions that are asked of a graph: of those alone, not of the whole set."""
     lost = {
-        one.question.id: missing
-        for one in asked
-        if (missing := [node for node, relevance in one.gold.nodes.items() if relevance > 0 and node not in graph])
+        example.question.id: missing
+        for example in asked
+        if (missing := [node for node, relevance in example.gold.nodes.items() if relevance > 0 and node not in graph])
     }
     notes = (*_leaks(questions, graph), *questions.notes_on(asked))
     if not lost:
         return notes
     question, nodes = next(iter(lost.items()))
-    said = (
+    note = (
         f"{len(lost)} of {len(asked)} questions have gold nodes that the graph does not hold, {nodes[0]!r} of "
         f"{question!r} first: no method can find them, and they count"
     )
-    return (*notes, said)
+    return (*notes, note)
 
 
 def _leaks(questions: QuestionSet, graph: Graph) -> tuple[str, ...]:
     """Say so where the graph was made with gold of the very data set that it is asked about."""
-    held = graph.manifest.provenance.get(GOLD)
-    if not isinstance(held, dict) or held.get("dataset") != questions.name:
+    gold = graph.manifest.provenance.get(GOLD)
+    if not isinstance(gold, dict) or gold.get("dataset") != questions.name:
         return ()
     return (
-        f"the graph holds {held.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
+        f"the graph holds {gold.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
         "figures on these questions say how triples are used once they are there, and are no measure of finding them",
     )
 
 
 def meets(example: Example, condition: Condition) -> bool:
     """Tell whether a field is as asked, case aside; of a list any item. A question without the field never is."""
-    found = example.fields.get(condition.property, example.gold.answer_type if condition.property == _OF_GOLD else None)
-    if found is None:
+    field = example.fields.get(condition.property, example.gold.answer_type if condition.property == _OF_GOLD else None)
+    if field is None:
         return False
-    values = found if isinstance(found, list) else [found]
+    values = field if isinstance(field, list) else [field]
     if condition.comparison == "!=":
         return not any(_is(value, "=", condition.value) for value in values)
     return any(_is(value, condition.comparison, condition.value) for value in values)
@@ -99,18 +99,18 @@ def _is(value: JsonValue, comparison: str, wanted: str) -> bool:
 
 
 def _require_field(examples: Sequence[Example], name: str) -> None:
-    known = dict.fromkeys(field for one in examples for field in one.fields)
-    if name not in known and name != _OF_GOLD:
-        near = nearest(name, known)
+    fields = dict.fromkeys(field for example in examples for field in example.fields)
+    if name not in fields and name != _OF_GOLD:
+        near = nearest(name, fields)
         hint = f" Near: {', '.join(near)}." if near else ""
-        raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(known) or 'none'}.")
+        raise BadOption(f"No question has a field {name!r}.{hint} There are: {', '.join(fields) or 'none'}.")
 
 
 def _check_ids(examples: Sequence[Example]) -> None:
     seen: set[str] = set()
-    for one in examples:
-        if not one.question.id:
-            raise BadInput(f"a question has no id: {one.question.text[:80]!r}")
-        if one.question.id in seen:
-            raise BadInput(f"two questions have the id {one.question.id!r}: results could not be told apart")
-        seen.add(one.question.id)
+    for example in examples:
+        if not example.question.id:
+            raise BadInput(f"a question has no id: {example.question.text[:80]!r}")
+        if example.question.id in seen:
+            raise BadInput(f"two questions have the id {example.question.id!r}: results could not be told apart")
+        seen.add(example.question.id)

@@ -45,11 +45,11 @@ class Variant:
 
         Those of a method that it starts from bear its name: `ark.agents`.
         """
-        found = {} if self.k is None else {K: self.k}
-        found |= _settled(self.method, self.options)
+        values = {} if self.k is None else {K: self.k}
+        values |= _settled(self.method, self.options)
         if (over := self.method.over) is not None:
-            found |= {f"{over.name}.{name}": value for name, value in _settled(over, self.seeds).items()}
-        return found
+            values |= {f"{over.name}.{name}": value for name, value in _settled(over, self.seeds).items()}
+        return values
 
 
 def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, settings: Settings) -> list[Variant]:
@@ -62,14 +62,14 @@ def variants(texts: Sequence[str], *, options: Mapping[str, str] | None = None, 
         raise BadOption("no method is named: add --method, such as --method bm25 --method anchor")
     options = options or {}
     read = [_variant(text, options, settings) for text in texts]
-    labels = [one.label for one in read]
+    labels = [variant.label for variant in read]
     for label in labels:
         if labels.count(label) > 1:
             raise BadOption(f"the method {label!r} is named twice: once is enough, or set an option of it apart")
-    known = {K, *(name for one in read for name in _settled(one.method, {}))}
+    names = {K, *(name for variant in read for name in _settled(variant.method, {}))}
     for name in options:
-        if name not in known:
-            raise unknown_option(repr(name), name, sorted(known))
+        if name not in names:
+            raise unknown_option(repr(name), name, sorted(names))
     return read
 
 
@@ -118,9 +118,9 @@ def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Varia
         if pairs:
             raise BadOption(f"the method {name!r} has no options, got {', '.join(pairs)}")
         return Variant(" ".join(text.split()), method, {}, k)
-    given = {name: value for name, value in options.items() if name in config.model_fields}
+    general = {name: value for name, value in options.items() if name in config.model_fields}
     outer = {} if over is None else options_by_method(settings).get(name.partition(":")[0], {})
-    set_ = {**outer, **options_by_method(settings).get(name, {}), **given, **pairs}
+    set_ = {**outer, **options_by_method(settings).get(name, {}), **general, **pairs}
     return Variant(" ".join(text.split()), method, config.read(set_, where=f"{name}.").chosen, k, seeds)
 
 
@@ -130,10 +130,10 @@ def _k_of(text: str | None) -> int | None:
     return None if text is None else int(text)
 
 
-def _settled(method: MethodCard, given: Mapping[str, Any]) -> dict[str, Any]:
+def _settled(method: MethodCard, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return every option of a method, as it is given where the method knows it, else its default."""
-    defaults = {one.name: one.default for one in options_of(method.config_class())}
-    return {**defaults, **{name: value for name, value in given.items() if name in defaults}}
+    defaults = {option.name: option.default for option in options_of(method.config_class())}
+    return {**defaults, **{name: value for name, value in values.items() if name in defaults}}
 
 
 def _words(text: str) -> list[str]:
