@@ -29,7 +29,7 @@ LONGEST_IRI = 1 << 13
 
 
 def check_ratio(path: object, taken: int, unpacked: int, *, remedy: str) -> None:
-    """Raise `BadInput` where that many bytes have come of so many of a file."""
+    """Raise `BadInput` if a file has unpacked to too many bytes, given how many of its bytes were taken."""
     if unpacked > SMALL and unpacked > MOST_RATIO * taken:
         raise BadInput(
             f"{path} comes to more than {MOST_RATIO} times its size "

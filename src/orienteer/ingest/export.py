@@ -30,7 +30,7 @@ GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> None:
     """Write the graph as a folder of JSON lines, or as one GraphML file. It appears whole or not at all.
 
-    Raises `BadInput` where the path is taken and `force` was not given, or what lies there is no earlier export.
+    Raises `BadInput` if the path is taken and `force` was not given, or what lies there is no earlier export.
     """
     writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml}
     if to not in writers:
@@ -116,7 +116,7 @@ class _FieldKey(NamedTuple):
 
     id: str
     is_json: bool
-    """Values are JSON; a text that is none stands as it is."""
+    """Values are JSON; a text that is no JSON stands as it is."""
 
 
 NODE_FIELDS = frozenset({"type", "name", "text", "aliases"})

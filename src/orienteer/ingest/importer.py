@@ -34,7 +34,7 @@ SOME = 10
 
 
 class ImportOptions(Options):
-    """What a person says of the sources; nothing is needed where names are known ones."""
+    """A person's options about the sources; none is needed if files and columns have known names."""
 
     force: bool = False
     """Replace a graph that stands at the target."""
@@ -63,7 +63,7 @@ def import_graph(
     options: ImportOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Make a graph of tables and publish it at the target; with None only report what would come of it.
+    """Make a graph of tables and publish it at the target; without a target only report the outcome.
 
     Raises `BadInput`, and leaves nothing behind, where a source cannot be read as a graph.
     """
@@ -95,7 +95,7 @@ def validate(
 
 
 def holds_tables(path: Path) -> bool:
-    """Say whether a path is a graph in tables, or in a layout that is known. Reads names of columns, no rows."""
+    """Say whether a path is a graph in tables, or in a known layout. Reads names of columns, no rows."""
     try:
         _Importer([path], ImportOptions())
     except BadInput:
@@ -104,7 +104,7 @@ def holds_tables(path: Path) -> bool:
 
 
 class _Importer:
-    """One import: what is read as what, and what was found on the way."""
+    """One import: how each file is read, and what is counted on the way."""
 
     def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
         self._options = options
@@ -131,7 +131,7 @@ class _Importer:
         return (*(self._own.files if self._own else self._plan.files), *by_hand)
 
     def into(self, builder: GraphBuilder) -> None:
-        """Read everything into the builder, and clean it. Raises `BadInput` where there is no memory for it."""
+        """Read everything into the builder, and clean it. Raises `BadInput` if there is no memory for it."""
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
             if self._own:
                 self.labels = self._own.read(builder)
@@ -257,7 +257,7 @@ def _written(options: ImportOptions) -> dict[str, Any]:
 
 
 class Layout(Protocol):
-    """Something that was recognised as a whole."""
+    """A source that is read as a whole."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -268,7 +268,7 @@ class Layout(Protocol):
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:
-    """Return what the one source is known as, None where its tables have to be told apart.
+    """Return the layout of the one source, or None if it is read table by table.
 
     Raises `BadInput` for a source that does not exist, `BadOption` for an option about columns that has no meaning.
     """

@@ -29,7 +29,7 @@ META, NODES, EDGES = "meta.json", "nodes.jsonl", "edges.jsonl"
 PROPERTY = "property."
 """What stands before the name of a property that a field of ours has too."""
 JSON = "JSON"
-"""What stands in the description of a key whose values are JSON; a text that is none stands for itself."""
+"""What stands in the description of a key whose values are JSON; a text that is no JSON stands for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Exported:
         self._waiting: list[EdgeElement] = []
 
     def add_node(self, element: NodeElement) -> None:
-        """Take a node. Raises `BadInput` where the file was changed, and `DuplicateNode`."""
+        """Take a node. Raises `BadInput` if the file was changed, and `DuplicateNode`."""
         fields = dict(element.fields)
         try:
             node_type, name = str(fields.pop("type")), str(fields.pop("name"))

@@ -1,4 +1,4 @@
-"""What an import did: how much of what came in, what was left out and why, with the first places of each kind."""
+"""The report of an import: what came in, and what was left out, with reasons and the first rows of each."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ EMPTY_ID, BAD_ENCODING = "empty id", "bad encoding"
 
 
 class Tally:
-    """Counts what is left out while an import runs, and keeps the first places."""
+    """Counts the rows that an import leaves out, and remembers where the first of them stand."""
 
     def __init__(self, *, hides_rows: bool = False) -> None:
         self._hides_rows = hides_rows

@@ -1,4 +1,4 @@
-"""A graph for whatever a person names: a graph directory as it is, tables and documents by way of the cache."""
+"""The graph of any path: a graph directory as it is, tables and documents by way of the cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAIT_SECONDS = 0.1
 def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
     """Return the graph directory for a path, made of tables or documents in the cache at first use and on change.
 
-    Raises `NotAGraph` where there is nothing, `BadInput` where the sources cannot be read.
+    Raises `NotAGraph` if there is nothing, `BadInput` where the sources cannot be read.
     """
     if is_graph(path):
         return path
@@ -54,7 +54,7 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
 
 
 def _require_sources(path: Path) -> None:
-    """Raise `NotAGraph` where there is nothing that a graph could be made of."""
+    """Raise `NotAGraph` if there is nothing that a graph could be made of."""
     if not path.exists():
         raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
     if is_broken_off(path):
@@ -109,7 +109,7 @@ def is_cached(folder: Path) -> bool:
 
 
 def _manifest(target: Path) -> Manifest | None:
-    """Return the manifest of a graph in the cache, None where it has to be made anew."""
+    """Return the manifest of a graph in the cache, None if it has to be made again."""
     if not is_graph(target):
         return None
     try:

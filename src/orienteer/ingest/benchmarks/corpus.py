@@ -74,7 +74,7 @@ def _passage(node_id: str, fields: dict[str, Any]) -> Node:  # Any: JSON
 def recognize(source: Path) -> Corpus | None:
     """Return the one corpus: the file itself, or the one in the folder; None without one.
 
-    Raises `BadInput` where several lie in a folder: a graph is made of one.
+    Raises `BadInput` if several lie in a folder: a graph is made of one.
     """
     lines = (LINES_STEM, f"{LINES_STEM}.gz")
     file = _only(source, lambda path: stem(path).endswith(LIST_STEM) if path.suffix == ".json" else path.name in lines)
@@ -84,7 +84,7 @@ def recognize(source: Path) -> Corpus | None:
 def recognize_texts(source: Path) -> Path | None:
     """Return the one file of long texts: the source itself, or the one in the folder; None without one.
 
-    Raises `BadInput` where several lie in a folder: each is a domain of its own.
+    Raises `BadInput` if several lie in a folder: each is a domain of its own.
     """
     return _only(source, _holds_texts)
 

@@ -163,7 +163,7 @@ class _EntryReader:
         return str(key)
 
     def end(self) -> None:
-        """Raise `BadInput` where something follows."""
+        """Raise `BadInput` if something follows."""
         rest = self._buffer[self._at :]
         while not rest.strip() and (more := self._text.read(CHUNK)):
             rest = more

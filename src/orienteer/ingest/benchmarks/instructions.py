@@ -94,7 +94,7 @@ _TO_MARK = frozenset(
 def parts(pickled: Data, referred: Collection[int], *, is_streamed: bool) -> Iterator[bytes]:
     """Write the instructions of a pickle anew: as one pickle, or as one for each batch of a dictionary's members.
 
-    Raises `ValueError` where the file holds no value, or several. The values on the stack are counted on the way: a
+    Raises `ValueError` if the file holds no value, or several. The values on the stack are counted on the way: a
     batch ends where only the dictionary is left. After a file's nonsense the count is any number, and the unpickler
     finds the nonsense.
     """

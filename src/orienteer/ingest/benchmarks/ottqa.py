@@ -73,7 +73,7 @@ def segment_id(table_id: str, number: int) -> str:
 
 
 def segment_of(table_id: str, row: int, count: int) -> str:
-    """Return the node that holds a row of a table of that many rows. Raises `BadInput` where it has no such row."""
+    """Return the node that holds a row of a table of that many rows. Raises `BadInput` if it has no such row."""
     number = next((number for number, part in enumerate(segments(count)) if row in part), None)
     if number is None:
         raise BadInput(

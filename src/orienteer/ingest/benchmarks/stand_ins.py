@@ -108,7 +108,7 @@ class ArrayState:
         self._state = state
 
     def values(self) -> list[Any]:
-        """Return the values, in lists as the shape says; objects flat. Raises `ValueError` where parts do not fit."""
+        """Return the values, in lists as the shape says; objects flat. Raises `ValueError` if parts do not fit."""
         match self._state:
             case (int(), tuple(shape), Dtype() as kind, is_fortran, raw) if len(shape) <= MOST_DIMENSIONS:
                 pass

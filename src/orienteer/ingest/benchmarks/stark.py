@@ -78,7 +78,7 @@ class StarkBase:
         return tuple(path for name in names if (path := self.folder / name).is_file())
 
     def read(self, builder: GraphBuilder) -> Labels:
-        """Read the knowledge base into the builder. Raises `BadInput` where its parts do not fit together."""
+        """Read the knowledge base into the builder. Raises `BadInput` if its parts do not fit together."""
         node_names, edge_names = self._names()
         node_types = self._node_types()
         seen = 0

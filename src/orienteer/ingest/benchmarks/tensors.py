@@ -149,7 +149,7 @@ def _storage(pid: object) -> _Storage:
 
 
 def _rebuilt(storage: object, offset: object, size: object, stride: object, *rest: object) -> _View:
-    """Return the view that torch's function of a like name makes. Raises `ValueError` where it leaves its storage."""
+    """Return the view that torch's function of a like name makes. Raises `ValueError` if it leaves its storage."""
     sizes, steps = _counts(size), _counts(stride)
     if not isinstance(storage, _Storage) or type(offset) is not int or len(sizes) != len(steps):
         raise ValueError("a tensor of another form")

@@ -1,4 +1,4 @@
-"""Sources -> nodes on a shelf. Files are read, taken over from the graph before, or left out with a reason."""
+"""Puts the nodes of sources on a shelf. Files are read, taken over from the graph before, or left out with a reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Intake:
         self._missing: MissingExtra | None = None
 
     def fill(self, shelf: Shelf) -> None:
-        """Put the nodes of all sources on the shelf. Raises `BadInput` where a source is not there."""
+        """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
         config = self._maker.config
         whole = collection.recognize(self.sources)
         if whole is not None:
@@ -98,7 +98,7 @@ class Intake:
 
     @property
     def survey(self) -> dict[str, Any]:  # Any: what the fields of a report hold
-        """Return what a report says of the sources: counts, what is left out, how files stand to the graph before."""
+        """Return the fields of a report about the sources: counts, what is left out, changes since the graph before."""
         maker, previous = self._maker, self._previous
         survey: dict[str, Any] = {
             "documents": maker.documents,
@@ -145,7 +145,7 @@ class Intake:
             raise BadInput(f"{document.file}, {document.id!r}: {error}") from error
 
     def _stamp(self, file: File, old: DocumentStamp | None) -> None:
-        """Remember a file as it was read, and what became of it since the graph before."""
+        """Remember a file as it is now, and whether it has changed since the graph before."""
         self.stamps.append(old or stamp(file))
         is_known = self._previous is not None and file.name in self._previous.stamps
         self._became["unchanged" if old is not None else "changed" if is_known else "added"] += 1
@@ -160,7 +160,7 @@ class Intake:
 
 
 def _check_ids(nodes: Sequence[Node]) -> None:
-    """Raise `BadInput` where two rows of a file have one id."""
+    """Raise `BadInput` if two rows of a file have one id."""
     double, times = Counter(node.id for node in nodes).most_common(1)[0]
     if times > 1:
         raise BadInput(f"{times} rows have the id {double!r}: give each its own")

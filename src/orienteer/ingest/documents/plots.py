@@ -18,7 +18,7 @@ Figures: TypeAlias = Mapping[str, Any]  # Any: JSON; what `statistics` returns
 
 
 class PaperFigure(NamedTuple):
-    """A figure of the paper: its number, what it draws of which pair of kinds."""
+    """A figure of the paper: its number, and which quantity it draws."""
 
     number: int
     quantity: str
@@ -115,7 +115,7 @@ def _part(figures: Figures, part: PairPart) -> PairFigures:
 
 
 def _picture(figures: Figures, pair: str, quantity: str) -> Markup | None:
-    """Draw a quantity of a pair of kinds; None for what nobody wrote."""
+    """Draw a quantity of a pair of kinds; None if no model wrote the events that it counts."""
     what, is_count, kind = quantity.partition(" per ")
     first, both, second = quantity.partition(", ")
     if is_count:

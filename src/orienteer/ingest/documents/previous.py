@@ -1,4 +1,4 @@
-"""What a graph that is there already knows of files that have not changed: their nodes, byte for byte."""
+"""The graph that an update replaces: the nodes of unchanged files, byte for byte, and the options it was built with."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Previous:
         self.stamps = stamps_of(self._graph.manifest)
         """The files that it was made of, by name."""
         self.sources = sources_of(self._graph.manifest)
-        """What it was made of, as it was given."""
+        """The sources that a person named for it."""
         self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
         self._rows = self._by_file()
@@ -62,7 +62,7 @@ class Previous:
         return BuildConfig(**{name: value for name, value in self.options.items() if name not in _OTHERS})
 
     def check(self, options: Mapping[str, Any]) -> None:
-        """Raise `BadOption` where it was made with other options: its chunks would not be as those of changed files."""
+        """Raise `BadOption` if it was made with other options: its chunks would not be as those of changed files."""
         mine = self.options
         for name in sorted({*mine, *options}):
             if mine.get(name) != options.get(name):
@@ -75,9 +75,9 @@ class Previous:
                 )
 
     def unchanged(self, file: File) -> DocumentStamp | None:
-        """Return the stamp of a file that is as it was, None of one that is new or has changed.
+        """Return the stamp of an unchanged file, None for a new or changed one.
 
-        A file whose time alone differs is told by its content.
+        The content decides for a file whose time alone differs.
         """
         old = self.stamps.get(file.name)
         if old is None:

@@ -1,4 +1,4 @@
-"""How one build makes a graph: what a person said, and for the rest what the graph before, or the means, decide."""
+"""How one build makes a graph: the options of a person, completed by those of the graph before and by defaults."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def settle(
 ) -> BuildRecipe:
     """Return the recipe of a build; an update goes by the options of its graph where a person says nothing.
 
-    `has_metadata` asks for metadata also where a model extracts. Raises `BadOption` where options contradict one
+    `has_metadata` asks for metadata also where a model extracts. Raises `BadOption` if options contradict one
     another, the means, or those of the graph that is updated.
     """
     if previous is not None:
@@ -77,7 +77,7 @@ def settle(
 
 
 def _check(recipe: BuildRecipe, *, has_model: bool, has_embedder: bool) -> None:
-    """Raise `BadOption` where the options contradict one another or what there is to work with."""
+    """Raise `BadOption` if the options contradict one another or what there is to work with."""
     config, is_semantic = recipe.config, recipe.chunking == "semantic"
     if is_semantic and not has_embedder:
         raise BadOption(

@@ -110,7 +110,7 @@ def estimate_build(
 
 
 class _Build:
-    """One build: what it works with, and its stages, each told what it takes and returning what it makes."""
+    """One build. Each stage is told what it takes, and returns what it makes."""
 
     def __init__(
         self,
@@ -261,7 +261,7 @@ class _Build:
         return Extractor(recipe.extract, recipe.config, by_model, self._progress, gold)
 
     def _weave(self, weaver: Weaver, extractor: Extractor | None, shelf: Shelf) -> None:
-        """Add the nodes of the shelf, then all edges, to the graph that is being built; with what is extracted."""
+        """Add the nodes of the shelf and what is extracted from them, then all edges, to the graph."""
         with self._stage("nodes"):
             weaver.add_nodes()
         if extractor is not None:

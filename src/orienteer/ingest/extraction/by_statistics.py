@@ -1,7 +1,7 @@
-"""Extraction without a model: names and phrases by the statistics of the corpus, what stands together, what is defined.
+"""Extraction without a model, by the statistics of the corpus: names, phrases, definitions, what stands together.
 
 1. Entities are names (`graph.names.mentions`), and phrases (`collocations`), which have a type of their own.
-2. What a name is: the sentence that says so (X is a ...), and the first of a passage that it is the title of.
+2. The description of a name: the sentence that defines it (X is a ...), or the first of the passage that it titles.
 3. Statements by form: `hyper`, each sentence with two names or more; `entities`, each sentence by the names that follow
    one another in it; `triples`, those two with the words between them, where these are few. What a passage is titled
    is the topic of its sentences that do not name it.
@@ -34,7 +34,7 @@ PHRASE = "phrase"
 MOST_BETWEEN = 10
 """Words between two names that say how they are connected; of more, most are about something else."""
 LONGEST_SENTENCE = 1000
-"""Characters of a sentence that is a fact: what is longer is a list."""
+"""Characters of a sentence that is a fact; anything longer is a list."""
 TOPIC = "topic"
 """The role of what a sentence is about that does not name it."""
 MOST_MEMBERS = 20
@@ -47,7 +47,7 @@ _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 class StatisticalExtractor:
-    """Reads chunks whose names are known."""
+    """Reads chunks, given the names of the corpus."""
 
     def __init__(self, nodes: Iterable[Node], names: CorpusNames, form: Form, config: BuildConfig) -> None:
         """The nodes can be iterated again; they are those that the names were found in."""
@@ -133,7 +133,7 @@ class StatisticalExtractor:
             yield fact(start + passage, members)
 
     def _defined(self, sentences: Sequence[SentenceNames]) -> Iterator[tuple[int, str]]:
-        """Return the names that sentences say what they are of, with those sentences."""
+        """Return the names that sentences define, with those sentences."""
         for text, spots in sentences:
             if spots and spots[0].begin <= _OPENING and _DEFINES.match(text, spots[0].end):
                 yield spots[0].number, text

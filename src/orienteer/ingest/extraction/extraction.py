@@ -1,4 +1,4 @@
-"""What a build extracts: by a model or by statistics, merged, and woven into the graph beside the chunks."""
+"""Extraction in a build: by a model or by statistics, merged, and added to the graph beside the chunks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Extractor:
         progress: Progress,
         gold: GoldTriples | None = None,
     ) -> None:
-        """Without a model that is asked, statistics of the corpus take its place."""
+        """Without `by_model`, statistics of the corpus take its place."""
         self.gold, self.by_model = gold, by_model
         self._form, self._config, self._progress = form, config, progress
         self._merger = Merger()
@@ -59,7 +59,7 @@ class Extractor:
         weaver.add_extracted_nodes(self._merger.nodes)
 
     def add_edges(self, weaver: Weaver, embedder: Embedder | None) -> None:
-        """Add what joins them, once all nodes are there."""
+        """Add the edges of the entities and facts; call it when all nodes are there."""
         edges: Iterator[EdgeBatch] = batches(self._merger.edges(self._chunks))
         if self._statistics is not None:
             edges = chain(edges, self._statistics.edges(self._merger))
@@ -73,7 +73,7 @@ class Extractor:
 
     @property
     def report(self) -> ExtractionSummary:
-        """What was made."""
+        """What was extracted."""
         by_model = self.by_model
         return ExtractionSummary(
             form=self._form,
@@ -86,7 +86,7 @@ class Extractor:
 
     @property
     def notes(self) -> list[str]:
-        """What should be said of it."""
+        """What a person should know of it."""
         report = self.report
         notes = [reject.render() for reject in report.rejected]
         notes += [] if self.gold is None else [self.gold.note]

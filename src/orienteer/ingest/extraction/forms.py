@@ -1,4 +1,4 @@
-"""The three forms of extraction as a model meets them: prompt, JSON schema, and what is made of each record."""
+"""The three forms of extraction by a model: prompt, JSON schema, and the statements that its records become."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class ReplyForm:
 
 
 def is_object(content: str) -> bool:
-    """Tell whether a reply is a JSON object, whatever is in it."""
+    """Say whether a reply is a JSON object of any content."""
     return _object_in(content) is not None
 
 

@@ -1,8 +1,8 @@
 """A data set's own triples, tied to the passages that state them: 2WikiMultiHopQA's `evidences`.
 
-They are gold: what is asked of the data set can be walked in them, and the passages that state them are the gold
-passages and no others. A graph that holds them measures how well triples are used, never how they are found; it says so
-in its provenance, under `gold`, and every evaluation on the same data set repeats it.
+They are gold: the data set's questions can be answered by walking them, and exactly the gold passages state them. A
+graph that holds them measures how well triples are used, never how well they are found. Its provenance says so under
+`gold`, and every evaluation on the same data set repeats it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from orienteer.records import JsonValue, Node
 
 DATASET = "2wikimultihopqa"
 PROVENANCE = "gold"
-"""Under which a graph's provenance names the data set whose gold it holds."""
+"""The key in a graph's provenance that names the data set whose gold it holds."""
 EVIDENCES, PASSAGE_IDS, FACTS = "evidences", "gold_pids", "supporting_facts"
 PARTS = 3
 
@@ -102,7 +102,7 @@ class _QuestionEvidence(NamedTuple):
 
 
 def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:
-    """Return the triples of the one data set that is built. Raises `BadOption` where it has none, `BadInput`."""
+    """Return the triples of the one data set that is built. Raises `BadOption` if it has none, `BadInput`."""
     file = recognize(sources[0]) if len(sources) == 1 else None
     if file is None:
         where = ", ".join(map(str, sources))

@@ -1,4 +1,4 @@
-"""What chunks say -> one entity for each (type, name), one fact for each statement, and edges to where it was said.
+"""Merges what chunks say: one entity for each (type, name), one fact for each statement, edges back to the chunks.
 
     chunk -mentions-> entity     weight: idf of the entity among the chunks
     chunk -titled-> entity
@@ -7,7 +7,7 @@
     entity -PREDICATE-> entity   weight: times stated; text: as written; `sources`: ids of chunks
     entity -related_to-> entity  weight: sum of the strengths; text: descriptions; `keywords`, `sources`
 
-Entities of one name and two types stay apart: a text that means both would say so, and one that means neither cannot.
+Entities of one name and two types stay apart: nothing says that they are one.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from orienteer.ingest.extraction.ties import EntityName
 from orienteer.records import Edge, JsonValue, Node
 
 MOST_EDGE_TYPES = 500
-"""Predicates that are edge types, those stated most often; others are `related_to` with the predicate as text."""
+"""The most frequent predicates, which are edge types; others are `related_to` with the predicate as text."""
 MOST_NODE_TYPES = 100
-"""Types of entities, those of most entities; the type of others is a property, and their node type `name`."""
+"""The most frequent types of entities; entities of other types are of the node type `name`, with a property."""
 MOST_TOLD = 20
-"""Descriptions, or keywords, that are kept of one thing, the first ones: a longer text has no room beside others."""
+"""Descriptions, or keywords, of an entity or a fact: the first ones, for a prompt holds many such texts."""
 LEAST_MEMBERS = 2
 NAMES_SHOWN = 4
 """Members that the short form of a fact names."""
@@ -50,7 +50,7 @@ _HASH_BYTES = 8
 
 
 class Key(NamedTuple):
-    """What tells entities apart."""
+    """The identity of an entity."""
 
     type: str
     name: str
@@ -92,7 +92,7 @@ _RelationKey = tuple[Key, str, Key]
 
 
 class Merger:
-    """Takes what chunks say, in their order; gives nodes, then edges. The same records give the same graph."""
+    """Takes what chunks say, in order, and returns nodes, then edges. The same records make the same graph."""
 
     def __init__(self, rejects: Rejects | None = None) -> None:
         self.rejects = rejects if rejects is not None else Rejects()
@@ -113,7 +113,7 @@ class Merger:
         return len(self._facts)
 
     def add(self, chunk: str, entities: Iterable[ExtractedEntity] = (), statements: Iterable[Statement] = ()) -> None:
-        """Take what the chunk of this id says. What cannot be used is counted among the rejects."""
+        """Take what a chunk says, given its id. Records that cannot be used are counted among the rejects."""
         here: dict[str, Key] = {}
         for entity in entities:
             key = self._entity(chunk, entity)
@@ -158,13 +158,15 @@ class Merger:
         _tell(fact.keywords, statement.keywords)
         if statement.edge:
             relation = self._relations.setdefault((keys[0], statement.edge, keys[1]), _Relation(statement.label))
-            relation.weight += 0.0 if chunk in relation.chunks else statement.weight  # who says it twice is one witness
+            relation.weight += (
+                0.0 if chunk in relation.chunks else statement.weight
+            )  # a chunk that says it twice is one witness
             _tell(relation.texts, [statement.edge_text.strip()])
             _tell(relation.keywords, statement.keywords)
             relation.chunks.setdefault(chunk)
 
     def _member(self, chunk: str, member: Member, here: dict[str, Key]) -> Key:
-        """Return the entity that a member is, made where the chunk has not named it otherwise."""
+        """Return the entity of a member; add one unless the chunk has named it already."""
         name = folded(member.name)
         if not member.type and name in here:
             return here[name]
@@ -174,13 +176,13 @@ class Merger:
         return key
 
     def id_of(self, key: Key) -> str:
-        """Return the id of an entity, once the nodes were given."""
+        """Return the id of an entity; call it after `nodes`."""
         return self._ids[key]
 
     # ------------------------------------------------------------------------------------------------- nodes, edges
 
     def nodes(self, is_taken: Callable[[str], bool]) -> Iterator[Node]:
-        """Return entities, then facts. An id that another node has is written with `~` behind it."""
+        """Return entities, then facts. An id that another node has already gets a `~` at its end."""
         types = Counter(key.type for key in self._entities)
         own_types = frozenset(_most(types, MOST_NODE_TYPES))
         for key, entity in self._entities.items():
@@ -196,7 +198,7 @@ class Merger:
             yield self._fact(fact)
 
     def edges(self, chunks: int) -> Iterator[Edge]:
-        """Return the edges, once the nodes were given; so many chunks were read, whatever they say."""
+        """Return the edges; call it after `nodes`. `chunks` counts all chunks that were read."""
         ids = self._ids
         for key, entity in self._entities.items():
             weight = round(math.log(1 + chunks / len(entity.chunks)), 4)
@@ -211,11 +213,11 @@ class Merger:
         yield from self._related()
 
     def named(self) -> list[EntityName]:
-        """Return the entities by name, once the nodes were given."""
+        """Return the ids and names of the entities; call it after `nodes`."""
         return [EntityName(self._ids[key], entity.name) for key, entity in self._entities.items()]
 
     def labels(self) -> dict[str, str]:
-        """Return how edge types were first written, of those that are written otherwise."""
+        """Return the first spelling of each edge type whose name differs from it."""
         labels: dict[str, str] = {}
         for (_, kind, _), relation in self._relations.items():
             if relation.label and relation.label != kind and kind in self._edge_types():
@@ -263,7 +265,7 @@ def _tell(noted: dict[str, None], texts: Iterable[str]) -> None:
 
 
 def _fault(statement: Statement) -> str:
-    """Return why nothing can be made of a statement; empty where something can."""
+    """Return why a statement cannot be used; empty if it can."""
     if not statement.text.strip():
         return "a statement without words"
     if any(not any(char.isalnum() for char in member.name) for member in statement.members):

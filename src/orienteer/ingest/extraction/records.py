@@ -1,7 +1,7 @@
 """What an extractor reads in a chunk: entities by name and type, statements by the names of their members.
 
 A record belongs to the chunk that comes with it (`Merger.add`). Names, types and predicates are as they were written.
-Records of which nothing can be made are counted by reason, with the first of each (`Rejects`).
+Records that cannot be used are counted by reason, with the first of each (`Rejects`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from orienteer.graph.reserved import (
 from orienteer.records import Record
 
 UNTYPED = "name"
-"""The type of an entity of which no type is known."""
+"""The type of an entity without a known type."""
 _UNKNOWN = frozenset({"", "unknown", "none", "null", "other", "entity"})
 TITLED, STATES, MEMBER, RELATED_TO, CO_OCCURS, SYNONYM = (
     "titled",
@@ -37,11 +37,11 @@ _OWN = frozenset(
     [PART_OF, NEXT, LINKS_TO, MENTIONS, SHARES_NAMES, SIMILAR, TITLED, STATES, MEMBER, CO_OCCURS, SYNONYM]
     + ["in_community"]
 )
-"""Edge types that mean something else than what a text may say by that word."""
+"""Edge types of ours, which a predicate of the same name does not mean."""
 LONGEST_TYPE = 60
-"""Characters of a type; what is longer is a sentence."""
+"""Characters of a type; anything longer is a sentence."""
 LONGEST_NAME = 300
-"""Characters of a name; what is longer is a text."""
+"""Characters of a name; anything longer is a text."""
 _SAME = str.maketrans("‘’‛ʼ“”‟‐‑‒–", "''''\"\"\"----")
 """Marks that are typed in several ways and mean one thing."""
 
@@ -54,9 +54,9 @@ class ExtractedEntity:
 
     name: str
     type: str = ""
-    """Empty where it is not known."""
+    """Empty if it is not known."""
     description: str = ""
-    """What the chunk says of it."""
+    """What the chunk says about it."""
     aliases: tuple[str, ...] = ()
     is_title: bool = False
     """Whether it is what the title of the chunk names."""
@@ -67,27 +67,27 @@ class Member(NamedTuple):
 
     name: str
     type: str = ""
-    """Empty: the type that an entity of this name has in the same chunk, if there is one."""
+    """Empty means the type of the entity with this name in the same chunk, if there is one."""
     role: str = ""
     weight: float = 1.0
-    """How much the statement is about it."""
+    """How much the statement is about this entity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something that a chunk says about two entities or more. The makers are `triple`, `relation` and `fact`."""
+    """A statement of a chunk about two entities or more. `triple`, `relation` and `fact` make them."""
 
     text: str
-    """It as a sentence."""
+    """The statement as a sentence."""
     members: tuple[Member, ...]
     edge: str | None = None
-    """The type of the edge from the first member to the second; None for no edge, empty for one that has no word."""
+    """The type of the edge from the first member to the second; None for no edge, empty if the type has no word."""
     label: str = ""
     """The edge type as it was written."""
     edge_text: str = ""
     keywords: tuple[str, ...] = ()
     score: float | None = None
-    """How sure of it, or how important, its extractor says it is."""
+    """How sure its extractor is of it, or how important it finds it."""
     weight: float = 1.0
     """What the edge weighs for being stated once."""
     name: str = ""

@@ -201,7 +201,7 @@ class EntityName(NamedTuple):
 def synonym_edges(entities: Sequence[EntityName], embedder: Embedder, progress: Progress) -> Iterator[EdgeBatch]:
     """Return the edges between near names: each pair once, from the earlier entity to the later.
 
-    Names with other numbers in them are none: 1969 and 1968 are near to every embedder, and are not the same.
+    Names that contain different numbers are never joined: 1969 and 1968 are near for every embedder.
     """
     named = [entity for entity in entities if sum(map(str.isalnum, entity.name)) >= LEAST_CHARACTERS]
     if not named:

@@ -72,7 +72,7 @@ class MeasuredBytes(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:  # Any: the buffer that io gives
-        """Take what comes next. Raises `BadInput` where a line is too long, or a file unpacks to too much."""
+        """Take what comes next. Raises `BadInput` if a line is too long, or a file unpacks to too much."""
         content = self._bytes.read(len(buffer))
         buffer[: len(content)] = content
         self.unpacked += len(content)

@@ -50,7 +50,7 @@ class _Taker(Protocol):
         """Take an edge, whose nodes were taken before."""
 
     def finish(self) -> Labels:
-        """Do what is to be done when all is read, and return the labels of types."""
+        """Finish when all is read, and return the labels of types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class GraphFile:
         elements = reader.elements()
         first = next(elements, None)
         if first is None:
-            return Labels()  # whoever asked says that there is no node
+            return Labels()  # the importer refuses a graph without nodes
         graph = self._taker(reader, builder)
         late, number = array("q"), 0
         for element in chain((first,), elements):
@@ -107,7 +107,7 @@ class GraphFile:
             return
         wanted = iter(numbers)
         next_number, number = next(wanted), 0
-        for element in self._reader(Tally()).elements():  # what it drops has been counted
+        for element in self._reader(Tally()).elements():  # the first reading has counted what it drops
             if isinstance(element, EdgeElement):
                 if number == next_number:
                     yield element
@@ -118,7 +118,7 @@ class GraphFile:
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphFile | None:
     """Return the graph file that is named, or that lies in a folder without tables; None without one.
 
-    Raises `BadInput` where there are several: each is a graph of its own.
+    Raises `BadInput` if there are several: each is a graph of its own.
     """
     files = [path for source in sources for path in graphs(source, lambda file: suffix(file) in READERS)]
     if not files:
@@ -148,7 +148,7 @@ class Attributed:
 
     def add_node(self, element: NodeElement) -> None:
         """Take a node. Raises `DuplicateNode`."""
-        # LightRAG writes the id of a node once more, as `entity_id`.
+        # LightRAG repeats the id of a node as `entity_id`.
         fields = {name: value for name, value in element.fields.items() if value != element.id or not is_id(name)}
         node = self._nodes.node(element.id, fields)
         add_once(self._builder, node, self._tally, file=str(self._reader.path), line=element.line)
@@ -240,7 +240,7 @@ def with_role(columns: Columns, role: str, column: str) -> Columns:
 
 
 def refuse_ids(columns: Columns, source: Path) -> None:
-    """Raise `BadOption` where the person names what the format itself tells."""
+    """Raise `BadOption` if the person names what the format itself tells."""
     for role in ("id", "source", "target"):
         if role in columns.roles:
             raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")

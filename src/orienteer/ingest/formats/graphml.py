@@ -27,7 +27,7 @@ CUSTOMS = (("labels", "label"), ("labelV", "labelE"))
 LABELLED = frozenset({"labels", "type"})
 """Attributes in which Neo4j writes the labels of a node, a colon before each."""
 JOINT = "<SEP>"
-"""What LightRAG writes between the texts and the sources of what it met several times."""
+"""What LightRAG writes between the texts, and between the sources, of one entity or relation."""
 OWNERS = frozenset({"graph", "node", "edge", "hyperedge", "port"})
 """Elements that have values."""
 DRAWN = frozenset({":NodeLabel", ":EdgeLabel"})

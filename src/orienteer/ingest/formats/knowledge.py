@@ -8,8 +8,8 @@
     entity -related_to-> entity the relation itself; symmetric where the program knows no direction
     entity -in_community-> community
 
-Whatever else is a node is an entity, its type in lower case. What refers to something that is not there is left out and
-counted.
+Whatever else is a node is an entity, its type in lower case. References to what is missing are left out
+and counted.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Something that texts speak of."""
+    """An entity of the texts."""
 
     key: str
     """What relations and communities call it."""
@@ -67,7 +67,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class EntityRelation:
-    """Two entities and what is said of them together."""
+    """Two entities and a text about both."""
 
     source: str
     target: str
@@ -219,7 +219,7 @@ class KnowledgeWriter:
                 self._drop(community.place, key)
 
     def finish(self) -> Labels:
-        """Write all edges. Passages alone tell how rare a word is, as where `orienteer build` made what there is."""
+        """Write all edges. Only passages count for the rarity of words, as in a graph of `orienteer build`."""
         self._settle()
         if self._merged:
             self.tally.notes.append(f"merged {self._merged:,} rows of entities that share name and type with others")

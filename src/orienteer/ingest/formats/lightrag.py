@@ -1,6 +1,6 @@
 """A working directory of LightRAG, nano-graphrag, its ancestor, or a descendant, as their default storages write it.
 
-    graph_chunk_entity_relation.graphml  entities by name; relations, of which the file says that they have no direction
+    graph_chunk_entity_relation.graphml  entities by name; relations, which the file declares undirected
     kv_store_text_chunks.json            chunk id -> content, full_doc_id, chunk_order_index, tokens, file_path
     kv_store_full_docs.json              document id -> content, file_path (not needed)
     kv_store_entity_chunks.json          entity -> all its chunks; kv_store_relation_chunks.json the same of relations:
@@ -59,7 +59,7 @@ class WorkingDirectory:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return what is read of it."""
+        """Return the files that are read."""
         names = (GRAPH, CHUNKS, DOCUMENTS, ENTITY_CHUNKS, RELATION_CHUNKS, REPORTS)
         return tuple(path for name in names if (path := self.folder / name).is_file())
 

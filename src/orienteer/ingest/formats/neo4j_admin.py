@@ -87,7 +87,7 @@ def is_header(fields: Sequence[str]) -> bool:
 
 
 def header_of(fields: Sequence[str], path: Path) -> Header:
-    """Return what the fields of a header say. Raises `BadInput` naming what it lacks or has twice."""
+    """Return the header of some fields. Raises `BadInput` that names what it lacks or has twice."""
     header = Header(tuple(map(_column, fields)))
     shown = ", ".join(fields)
     for role in ("START_ID", "END_ID") if header.holds_edges else ("ID",):
@@ -127,7 +127,7 @@ class TablePart:
     has_header: bool
 
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
-        """Read the rows; columns are named by their place. Raises `BadInput` where they do not fit the header."""
+        """Read the rows; columns are named by their place. Raises `BadInput` if they do not fit the header."""
         is_first, drop = self.has_header, tally.dropping(str(self.path))
         for batch in Delimited(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
             if len(batch.columns) != len(self.header.columns):
@@ -179,7 +179,7 @@ class Database:
         typed.tell(self.tally, file)
 
     def _read_edges(self, part: TablePart, builder: GraphBuilder) -> set[str]:
-        """Read the relationships of a file, and return the columns that came by."""
+        """Read the relationships of a file, and return their columns."""
         typed, columns = TypedValues(), self.columns
         names = [column.name for column in part.header.columns if not column.role]
         ours = {"source": SOURCE, "target": TARGET}

@@ -1,8 +1,8 @@
 """Parquet, through pyarrow, a batch of rows at a time.
 
-What a file packs is bounded before it is read, by what it says of its parts; texts that repeat are read as the texts
-once and a number for each row, and are weighed before they are written out: a value of a megabyte may stand for a
-million rows in a few bytes.
+The size of a file's content is bounded before it is read, by the headers of its parts. Texts that repeat are read once,
+with a number for each row, and weighed before they are written out: a few bytes may stand for a million rows of a
+megabyte each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from orienteer.ingest.formats.parquet_pages import Chunk, Group, directory, page
 from orienteer.ingest.formats.table import Batch, Drop, shown
 
 _UNREADABLE = (ValueError, OverflowError, LookupError)
-"""What Arrow raises for a text that is none, a time that Python has not, a zone that nobody knows."""
+"""What Arrow raises for broken texts, times that Python cannot hold, and unknown time zones."""
 SPLIT = "write it again as CSV, or in parts, if that is what it should hold"
 WIDTH = 8
 """Bytes of a number, the least that a member of a list takes."""
@@ -81,7 +81,7 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
 
 
 def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
-    """Return the file's rows, in batches of so many or fewer. Raises `BadInput` where they come to too much."""
+    """Return the file's rows, in batches of `rows` at most. Raises `BadInput` if they come to too much."""
     import pyarrow.parquet
 
     packed = checked(path)
@@ -171,7 +171,7 @@ class PackedColumns(NamedTuple):
 def checked(path: Path) -> PackedColumns:
     """Return what a file packs, none of whose columns unpacks to more than it may.
 
-    By the headers of its pages, which are what is read: what the directory says of them may be anything. Raises
+    It goes by the headers of the pages, which are what is read: the directory may claim anything. Raises
     `BadInput` for a column that comes to too much, also in lists of too many members, and for a damaged file.
     """
     repeating = set()
@@ -187,7 +187,7 @@ def checked(path: Path) -> PackedColumns:
 
 
 def _has_dictionary(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:
-    """Say whether values of a column stand once for many rows. Raises `BadInput` where it comes to too much."""
+    """Say whether values of a column are stored once for many rows. Raises `BadInput` if it comes to too much."""
     size = min(chunk.packed, len(mapped) - chunk.start)
     unpacked, values, has_dictionary = 0, 0, False
     for page in pages(mapped, chunk.start, size):
@@ -199,7 +199,7 @@ def _has_dictionary(chunk: Chunk, mapped: mmap.mmap, name: str) -> bool:
 
 
 def fitting(groups: Sequence[Group], rows: int) -> int:
-    """Return how many rows a batch may have, so many at the most: fewer of a table whose rows are large."""
+    """Return how many rows a batch may have: `rows` at most, fewer if the rows are large."""
     widths = (sum(chunk.width for chunk in group.chunks) for group in groups)
     sizes = (group.bytes // max(1, group.rows) for group in groups)
     return max(1, min(rows, MOST_BATCH // max(1, *widths, *sizes)))

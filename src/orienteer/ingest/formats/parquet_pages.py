@@ -56,7 +56,7 @@ class ParquetPage(NamedTuple):
 
 
 def directory(content: Any) -> list[Group]:  # Any: bytes, or a file mapped
-    """Return the groups of rows of a file. Raises `ValueError` where its directory is not whole."""
+    """Return the groups of rows of a file. Raises `ValueError` if its directory is not whole."""
     size = int.from_bytes(content[-8:-4], "little")
     if content[-4:] != MAGIC or size > len(content) - 8:
         raise ValueError("no directory at its end")

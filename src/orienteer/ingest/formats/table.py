@@ -10,11 +10,11 @@ from typing import Any, Protocol
 from orienteer.errors import BadInput
 
 EDGE_ROWS = 50_000
-"""Rows in a batch of edges: short rows, of which there are many."""
+"""Rows in a batch of edges, which are short and many."""
 NODE_ROWS = 5_000
 """Rows in a batch of nodes: their texts may be long."""
 MOST_EMPTY, FEWEST_CELLS = 32, 100_000
-"""Cells of a batch for each that says something, beyond so many."""
+"""Most cells of a batch for each filled one, in batches of more than `FEWEST_CELLS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Reader(Protocol):
         """Return the column names; of a delimited file its first row, whatever that holds."""
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
-        """Read the table in batches of this many rows. Raises `BadInput` where the file is not whole."""
+        """Read the table in batches of this many rows. Raises `BadInput` if the file is not whole."""
 
 
 @dataclass(frozen=True, slots=True)

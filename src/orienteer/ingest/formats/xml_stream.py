@@ -23,7 +23,7 @@ from orienteer.ingest.tables.values import TypedValues
 CHUNK = 1 << 18
 """Bytes that are parsed at once."""
 LONGEST_TAG = 1 << 23
-"""Bytes of one tag with its attributes, or of one comment: the parser begins such a thing anew with every chunk."""
+"""Bytes of one tag with its attributes, or of one comment: the parser starts on these again with every chunk."""
 
 Fields: TypeAlias = dict[str, Any]  # Any: JSON
 
@@ -114,7 +114,7 @@ class ElementReader(ABC):
         return self._parser.CurrentLineNumber
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
-        """Read the file. Raises `BadInput` where it is no XML of this format, or not whole."""
+        """Read the file. Raises `BadInput` if it is no XML of this format, or not whole."""
         self._parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self._outermost
@@ -130,7 +130,7 @@ class ElementReader(ABC):
             yield from self._parsed(b"")
 
     def default(self, size: int) -> None:
-        """Count characters that an element is given by defaults. Raises `BadInput` where they come to too much."""
+        """Count characters that an element is given by defaults. Raises `BadInput` if they come to too much."""
         self._defaulted += size
         check_ratio(
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
@@ -179,7 +179,7 @@ class ElementReader(ABC):
         return elements
 
     def _check_text(self) -> None:
-        """Raise `BadInput` where a text goes on too long."""
+        """Raise `BadInput` if a text goes on too long."""
         text = self.text
         text.characters += sum(map(len, text[text.counted :]))
         text.counted = len(text)

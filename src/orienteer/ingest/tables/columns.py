@@ -1,4 +1,4 @@
-"""Which column says what: the names that people give to the columns of their nodes and edges."""
+"""The roles of columns, by the names that people give to the columns of their nodes and edges."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "text": ("text", "definition", "description", "summary"),
     "aliases": ("lemmas", "synonyms", "aliases", "synonym", "alias"),
 }
-"""Known names, best first. A row takes the first of its kind that it fills; of aliases it takes all."""
+"""Known names, best first. A row uses the first that it fills, and all that hold aliases."""
 
 EDGE_NAMES: Mapping[str, tuple[str, ...]] = {
     "type": (
@@ -56,7 +56,7 @@ ROLES = ("id", "name", "text", "aliases", "type", "node_type", "edge_type", "sou
 """What `--column ROLE=COLUMN` can name; `type` serves nodes and edges."""
 
 REPEATED = frozenset(NODE_NAMES["type"] + NODE_NAMES["name"])
-"""What an edge's row may repeat of its ends (`head_type`, `x_name`)."""
+"""What the row of an edge may repeat about its ends (`head_type`, `x_name`)."""
 
 
 @lru_cache(maxsize=4096)
@@ -131,7 +131,7 @@ class NodeRoles:
 
 @dataclass(frozen=True, slots=True)
 class EdgeRoles:
-    """The columns of a table of edges by what they say."""
+    """The columns of a table of edges by role."""
 
     source: str
     target: str
@@ -141,12 +141,12 @@ class EdgeRoles:
     display: str | None
     """A readable word beside the type (PrimeKG's `display_relation`)."""
     source_sides: Mapping[str, str]
-    """What the row says of its source: column -> what it would be called in a table of nodes."""
+    """Columns about the source, and their names in a table of nodes."""
     target_sides: Mapping[str, str]
 
     @classmethod
     def of(cls, names: Sequence[str], columns: Columns, file: object) -> EdgeRoles:
-        """Tell the columns' roles. Raises `BadInput` naming the option where an end is missing."""
+        """Tell the columns' roles. Raises `BadInput` that names the option where an end is missing."""
         names = [name for name in names if name not in columns.private]
         source, target = ends(names, columns)
         if source is None or target is None:
@@ -199,7 +199,7 @@ def _sides(names: Sequence[str], source: str, target: str) -> tuple[dict[str, st
 
 
 def check_named(columns: Columns, seen: Collection[str]) -> None:
-    """Raise `BadInput` where an option names a column that no table has."""
+    """Raise `BadInput` if an option names a column that no table has."""
     options = {"--column": columns.roles.values(), "--private": columns.private, "--explode": columns.explode}
     for option, wanted in options.items():
         for column in wanted:

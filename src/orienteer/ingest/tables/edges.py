@@ -29,7 +29,7 @@ class EdgeMaker:
         self._file = file
         self._is_text = is_text
         self.seen: set[str] = set()
-        """Every column, and every key of an opened object, that came by."""
+        """All columns, and all keys of opened objects, so far."""
         self.labels: dict[str, str] = {}
         """Readable words that stand beside the edge types."""
         self.has_nodes = True

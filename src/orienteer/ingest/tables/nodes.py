@@ -123,7 +123,7 @@ class NodeMaker:
 
 
 def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
-    """Add a node; where the very same one is there already, count it. Raises `DuplicateNode` that says where."""
+    """Add a node, or count it if the same node is there already. Raises `DuplicateNode` that says where."""
     try:
         is_new = builder.add_node(node)
     except DuplicateNode as error:
@@ -137,7 +137,7 @@ def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line
 def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder) -> None:
     """Turn the members of list columns into nodes, `COLUMN:MEMBER`, and edges to them.
 
-    Raises `BadInput` where no node has such a column.
+    Raises `BadInput` if no node has such a column.
     """
     missing = set(columns.explode) - {column for maker in makers for column in maker.seen}
     if missing:

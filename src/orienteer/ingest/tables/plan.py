@@ -22,14 +22,14 @@ NODE_WORDS = frozenset({"node", "nodes", "vertex", "vertices", "entities", "conc
 EDGE_WORDS = frozenset({"edge", "edges", "relationships", "relations", "links", "triples", "statements"})
 """Words of a file's name that tell what it holds."""
 CORPUS_WORDS = frozenset({"corpus", "passages", "chunks"})
-"""Of a table of texts: its nodes are chunks where no column says what they are."""
+"""Words that tell a table of texts; its nodes are chunks unless a column says what they are."""
 ASKED = frozenset({"question", "query"})
 ANSWERED = frozenset({"answer", "answers", "answer_ids", "gold_pids"})
 """A table with a column of each kind holds a benchmark's questions, and is no part of the graph beside it."""
 PROSE = frozenset({"readme", "license", "licence", "copying", "notice", "changelog", "requirements"})
 """Names of texts that lie beside tables."""
 NO_TABLES = frozenset({".md", ".rst", ".py", ".ipynb", ".sh", ".pdf", ".html", ".png", ".jpg", ".svg", ".toml"})
-"""Suffixes of what nobody takes for a table, so that an import has nothing to say of it."""
+"""Suffixes of files that nobody takes for tables, so that an import does not mention them."""
 OTHERS: Mapping[bytes, str] = {
     b"PK\x03\x04": "a ZIP archive, as spreadsheets (.xlsx) are: save the sheet as CSV, or unpack it",
     b"PAR1": "a Parquet file: name it with the suffix .parquet",
@@ -138,7 +138,7 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
 def listing(source: Path, root: Path | None = None) -> list[Path]:
     """Return the visible files of a folder, in the order of their names; a file stands for itself.
 
-    Links that lead out of the folder, or out of the one that holds it, are none of them: a folder may be anybody's.
+    Links that lead out of the folder, or of the folder that holds it, are left out: it may be anybody's folder.
     """
     if not source.is_dir():
         return [source]
@@ -155,7 +155,7 @@ def links_out(sources: Sequence[Path]) -> list[Path]:
 
 
 def refuse_links(sources: Sequence[Path], files: Sequence[Path]) -> None:
-    """Raise `BadInput` where a file that belongs to a folder is a link, or lies behind one, that leads out of it."""
+    """Raise `BadInput` if a file that belongs to a folder is a link, or lies behind one, that leads out of it."""
     for source in sources:
         root = source.resolve()
         for file in files:
@@ -288,7 +288,7 @@ def _describes(table: Table, columns: Columns) -> bool:
 
 
 def _sure_edges(table: Table, columns: Columns) -> Table:
-    """Return the table as one of edges. Raises `BadInput` where it cannot be read so."""
+    """Return the table as a table of edges. Raises `BadInput` if it cannot be one."""
     if None not in ends(table.columns, columns):
         return table
     bare = _bare(table, columns)

@@ -1,4 +1,4 @@
-"""A document as it was read -> its nodes. A function of the document alone: no other file has a say in it."""
+"""Turns a document into its nodes, which depend on this document alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OUTLINE = 50
 
 @dataclass(slots=True)
 class DocumentNodeMaker:
-    """Makes nodes of documents, and counts those that are taken."""
+    """Makes nodes of documents, and counts those that enter the graph."""
 
     config: BuildConfig
     embedder: Embedder | None = None
@@ -41,7 +41,7 @@ class DocumentNodeMaker:
     def nodes(self, document: Document) -> list[Node]:
         """Return the node of a document, then those of its parts in order; nothing for a document without text.
 
-        Raises `BadInput` where they come to far more than was read.
+        Raises `BadInput` if they come to far more than was read.
         """
         ration = Ration(document)
         parts = list(ration.given(self._parts(document, ration.blocks())))
@@ -110,7 +110,7 @@ def _segment(document: Document, order: int, table: int, grid: Grid, segment: Se
 
 
 def _source(document: Document, order: int, place: Place, links: Sequence[str]) -> dict[str, JsonValue]:
-    """Return where a part comes from; what is not known is left out."""
+    """Return where a part comes from, without what is not known."""
     origin: dict[str, JsonValue] = {
         **document.properties,
         "document": document.id,

@@ -1,4 +1,4 @@
-"""Edges between chunks that are alike, by kind of chunk (SAGE, section 2.1.B).
+"""Edges between similar chunks, by kind of chunk (SAGE, section 2.1.B).
 
     chunk - chunk    topic, content, entities
     table - table    column, title, entities
@@ -50,7 +50,7 @@ _BATCH = 20_000
 
 @dataclass(slots=True)
 class Fields:
-    """What is compared of the parts of one kind."""
+    """The fields by which parts of one kind are compared."""
 
     parts: list[int] = field(default_factory=list)
     """Their numbers among all parts."""
@@ -74,12 +74,12 @@ class Kinds(NamedTuple):
     chunks: Fields
     tables: Fields
     entities: tuple[Mapping[str, str], ...]
-    """What a model found in each part, as it is compared and as it is written; all empty where none was asked."""
+    """Entities that a model wrote for each part, by folded name; all empty without a model."""
     events: tuple[Mapping[str, str], ...]
 
 
 class PartSets(NamedTuple):
-    """What each part holds of some things: names, events."""
+    """The names, or the events, of each part."""
 
     sets: Sets
     written: Sequence[str]
@@ -92,7 +92,7 @@ class PartSets(NamedTuple):
 
 
 class KindPair(NamedTuple):
-    """Candidates of two kinds of parts, with what their rows are."""
+    """The candidates of two kinds of parts."""
 
     name: str
     first: Fields
@@ -100,7 +100,7 @@ class KindPair(NamedTuple):
     pool: Candidates
     entities: PartSets
     beside: Mapping[str, NDArray[np.float64]] = {}
-    """What the paper measures of these pairs and joins none by; empty where it was not asked for."""
+    """Similarities that the paper measures but makes no edges of; empty unless measured."""
 
 
 class _FieldVectors(NamedTuple):
@@ -113,7 +113,7 @@ class _FieldVectors(NamedTuple):
 
 
 def fields_of(nodes: Iterable[Node]) -> Kinds:
-    """Return what is compared of all parts. The nodes can be iterated again."""
+    """Return the fields of all parts. The nodes can be iterated several times."""
     phrases = Phrases(node.text for _, node in parts_of(nodes) if node.type != TABLE)
     chunks, tables = Fields(), Fields()
     entities: list[dict[str, str]] = []
@@ -191,7 +191,7 @@ def compare(
 
 
 def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _FieldVectors:
-    """Embed what is compared; the text of a chunk is its content already, and what describes it its topic."""
+    """Embed the fields; a chunk's text is its content already, and its description its topic."""
     about, within = _embedded(embedder, fields.about), _embedded(embedder, fields.within)
     if not is_measured:
         return _FieldVectors(about, within, within, about)
@@ -222,7 +222,7 @@ def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[RowPairs],
 
 
 def similar_edges(several: Sequence[KindPair], names: CorpusNames, config: BuildConfig) -> Iterator[EdgeBatch]:
-    """Return the edges that the percentiles, or fixed thresholds, keep; each with what it rests on.
+    """Return the edges that the percentiles, or fixed thresholds, keep, each with its grounds.
 
     Properties: `by`, the similarities that count; their values; `names` in both with `confidence`, the share that they
     are of the smaller set; `joinable`, columns of two tables under one header or with values in common; `rows`, those

@@ -37,7 +37,7 @@ class LinkConfig(Options):
 def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Progress | None = None) -> LayerAbout:
     """Join the nodes of a graph whose texts are alike, and publish the edges beside it, in place of earlier ones.
 
-    Needs the graph's vectors. Raises `BadOption` where it has none, `BadInput` for a graph that `build` made, whose
+    Needs the graph's vectors. Raises `BadOption` if it has none, `BadInput` for a graph that `build` made, whose
     similarity edges are in it, or one with too few texts; `UnknownType`, `GraphBusy`.
     """
     started = time.perf_counter()

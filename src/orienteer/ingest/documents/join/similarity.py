@@ -1,4 +1,4 @@
-"""Which of many things are alike: candidates among nearest neighbours, kept above a percentile (SAGE, section 2.1.B).
+"""Finds similar pairs: candidates among nearest neighbours, kept above a percentile (SAGE, section 2.1.B).
 
 A *signal* is one way in which two things may be alike: the cosine of two fields, or the number of names in both.
 Candidates of a pair of modalities are, for each cosine, the `near` nearest of each thing on the other side, and as many
@@ -157,7 +157,7 @@ class PercentileRow(NamedTuple):
     logic: Logic
     edges: int
     share: float
-    """Of the candidate pairs, what is kept."""
+    """The share of the candidate pairs that are kept."""
     mean_degree: float
     density: float
     """Edges as a share of all pairs of nodes."""

@@ -1,6 +1,6 @@
-"""What the appendix of SAGE (paper 004) tells of its graph, of any graph: tables 3, 5, 17 to 19 and figures 5 to 13.
+"""Statistics of a graph's similarities, as in SAGE's appendix (paper 004): tables 3, 5, 17 to 19, figures 5 to 13.
 
-All of it is of the candidate pairs, which `similarity` describes, as the percentiles are.
+They are taken over the candidate pairs (see `similarity`), as the percentiles are.
 """
 
 from __future__ import annotations

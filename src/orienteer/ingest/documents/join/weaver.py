@@ -1,4 +1,4 @@
-"""Nodes on a shelf -> nodes and edges in a graph, whatever joins them."""
+"""Adds the nodes of a shelf, and the edges between them, to a graph."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Weaver:
         """Figures of the similarities, None where there were no vectors."""
 
     def add_nodes(self) -> None:
-        """Add the nodes. Raises `DuplicateNode` where two corpora share ids."""
+        """Add the nodes. Raises `DuplicateNode` if two corpora share ids."""
         for node in self._shelf:
             try:
                 self._builder.add_node(node)
@@ -88,7 +88,7 @@ class Weaver:
         self._builder.edges.symmetric.update(symmetric & self.counts.keys())
 
     def add_edges(self, embedder: Embedder | None) -> None:
-        """Add the edges: of order and links; of names, where they are wanted; of vectors, where there are any."""
+        """Add the edges of order and links, of names if the options ask for them, of vectors with an embedder."""
         for batch in chain.from_iterable(self._joined(embedder)):
             self._builder.add_edges(batch)
             for kind in set(batch.types):

@@ -41,7 +41,7 @@ class Prose:
     links: tuple[str, ...] = ()
     """Where its hyperlinks lead, as they are written."""
     is_code: bool = False
-    """Lines of which no sentence is made."""
+    """Its lines are no sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ Block: TypeAlias = Prose | Grid
 
 
 class Blocks(list[Block]):
-    """Blocks as a reader finds them. Raises `BadInput` where there is no end of them: each takes some hundred bytes."""
+    """Blocks as a reader finds them. Raises `BadInput` for too many: each takes some hundred bytes."""
 
     def append(self, block: Block) -> None:
         """Take the next block."""
@@ -101,7 +101,7 @@ class Document:
     title: str
     blocks: Iterable[Block]
     file: str | None = None
-    """The file that it stands in, as it is called beneath the folder that was given."""
+    """Its file, named by its path beneath the source folder."""
     aliases: tuple[str, ...] = ()
     properties: Mapping[str, JsonValue] = field(default_factory=dict)
     is_whole: bool = False

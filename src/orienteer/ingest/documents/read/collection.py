@@ -47,7 +47,7 @@ class ColumnRoles(NamedTuple):
 
 
 def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Iterator[Document]:
-    """Return the documents of a table file. Raises `BadInput` where it cannot be read."""
+    """Return the documents of a table file. Raises `BadInput` if it cannot be read."""
     table = table_of(file.path, is_named=False)
     roles = None if config.tables == "segments" else roles_of(table.columns)
     if roles is None or (config.tables == "auto" and asks(table)):

@@ -108,7 +108,7 @@ def _refusal(error: str) -> bytes:
 
 
 def _shut(lifeline: int) -> list[str]:
-    """Give up all that reading a file does not take; return what is held, by name."""
+    """Give up every right that reading a file does not need; return the restrictions that hold, by name."""
     library, folders = Path(os.__file__).parent, list(_folders())
     left = (*readable_files.of_python(), *(rule for folder in folders for rule in readable_files.of_package(folder)))
     confined = confinement.shut(memory=MOST_MEMORY, left=left, probes=[library, *folders])
@@ -152,7 +152,7 @@ class _Blocks:
         self._left = MOST_CHARACTERS
 
     def add(self, block: Block) -> None:
-        """Take a block, whose rows may come in a stream. Raises `BadInput` where that makes too many."""
+        """Take a block, whose rows may come in a stream. Raises `BadInput` if that makes too many."""
         self.spend((*block.place.headings, *block.place.anchors, *block.links), beside=_BLOCK)
         if isinstance(block, Grid):
             self.spend(block.header)
@@ -166,7 +166,7 @@ class _Blocks:
         self._blocks.append(block)
 
     def spend(self, texts: Sequence[str], *, beside: int = _CELL) -> None:
-        """Count texts, and what they take beside. Raises `BadInput` where they are too many."""
+        """Count texts, and what they take beside. Raises `BadInput` if they are too many."""
         self._left -= sum(map(len, texts)) + _CELL * len(texts) + beside
         if self._left < 0:
             raise BadInput(f"holds more than {MOST_CHARACTERS:,} characters of text: split it")

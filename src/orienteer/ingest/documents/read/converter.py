@@ -23,7 +23,7 @@ _MODULE = "orienteer.ingest.documents.read.conversion_worker"
 _ENVIRONMENT = {"ORT_DISABLE_TELEMETRY": "1"}  # should a library load onnxruntime after all
 _START = 60.0  # seconds
 _PART = 1 << 20  # bytes of a file that are sent at once
-_SAID = 400  # characters of what is told of a file
+_LONGEST_REASON = 400  # characters
 
 
 class _Where(Record):
@@ -68,7 +68,7 @@ class Converter:
         self._seconds = seconds
         self._workers: dict[str, Worker] = {}
         self.held: frozenset[str] = frozenset()
-        """What holds the process that was started last, by name."""
+        """The restrictions on the process that was started last, by name."""
 
     def __enter__(self) -> Converter:
         return self
@@ -80,7 +80,7 @@ class Converter:
             self._end(name)
 
     def __call__(self, file: File, title: str) -> Document:
-        """Return a file as a document. Raises `BadInput` where it cannot be read, `MissingExtra`."""
+        """Return a file as a document. Raises `BadInput` if it cannot be read, `MissingExtra`."""
         suffix = file.path.suffix.lower()
         kind = OF_SUFFIX[suffix]
         worker = self._started(kind, suffix)
@@ -93,7 +93,7 @@ class Converter:
             self._end(kind)
             raise
         if isinstance(read, _Refusal):
-            raise BadInput(" ".join(read.error.split())[:_SAID])
+            raise BadInput(" ".join(read.error.split())[:_LONGEST_REASON])
         blocks = [_block(block) for block in read.blocks]
         return Document(
             file.name, read.title or title, blocks, file.name, (file.path.name,), has_title=bool(read.title)
@@ -142,7 +142,7 @@ class Converter:
 
 
 def _parts(file: File) -> Iterator[bytes]:
-    """Yield the bytes of a file. Raises `BadInput` where it cannot be read, or holds too many."""
+    """Yield the bytes of a file. Raises `BadInput` if it cannot be read, or holds too many."""
     left = MOST_BYTES
     try:
         with file.path.open("rb") as stream:

@@ -74,7 +74,7 @@ def listing(sources: Sequence[Path]) -> Listing:
 
 
 def _check_apart(sources: Sequence[Path]) -> None:
-    """Raise `BadInput` where a source lies in another: its documents would be read twice, under two names."""
+    """Raise `BadInput` if a source lies in another: its documents would be read twice, under two names."""
     whole = [source.resolve() for source in sources]
     for source, path in zip(sources, whole, strict=True):
         outer = next((other for other in whole if other != path and path.is_relative_to(other)), None)

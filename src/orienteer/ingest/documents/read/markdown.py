@@ -1,7 +1,7 @@
 """Markdown, and plain text, as blocks. Spans are places in the source text.
 
 Understood: headings of both kinds, paragraphs, items of lists, code, tables with pipes, HTML comments, front matter
-with a title, links and images of every kind, wiki links. What else there is stays as it is written.
+with a title, links and images of every kind, wiki links. Everything else stays as it is written.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_ANCHOR = re.compile(r"[^\w\- ]")
 _HELD = "\ue000{}\ue001"
 _HELD_MARK = re.compile("\ue000(\\d+)\ue001")
 MOST_COLUMNS = 1_000
-"""Of a table; what has more is none."""
+"""Of a table; anything with more columns is no table."""
 MOST_LINES = 10 * MOST_BLOCKS
 """Of one document."""
 LONGEST_LINE = 20_000

@@ -49,7 +49,7 @@ class DocumentReader:
     notes: list[str] = field(default_factory=list)
 
     def documents(self, file: File) -> Iterator[Document]:
-        """Return the documents of a file. Raises `BadInput` where it cannot be read."""
+        """Return the documents of a file. Raises `BadInput` if it cannot be read."""
         try:
             size = file.path.stat().st_size
         except OSError as error:

@@ -14,7 +14,7 @@ from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
 _SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _HOLDING = _SILENT | _HEADINGS.keys() | {"title", "pre"}
-"""What changes how all is read until it ends."""
+"""Elements that change how their content is read."""
 _PARTING = frozenset(
     [
         *("p", "div", "section", "article", "main", "header", "footer", "aside", "nav", "ul", "ol", "li", "dl"),

@@ -93,7 +93,7 @@ class RdfFiles:
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str) -> RdfFiles | None:
     """Return the RDF files that are named, or that lie in folders without tables; None without any.
 
-    Raises `BadInput` where something else is named beside it, `BadOption` for an option that has no meaning for it.
+    Raises `BadInput` if something else is named beside it, `BadOption` for an option that has no meaning for it.
     """
     files: list[Path] = []
     others: list[Path] = []

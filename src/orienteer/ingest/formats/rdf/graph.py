@@ -1,4 +1,4 @@
-"""Statements, put back as what they say -> the nodes and the edges of a graph, with readable names for its types."""
+"""Turns statements into the nodes and edges of a graph, with readable names for its types."""
 
 from __future__ import annotations
 

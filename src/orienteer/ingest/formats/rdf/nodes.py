@@ -58,7 +58,7 @@ class Classes:
         return ordered
 
     def _ancestors(self, number: int) -> set[int]:
-        """Return the classes above a class, but for those that are below it too."""
+        """Return the classes above a class, except those that are also below it."""
         ancestors, waiting = set[int](), [number]
         while waiting:
             here = waiting.pop()

@@ -1,7 +1,7 @@
-"""RDF files -> statements, in batches, by pyoxigraph; what is no statement is dropped and counted, or refused.
+"""Reads RDF files as batches of statements, by pyoxigraph.
 
-N-Triples and N-Quads have a statement a line: a line that is none is dropped and counted, the others stand. In every
-other syntax what follows a fault may mean anything, so that the file is refused.
+N-Triples and N-Quads have a statement a line: a broken line is dropped and counted, the others stand. In every other
+syntax what follows a fault may mean anything, so the file is refused.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class RdfDocument:
         """Namespaces by prefix, as the file declares them; known as far as it has been read."""
 
     def batches(self, drop: Drop) -> Iterator[QuadBatch]:
-        """Read the statements. Raises `BadInput` where they end before the file does, `MissingExtra`."""
+        """Read the statements. Raises `BadInput` if they end before the file does, `MissingExtra`."""
         try:
             from pyoxigraph import RdfFormat
         except ImportError as error:
@@ -250,7 +250,7 @@ class _CheckedBytes(io.RawIOBase):
         return len(content)
 
     def weigh(self, characters: int) -> None:
-        """Count what statements came to. Raises `BadInput` where they come to more than a file of its size may."""
+        """Count what statements came to. Raises `BadInput` if they come to more than a file of its size may."""
         self._given += characters
         check_ratio(self._path, self._path.stat().st_size, self._given, remedy=PREFIXES)
 
@@ -260,7 +260,7 @@ class _CheckedBytes(io.RawIOBase):
         return self._closing in self._tail
 
     def _follow(self, content: bytes) -> None:
-        """Raise `BadInput` where statements about statements nest too deeply; notice words that are long."""
+        """Raise `BadInput` if statements about statements nest too deeply; notice words that are long."""
         self.has_long = self.has_long or max(map(len, content.split()), default=0) > _LONG
         for bracket in _NESTING.findall(content):
             self._depth += 1 if bracket == b"<<(" else -1

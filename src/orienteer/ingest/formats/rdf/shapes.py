@@ -1,4 +1,4 @@
-"""What RDF has to spell out with nodes in between, put back as what it says: lists, restrictions, reified statements.
+"""Undoes what RDF spells out with nodes in between: lists, restrictions, reified statements.
 
     x p (a b)                               x p a, position 0; x p b, position 1; literals in it are values of x
     x subClassOf [onProperty p; some y]     x p y: so ontologies in OWL write nearly all of their relations
@@ -65,7 +65,7 @@ class Shapes:
         self.reifiers: dict[int, list[int]] = {}
         """By edge the terms that say something of it."""
         self.remarks: Rows = np.zeros(0, np.int64)
-        """What reifiers say with edges, but for what they are about."""
+        """Edges of reifiers, except those to the statements that they are about."""
         self.remark_literals: Rows = np.zeros(0, np.int64)
         """What they say with literals."""
         self.about_values: Rows = np.zeros(0, np.int64)

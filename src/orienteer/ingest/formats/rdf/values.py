@@ -43,7 +43,7 @@ class Literal(NamedTuple):
 
     @property
     def value(self) -> JsonValue:
-        """Return it as JSON has it; what is no value of its datatype stays text, an empty text is None."""
+        """Return the JSON value; a literal that does not fit its datatype stays text, an empty text is None."""
         text, kind = self.text, self.kind
         if kind in WHOLE:
             whole_number = numeric(text)

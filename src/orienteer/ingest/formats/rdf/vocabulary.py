@@ -160,7 +160,7 @@ class PredicateRoles:
         return self._known.get(iri, ("", 0))
 
     def check(self, predicates: Iterable[str]) -> None:
-        """Raise `BadInput` where an option names a predicate that no statement has."""
+        """Raise `BadInput` if an option names a predicate that no statement has."""
         for named, (role, _) in self._given.items():
             if named not in self.spelled.values():
                 option = "--private" if role == "private" else f"--column {role}"
