@@ -10,7 +10,8 @@ from orienteer.errors import BadOption
 from orienteer.graph.names.mentions import find_names
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, joinable_columns, similar_edges
+from orienteer.ingest.documents.cut.segments import joinable_columns
+from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.records import Node
 

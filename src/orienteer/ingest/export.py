@@ -82,7 +82,9 @@ def _write_jsonl(graph: Graph, folder: Path) -> None:
     meta = json.dumps(_meta(graph), ensure_ascii=False, indent=1)
     (folder / portable.META).write_text(meta + "\n", encoding="utf-8")
     _lines(folder / portable.NODES, (_node(graph.node(node_id)) for node_id in graph.node_ids()))
-    _lines(folder / portable.EDGES, map(_edge, graph.iter_edges()))
+    edges = graph.iter_edges()
+    rows = ({"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras} for edge in edges)
+    _lines(folder / portable.EDGES, rows)
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -100,10 +102,6 @@ def _node(node: Node) -> dict[str, Any]:
         "aliases": list(node.aliases),
         "properties": dict(node.properties),
     }
-
-
-def _edge(edge: Edge) -> dict[str, Any]:
-    return {"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras}
 
 
 # ------------------------------------------------------------------------------------------------------- GraphML

@@ -233,6 +233,7 @@ def _groups(edges: EdgeTable) -> list[_TypedEdges]:
 
 
 def _are_inverse(edges: EdgeTable, first: NDArray[np.int64], second: NDArray[np.int64]) -> bool:
+    """Say whether nearly all edges of either type are edges of the other in reverse; rows: (edges,) each."""
     forth = _keys(edges.source[first], edges.target[first])
     back = _keys(edges.target[second], edges.source[second])
     both = len(np.intersect1d(forth, back))

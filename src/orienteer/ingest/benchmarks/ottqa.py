@@ -120,10 +120,10 @@ class Tables:
         """Return the tables."""
         if self.is_official:
             for path in sorted((self.folder / TABLES).glob("*.json")):
-                yield _official(_object(path), path)
+                yield _table_of_object(_object(path), path)
             return
         for row in _rows(self.files[0]):
-            yield _written(row, self.files[0])
+            yield _table_of_row(row, self.files[0])
 
 
 def recognize(source: Path) -> Tables | None:
@@ -135,13 +135,13 @@ def recognize(source: Path) -> Tables | None:
         if (folder / TABLES).is_dir() and (folder / PASSAGES).is_dir():
             files = [path for part in (TABLES, PASSAGES) for path in sorted((folder / part).glob("*.json"))]
             return Tables(tuple(files), folder, True)
-    tables, passages = _with(source, TABLE_COLUMNS), _with(source, PASSAGE_COLUMNS)
+    tables, passages = _with_columns(source, TABLE_COLUMNS), _with_columns(source, PASSAGE_COLUMNS)
     if len(tables) == 1 and len(passages) == 1:
         return Tables((tables[0], passages[0]), source, False)
     return None
 
 
-def _with(folder: Path, columns: frozenset[str]) -> list[Path]:
+def _with_columns(folder: Path, columns: frozenset[str]) -> list[Path]:
     """Return the Parquet files of a folder that have these columns, and no others that say something else."""
     inside = [path for path in listing(folder) if path.suffix == ".parquet"]
     return [path for path in inside if (form := format_of(path)) and columns <= set(form.reader.columns(path))]
@@ -162,7 +162,7 @@ def _object(path: Path) -> dict[str, Any]:  # Any: JSON
     return value
 
 
-def _written(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a file format can hold
+def _table_of_row(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a file format can hold
     """Return a table of a row whose cells are lists of texts, or those as JSON."""
     try:
         cells = parsed(row["rows"]) if isinstance(row["rows"], str) else row["rows"]
@@ -173,7 +173,7 @@ def _written(row: dict[str, Any], path: Path) -> WebTable:  # Any: whatever a fi
         raise BadInput(f"{path}: {row['table_id']!r} is no table of OTT-QA ({error}); fetch the file again") from error
 
 
-def _official(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON
+def _table_of_object(value: dict[str, Any], path: Path) -> WebTable:  # Any: JSON
     """Return a table of OTT-QA's own files, where each cell is a text and its links."""
     try:
         return WebTable(

@@ -94,6 +94,7 @@ class MeasuredBytes(io.RawIOBase):
         return b"".join(iter(lambda: self.read(READ) or b"", b""))
 
     def _measure(self, content: bytes) -> None:
+        """Count lines, and the bytes of the last. Raises `BadInput` if a line is too long."""
         end = max(content.rfind(b"\n"), content.rfind(b"\r") if self._line else -1)
         self._line = self._line + len(content) if end < 0 else len(content) - end - 1
         if self._line > MOST_RECORD:

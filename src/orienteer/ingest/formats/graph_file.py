@@ -207,6 +207,7 @@ class Attributed:
         self._builder.add_edges(replace(batch, types=types))
 
     def _type(self, name: str, is_directed: bool) -> str:
+        """Return the type of such an edge: a type of its own, if the type has edges of the other kind."""
         if self._direction.setdefault(name, is_directed) == is_directed:
             return name
         own = f"{name} ({'directed' if is_directed else 'undirected'})"

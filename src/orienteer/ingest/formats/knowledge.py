@@ -251,6 +251,7 @@ class KnowledgeWriter:
             yield from (Edge(passage.id, NEXT, after.id) for passage, after in zip(parts, parts[1:], strict=False))
 
     def _mentioned(self) -> Iterable[Edge]:
+        """Tie passages to their entities, by the rarity of these."""
         pairs = list(dict.fromkeys(self._mentions))
         seen = Counter(entity for _, entity in pairs)
         for passage, entity in pairs:

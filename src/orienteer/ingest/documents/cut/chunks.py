@@ -167,7 +167,7 @@ def windows(texts: Sequence[str]) -> list[str]:
 
 
 def adjacent(texts: Sequence[str], embedder: Embedder) -> NDArray[np.float64]:
-    """Return the cosine of each text and the one after it."""
+    """Return the cosine of each text and the next: (texts - 1,)."""
     if len(texts) < 2:
         return np.zeros(0)
     vectors = np.asarray(embedder.embed(texts, kind="document"), np.float64)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from orienteer.graph.reserved import CELLS
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.records import JsonValue
+from orienteer.text.proper_names import key_of
 
 _NUMBER = re.compile(r"[-+−]?\s*(?:[$€£¥]\s*)?\d[\d.,\s]*(?:%|[a-zA-Z]{1,3})?$")
 _DATE = re.compile(
@@ -20,6 +22,8 @@ _BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _MOSTLY = 0.8
 """Share of a column's cells that have to be of one kind."""
 _EXAMPLES = 3
+LEAST_JOINING = 2
+"""Values that join two columns; one alone is chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +118,21 @@ def _cell(text: str, most: int) -> str:
     if len(text) > most:
         text = f"{text[:most]}…"
     return _BREAKS.sub(" ", text).strip()
+
+
+def joinable_columns(first: str, second: str) -> list[JsonValue]:
+    """Return pairs of headers: columns of two tables, given as lines, that share two values or a header."""
+    ours, theirs = _columns(first), _columns(second)
+    joinable: list[JsonValue] = []
+    for (mine, values), (other, others) in ((a, b) for a in ours for b in theirs):
+        is_header = key_of(mine) == key_of(other) != ""
+        if is_header or len(values & others) >= LEAST_JOINING:
+            joinable.append([mine, other])
+    return joinable
+
+
+def _columns(body: str) -> list[tuple[str, set[str]]]:
+    """Return the columns of a table with the values that say something: words, not mere numbers."""
+    header, *rows = [line.split(CELLS) for line in body.split("\n")]
+    columns = [(name, {row[at].casefold() for row in rows if at < len(row)}) for at, name in enumerate(header)]
+    return [(name, {value for value in values if any(map(str.isalpha, value))}) for name, values in columns]

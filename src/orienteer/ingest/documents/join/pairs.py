@@ -177,7 +177,7 @@ def shared_edges(names: CorpusNames, config: BuildConfig) -> Iterator[EdgeBatch]
 
 
 def rare(names: CorpusNames, config: BuildConfig) -> NDArray[np.bool_]:
-    """Mark the names that may join chunks: in two at least, and in `shared_most` at the most."""
+    """Mark the names that may join chunks, (names,): those in two chunks at least, and in `shared_most` at most."""
     counts = np.bincount(names.members, minlength=len(names.names))
     return (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
 

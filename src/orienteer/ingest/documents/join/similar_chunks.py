@@ -27,7 +27,8 @@ from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import CorpusNames, whole
 from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import LEAST_HOLDERS, SHOWN, Pairs, rare, shared_pairs
+from orienteer.ingest.documents.cut.segments import joinable_columns
+from orienteer.ingest.documents.join.pairs import SHOWN, Pairs, rare, shared_pairs
 from orienteer.ingest.documents.join.similarity import (
     Candidates,
     Matrix,
@@ -87,7 +88,7 @@ class PartSets(NamedTuple):
     """idf of each: the rarer, the more it says."""
 
     def of(self, part: int) -> NDArray[np.int32]:
-        """Return the numbers of a part's members."""
+        """Return the numbers of a part's members: (members,)."""
         return self.sets.members[self.sets.begins[part] : self.sets.begins[part + 1]]
 
 
@@ -336,24 +337,6 @@ def _batch(
         targets.append(names.parts[b].id)
         extras.append({"weight": round(max(cosine, default=confidence), 4), "properties": properties})
     return EdgeBatch(sources, [SIMILAR] * len(sources), targets, extras)
-
-
-def joinable_columns(first: str, second: str) -> list[JsonValue]:
-    """Return the columns of two tables, given as lines, that two values or a header join: pairs of headers."""
-    ours, theirs = _columns(first), _columns(second)
-    joinable: list[JsonValue] = []
-    for (mine, values), (other, others) in ((a, b) for a in ours for b in theirs):
-        is_header = key_of(mine) == key_of(other) != ""
-        if is_header or len(values & others) >= LEAST_HOLDERS:
-            joinable.append([mine, other])
-    return joinable
-
-
-def _columns(body: str) -> list[tuple[str, set[str]]]:
-    """Return the columns of a table with the values that say something: words, not mere numbers."""
-    header, *rows = [line.split(CELLS) for line in body.split("\n")]
-    columns = [(name, {row[at].casefold() for row in rows if at < len(row)}) for at, name in enumerate(header)]
-    return [(name, {value for value in values if any(map(str.isalpha, value))}) for name, values in columns]
 
 
 def _rows_with(tables: Fields, place: int, shown: Sequence[str]) -> list[int]:

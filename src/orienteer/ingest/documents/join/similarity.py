@@ -49,11 +49,11 @@ class Candidates:
         }
 
     def passing(self, thresholds: Mapping[str, float]) -> dict[str, NDArray[np.bool_]]:
-        """Mark, for each signal that has a threshold, the pairs that exceed it."""
+        """Mark, for each signal that has a threshold, the pairs that exceed it: (pairs,) each."""
         return {name: values > thresholds[name] for name, values in self.signals.items() if name in thresholds}
 
     def kept(self, thresholds: Mapping[str, float], *, logic: Logic = "or") -> NDArray[np.bool_]:
-        """Mark the pairs that exceed the threshold of any signal, or under `and` of every one."""
+        """Mark the pairs that exceed the threshold of any signal, or with `and` of every signal: (pairs,)."""
         marks = list(self.passing(thresholds).values())
         if not marks:
             return np.zeros(len(self.pairs), np.bool_)
@@ -129,7 +129,7 @@ class Sets(NamedTuple):
 
 
 def overlaps(first: Sets, second: Sets) -> Callable[[RowPairs], NDArray[np.float64]]:
-    """Return the signal of how many members two sets share."""
+    """Return the signal of how many members two sets share: (pairs,)."""
     wide = 1 + max(int(sets.members.max(initial=-1)) for sets in (first, second))
     owner = np.repeat(np.arange(len(second.begins) - 1), np.diff(second.begins))
     keys = np.sort(owner * wide + second.members)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.join.similar_chunks import Fields, KindPair, Kinds, packed, thresholds_of
-from orienteer.ingest.documents.join.similarity import PERCENTILES, Sets, correlations, percentile_table
+from orienteer.ingest.documents.join.similarity import PERCENTILES, correlations, percentile_table
 
 BINS = 40
 JOINED = {
@@ -50,7 +50,13 @@ def statistics(
             for alike in several
         },
         "percentiles": [row._asdict() for row in percentile_table([alike.pool for alike in several], nodes_of(kinds))],
-        "means": {name: {key: _mean(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()},
+        "means": {
+            name: {
+                key: round(float(values.mean()), _DIGITS) if len(values) else 0.0
+                for key, values in pairs.signals.items()
+            }
+            for name, pairs in whole.items()
+        },
         "correlations": {name: correlations(pairs) for name, pairs in whole.items()},
         "histograms": {
             name: {key: histogram(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()
@@ -113,15 +119,10 @@ def _counts(several: Sequence[KindPair], kinds: Kinds) -> dict[str, dict[str, li
         sets_of["events"] = packed(kinds.events).sets
     parts: Mapping[str, Fields] = {"chunk": kinds.chunks, "table": kinds.tables}
     return {
-        what: {kind: _tally(sets, fields) for kind, fields in parts.items() if fields.parts}
+        what: {
+            kind: np.bincount(np.diff(sets.begins)[fields.parts].clip(max=MOST_COUNTED), minlength=1).tolist()
+            for kind, fields in parts.items()
+            if fields.parts
+        }
         for what, sets in sets_of.items()
     }
-
-
-def _tally(sets: Sets, fields: Fields) -> list[int]:
-    sizes = np.diff(sets.begins)[np.array(fields.parts, np.int64)]
-    return [int(count) for count in np.bincount(np.minimum(sizes, MOST_COUNTED), minlength=1)]
-
-
-def _mean(values: Values) -> float:
-    return round(float(values.mean()), _DIGITS) if len(values) else 0.0

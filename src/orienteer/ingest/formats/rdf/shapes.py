@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.ingest.formats.rdf.triples import Numbers, Triples, column, of_blanks
+from orienteer.ingest.formats.rdf.triples import BLANK, Numbers, Triples, column
 from orienteer.ingest.formats.rdf.vocabulary import OWL, RDF, RDFS
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -70,7 +70,7 @@ class Shapes:
         """What they say with literals."""
         self.about_values: Rows = np.zeros(0, np.int64)
         """Literals that were reified: a property's value can carry nothing."""
-        self._is_blank = of_blanks(triples.terms)
+        self._is_blank = np.fromiter((term.startswith(BLANK) for term in triples.terms), np.bool_)
         self._is_restriction: Mask = np.zeros(self.size, np.bool_)
         self._restricted: Numbers = np.zeros(0, np.int32)
         self._fillers: Numbers = np.zeros(0, np.int32)

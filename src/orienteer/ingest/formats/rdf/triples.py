@@ -7,7 +7,7 @@ that joins two nodes and 20 for one with a literal; the literals wait in files a
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -190,8 +190,3 @@ class Literals:
 def column(numbers: array[int]) -> Numbers:
     """Return an array of whole numbers as one of numpy's, over the same memory."""
     return np.frombuffer(numbers, np.int32) if numbers else np.zeros(0, np.int32)
-
-
-def of_blanks(terms: Iterable[str]) -> NDArray[np.bool_]:
-    """Say of each term whether it is a blank node."""
-    return np.fromiter((term.startswith(BLANK) for term in terms), np.bool_)
