@@ -18,7 +18,7 @@ from orienteer.ingest import bounds
 from orienteer.ingest.benchmarks.pickles import load, value
 from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
 from orienteer.ingest.formats import delimited, graph_file, xml_stream
-from orienteer.ingest.formats.delimited import Delimited, named
+from orienteer.ingest.formats.delimited import DelimitedText, named
 from orienteer.ingest.formats.files import opened
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.jsonl import JsonLines
@@ -372,7 +372,7 @@ def _rows(batches):
 
 @pytest.mark.parametrize(
     ("name", "reader", "row"),
-    [("nodes.csv", Delimited(), "a,{}\n"), ("nodes.jsonl", JsonLines(), '{{"id":"a","name":"{}"}}\n')],
+    [("nodes.csv", DelimitedText(), "a,{}\n"), ("nodes.jsonl", JsonLines(), '{{"id":"a","name":"{}"}}\n')],
 )
 def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -394,7 +394,7 @@ def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: 
     separator = "," if name.endswith("csv") else "\t"
     sizes = [1] * 300 + [MB // 100] * 600 + [3, MB - 1_000, 2, MB - 1_000, 1]
     path.write_text(f"id{separator}name\n" + "".join(f"{size}{separator}{'x' * size}\n" for size in sizes))
-    batches = Delimited().batches(path, rows=5_000, drop=pytest.fail, header=True)
+    batches = DelimitedText().batches(path, rows=5_000, drop=pytest.fail, header=True)
     assert [len(one) for batch in batches for one in batch.columns["name"]] == sizes
 
 
@@ -405,7 +405,7 @@ def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tm
     path = tmp_path / "nodes.csv"
     path.write_text("id,name\n" + "a,b\n" * before + "a" + f',"{LINES[: MB // 8]}"' * 32 + "\n")
     with pytest.raises(BadInput, match="a row of more than"):
-        list(Delimited().batches(path, rows=5_000, drop=pytest.fail, header=True))
+        list(DelimitedText().batches(path, rows=5_000, drop=pytest.fail, header=True))
 
 
 # ----------------------------------------------------------------------------------------------------------- pickles

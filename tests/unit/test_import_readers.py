@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.formats import Batch, format_of
-from orienteer.ingest.formats.delimited import Delimited
+from orienteer.ingest.formats.delimited import DelimitedText
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.table import Reader
@@ -50,7 +50,7 @@ def test_csv_gives_any_unicode_cell_back(cells: list[tuple[str, str]], rows: int
     # A row of two empty cells is written as a comma, so no row is taken for a blank line.
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("id", "name"), *cells])
-    batches = read(Delimited(), path, rows=rows)
+    batches = read(DelimitedText(), path, rows=rows)
     assert column(batches, "id") == [cell[0] for cell in cells]
     assert column(batches, "name") == [cell[1] for cell in cells]
 
@@ -68,7 +68,7 @@ def test_jsonl_gives_any_unicode_value_back(values: list[str], rows: int, tmp_pa
 def test_line_numbers_count_the_lines_that_quoted_fields_span(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes(b'id,text\r\na,"one\r\ntwo\nthree"\r\n\r\nb,x\r\nc,"y\nz"\r\nd,w\r\n')
-    batches = read(Delimited(), path)
+    batches = read(DelimitedText(), path)
     assert column(batches, "id") == ["a", "b", "c", "d"]
     assert column(batches, "text")[0] == "one\r\ntwo\nthree"
     assert lines(batches) == [2, 6, 7, 9]
@@ -91,7 +91,7 @@ def test_separators_and_quotes_are_told_from_the_file(
 ) -> None:
     path = tmp_path / name
     path.write_text(content, encoding="utf-8", newline="")
-    batches = read(Delimited(), path)
+    batches = read(DelimitedText(), path)
     assert column(batches, "id") == ["1", "2"]
     assert column(batches, "name") == cells
 
@@ -99,13 +99,13 @@ def test_separators_and_quotes_are_told_from_the_file(
 def test_a_column_without_a_name_is_named_by_its_place(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",id\n0,a\n1,b\n")
-    assert column(read(Delimited(), path), "column_1") == ["0", "1"]
+    assert column(read(DelimitedText(), path), "column_1") == ["0", "1"]
 
 
 def test_without_a_header_every_row_is_data(tmp_path: Path) -> None:
     path = tmp_path / "t.tsv"
     path.write_text("a\tr\tb\nb\tr\tc\n")
-    batches = read(Delimited(), path, header=False)
+    batches = read(DelimitedText(), path, header=False)
     assert column(batches, "column_1") == ["a", "b"]
     assert lines(batches) == [1, 2]
 

@@ -132,7 +132,7 @@ def from_json(text: str) -> Any:  # Any: JSON
         return text
 
 
-class Exported:
+class ExportedGraph:
     """Takes the elements of one GraphML file."""
 
     def __init__(self, path: Path, meta: Mapping[str, Any], builder: GraphBuilder) -> None:  # Any: JSON

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from orienteer.ingest.formats.delimited import DELIMITERS, Delimited
+from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
@@ -13,7 +13,7 @@ from orienteer.ingest.formats.table import Batch, Drop, Format
 from orienteer.plugins import load, refused
 
 FORMATS = (
-    Format("delimited text", tuple(DELIMITERS), Delimited(), is_text=True),
+    Format("delimited text", tuple(DELIMITERS), DelimitedText(), is_text=True),
     Format("JSON lines", (".jsonl", ".ndjson"), JsonLines()),
     Format("Parquet", (".parquet", ".pq"), Parquet()),
 )

@@ -44,7 +44,7 @@ class FieldDialect:
         return csv.reader(text, delimiter=self.delimiter, quoting=csv.QUOTE_NONE)
 
 
-class Delimited:
+class DelimitedText:
     """Reads rows of fields with a separator between them, told from each file unless a dialect is given."""
 
     def __init__(self, dialect: FieldDialect | None = None) -> None:

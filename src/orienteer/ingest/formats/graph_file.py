@@ -25,7 +25,7 @@ from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
 from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, NodeElement
-from orienteer.ingest.portable import Exported
+from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
@@ -96,10 +96,10 @@ class GraphFile:
         columns = self.columns
         if reader.meta is None:
             refuse_ids(columns, self.file)
-            return Attributed(reader, columns, builder, self.tally)
+            return AttributedGraph(reader, columns, builder, self.tally)
         if columns.roles or columns.private or columns.explode:
             raise BadOption(f"{self.file} is an export of a graph, and read as it is: leave out the options of columns")
-        return Exported(self.file, reader.meta, builder)
+        return ExportedGraph(self.file, reader.meta, builder)
 
     def _numbered(self, numbers: array[int]) -> Iterator[EdgeElement]:
         """Read the file again for the edges of these numbers, counted from 0 and rising."""
@@ -128,7 +128,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphF
     return GraphFile(files[0], columns, tally)
 
 
-class Attributed:
+class AttributedGraph:
     """Takes the elements of one file."""
 
     def __init__(self, reader: ElementReader, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:

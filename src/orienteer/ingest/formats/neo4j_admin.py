@@ -18,7 +18,7 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
-from orienteer.ingest.formats.delimited import DELIMITERS, Delimited, FieldDialect
+from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText, FieldDialect
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.graph_file import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
@@ -129,7 +129,7 @@ class TablePart:
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
         """Read the rows; columns are named by their place. Raises `BadInput` if they do not fit the header."""
         is_first, drop = self.has_header, tally.dropping(str(self.path))
-        for batch in Delimited(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
+        for batch in DelimitedText(self.dialect).batches(self.path, rows=rows, drop=drop, header=False):
             if len(batch.columns) != len(self.header.columns):
                 raise BadInput(
                     f"{self.path}, line {batch.lines[0]}: {len(batch.columns)} fields where the header names "
