@@ -20,6 +20,7 @@ import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
@@ -29,6 +30,7 @@ from orienteer.ingest.extraction.records import MEMBER, OBJECT, RELATED_TO, STAT
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.values import identifier, plain
 from orienteer.records import Edge, JsonValue, Node
 
 BROKEN = "dangling"
@@ -288,6 +290,12 @@ class KnowledgeWriter:
 
     def _drop(self, place: RowPlace, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])
+
+
+def text_of_value(value: Any) -> str:  # Any: JSON, or whatever a Parquet file can hold
+    """Return a value as stripped text; empty for nothing."""
+    text = plain(value)
+    return text.strip() if isinstance(text, str) else identifier(text)
 
 
 def unquoted(text: str) -> str:

@@ -31,12 +31,13 @@ from orienteer.ingest.formats.knowledge import (
     HyperFact,
     KnowledgeWriter,
     Passage,
+    text_of_value,
     unquoted,
 )
 from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import identifier, plain
+from orienteer.ingest.tables.values import identifier
 
 GRAPH = "graph_chunk_entity_relation.graphml"
 CHUNKS, DOCUMENTS = "kv_store_text_chunks.json", "kv_store_full_docs.json"
@@ -101,7 +102,7 @@ class WorkingDirectory:
             order, tokens = (fields.get(name) for name in ("chunk_order_index", "tokens"))
             passage = Passage(
                 id=key,
-                text=_text(fields.get("content")),
+                text=text_of_value(fields.get("content")),
                 name=PurePath(_file(fields)).stem,
                 document=identifier(fields.get("full_doc_id")),
                 order=order if isinstance(order, int) else None,
@@ -113,8 +114,8 @@ class WorkingDirectory:
         fields = node.fields
         return Entity(
             key=node.id,
-            name=unquoted(_text(fields.get("entity_id")) or node.id),
-            type=unquoted(_text(fields.get("entity_type"))),
+            name=unquoted(text_of_value(fields.get("entity_id")) or node.id),
+            type=unquoted(text_of_value(fields.get("entity_type"))),
             text="\n".join(_parted(fields.get("description"))),
             sources=(*_parted(fields.get("source_id")), *more),
             place=self._place(GRAPH, node.line),
@@ -147,13 +148,13 @@ class WorkingDirectory:
         for number, (key, fields) in enumerate(self._store(REPORTS).items(), 1):
             level, rating = (fields.get(name) for name in ("level", "occurrence"))
             report = fields.get("report_json")
-            titled = _text(report.get("title")) if isinstance(report, dict) else ""
+            titled = text_of_value(report.get("title")) if isinstance(report, dict) else ""
             if isinstance(report, dict) and isinstance(report.get("rating"), int | float):
                 rating = report["rating"]
             yield Community(
                 id=key,
-                title=titled or _text(fields.get("title")) or f"Community {key}",
-                text=_text(fields.get("report_string")),
+                title=titled or text_of_value(fields.get("title")) or f"Community {key}",
+                text=text_of_value(fields.get("report_string")),
                 members=tuple(map(identifier, fields.get("nodes") or ())),
                 place=self._place(REPORTS, number),
                 level=level if isinstance(level, int) else None,
@@ -185,7 +186,7 @@ def recognize(source: Path, tally: Tally) -> WorkingDirectory | None:
 
 def _parted(value: Any) -> list[str]:  # Any: JSON
     """Return the parts of what `<SEP>` joins; the reader of GraphML has parted some of it already."""
-    several = value if isinstance(value, list) else [_text(value)]
+    several = value if isinstance(value, list) else [text_of_value(value)]
     parts = (part.strip() for joined in several for part in str(joined).replace(JOINT, "\n").split("\n"))
     return list(dict.fromkeys(part for part in map(unquoted, parts) if part))
 
@@ -193,11 +194,6 @@ def _parted(value: Any) -> list[str]:  # Any: JSON
 def _weight(fields: Fields) -> float:
     weight = fields.get("weight")
     return float(weight) if isinstance(weight, int | float) else 1.0
-
-
-def _text(value: Any) -> str:  # Any: JSON
-    text = plain(value)
-    return text.strip() if isinstance(text, str) else identifier(text)
 
 
 def _file(fields: Fields) -> str:

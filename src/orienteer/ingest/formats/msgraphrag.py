@@ -28,6 +28,7 @@ from orienteer.ingest.formats.knowledge import (
     EntityRelation,
     KnowledgeWriter,
     Passage,
+    text_of_value,
     unquoted,
 )
 from orienteer.ingest.formats.parquet import Parquet
@@ -191,8 +192,7 @@ def _table(folder: Path, name: str) -> Path | None:
 
 
 def _text(row: Row, name: str) -> str:
-    value = plain(row.get(name))
-    return value.strip() if isinstance(value, str) else identifier(value)
+    return text_of_value(row.get(name))
 
 
 def _ids(row: Row, name: str) -> tuple[str, ...]:
