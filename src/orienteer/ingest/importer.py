@@ -53,7 +53,7 @@ class ImportOptions(Options):
     explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
     language: str = "en"
-    """The language of names and texts, where RDF has them in several."""
+    """The language of names and texts that RDF has in several languages."""
 
 
 def import_graph(
@@ -65,7 +65,7 @@ def import_graph(
 ) -> Report:
     """Make a graph of tables and publish it at the target; without a target only report the outcome.
 
-    Raises `BadInput`, and leaves nothing behind, where a source cannot be read as a graph.
+    Raises `BadInput`, and leaves nothing behind, if a source cannot be read as a graph.
     """
     options = options or ImportOptions()
     started = time.perf_counter()

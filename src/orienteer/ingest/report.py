@@ -71,7 +71,7 @@ class Report(Record):
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     peak_bytes: int | None = None
-    """The most memory that the process ever held; None where the system does not tell."""
+    """The most memory that the process ever held; None if the system does not tell."""
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
@@ -145,7 +145,7 @@ class Tally:
 
 
 def peak_bytes() -> int | None:
-    """Return the most memory that this process has held, None where the system does not tell."""
+    """Return the most memory that this process has held, None if the system does not tell."""
     try:
         import resource
     except ImportError:  # Windows

@@ -87,7 +87,7 @@ class GrbenchGraph:
 
 
 def recognize(source: Path, tally: Tally) -> GrbenchGraph | None:
-    """Return the graph where a file, or the one `graph.json` of a folder, begins as such; None where none does."""
+    """Return the graph where a file, or the one `graph.json` of a folder, begins as such; None if none does."""
     file = source / NAME if source.is_dir() else source
     if not file.is_file() or file.suffix != ".json":
         return None

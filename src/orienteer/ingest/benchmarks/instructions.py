@@ -78,7 +78,7 @@ def _instructions(pickled: Data) -> Iterator[tuple[pickletools.OpcodeInfo, Any, 
 
 
 def _effect(instruction: pickletools.OpcodeInfo) -> int:
-    """Return how many values more an instruction leaves; less those above the mark, where it takes these away."""
+    """Return how many values an instruction adds, not counting those above the mark that it removes."""
     before, after = instruction.stack_before, instruction.stack_after
     if pickletools.markobject in before:
         return len(after) - before.index(pickletools.markobject)

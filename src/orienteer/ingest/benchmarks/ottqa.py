@@ -127,7 +127,7 @@ class Tables:
 
 
 def recognize(source: Path) -> Tables | None:
-    """Return OTT-QA's tables and passages where both lie in a folder, None where they do not."""
+    """Return OTT-QA's tables and passages where both lie in a folder, None if they do not."""
     if not source.is_dir():
         return None
     for name in FOLDERS:

@@ -141,7 +141,7 @@ class _Unpickler(pickle.Unpickler):
         return result
 
     def persistent_load(self, pid: Any) -> Any:
-        """Return what lies outside the pickle, where its caller says how."""
+        """Return a value that lies outside the pickle, if the caller says how."""
         if self._persistent is None:
             raise ValueError("a value that lies outside the file")
         return self._persistent(pid)

@@ -207,7 +207,7 @@ def recognize(source: Path, *, explode: Mapping[str, str], private: Collection[s
 
 
 def _whole(path: Path) -> NDArray[np.int64]:
-    """Return a tensor of whole numbers, also where they are written as floats. Raises `BadInput` for other numbers."""
+    """Return a tensor of whole numbers, even if they are written as floats. Raises `BadInput` for other numbers."""
     numbers = tensor(path)
     if numbers.dtype.kind == "f" and not (np.isfinite(numbers) & (numbers == np.rint(numbers))).all():
         raise BadInput(f"{path} holds numbers that are not whole, where nodes and types are numbered: fetch it again")

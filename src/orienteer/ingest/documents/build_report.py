@@ -30,7 +30,7 @@ class _Survey(Record):
     """Files that are no documents, and links that lead out of the folder."""
     notes: tuple[str, ...] = ()
     unchanged: int | None = None
-    """Files that an update takes over as they were; None where it is no update."""
+    """Files that an update takes over as they were; None if it is no update."""
     added: int | None = None
     changed: int | None = None
     removed: int | None = None
@@ -45,13 +45,13 @@ class BuildReport(_Survey):
     chunking: str
     """How prose was cut: semantic or tokens."""
     similarity: dict[str, Any] | None = None  # Any: JSON
-    """Figures of the similarities, as the paper's appendix has them; None where there were no vectors."""
+    """Figures of the similarities, as the paper's appendix has them; None if there were no vectors."""
     embedded: int | None = None
-    """Texts that were embedded, not found in the cache; None where there was no embedder."""
+    """Texts that were embedded, not found in the cache; None if there was no embedder."""
     extracted: ExtractionSummary | None = None
-    """What was extracted from the chunks; None where nothing was."""
+    """What was extracted from the chunks; None if nothing was."""
     usage: Usage | None = None
-    """What a model was paid for; None where none was asked."""
+    """What a model was paid for; None if none was asked."""
     seconds: float = 0.0
     stages: dict[str, float] = {}
     """Seconds by stage."""
@@ -85,9 +85,9 @@ class BuildEstimate(_Survey):
 
     model: str | None = None
     metadata: Estimate | None = None
-    """None where no model would write metadata."""
+    """None if no model would write metadata."""
     extraction: Estimate | None = None
-    """None where no model would extract."""
+    """None if no model would extract."""
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the estimate as text for people, without its notes."""

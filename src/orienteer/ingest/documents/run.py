@@ -81,11 +81,11 @@ def build_graph(
 ) -> BuildReport:
     """Make a chunk graph of documents and tables and publish it at the target.
 
-    With a model it writes metadata about every chunk, or extracts from it (`BuildOptions.extract`, which goes without a
-    model too); its replies, and all vectors, are kept in the cache as they come, so that nothing is paid for twice.
-    What cannot be read is left out and told in the report. An update may leave out the sources: they are those of the
-    graph. Raises `BadInput`, and leaves the target as it was, where nothing can be read, or under `strict` where
-    anything cannot; `BadOption`, `GraphBusy`, `ModelError`.
+    A model writes metadata about every chunk, or extracts from it (`BuildOptions.extract`, which works without a model
+    too). Its replies, and all vectors, are cached as they come, so that nothing is paid for twice.
+    What cannot be read is left out, and the report lists it. An update without sources uses those of the graph. Raises
+    `BadInput`, and leaves the target as it was, if nothing can be read, or under `strict` if anything cannot;
+    `BadOption`, `GraphBusy`, `ModelError`.
     """
     build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent)
     return build.run(sources, target)
@@ -103,7 +103,7 @@ def estimate_build(
 ) -> BuildEstimate:
     """Return what a build would make, and what its model would take, without asking the model or writing a graph.
 
-    The documents are read and cut. For an update the target is the graph that is there. Raises as `build_graph` does.
+    The documents are read and cut. The target is the graph that an update replaces. Raises as `build_graph` does.
     """
     build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent)
     return build.estimate(sources, target)
@@ -229,7 +229,7 @@ class _Build:
         return intake
 
     def _annotator(self, recipe: BuildRecipe) -> Annotator | None:
-        """Return what has the model write metadata; None where it writes none."""
+        """Return what has the model write metadata; None if it writes none."""
         if self._model is None or not recipe.is_described:
             return None
         return Annotator(self._model, self._replies(), self._progress, self._concurrency)
@@ -243,7 +243,7 @@ class _Build:
         return fresh
 
     def _model_extractor(self, recipe: BuildRecipe) -> ModelExtractor | None:
-        """Return what has the model extract; None where nothing is extracted, or statistics do it."""
+        """Return what has the model extract; None if nothing is extracted, or statistics do it."""
         if recipe.extract is None or self._model is None:
             return None
         form = ReplyForm(recipe.extract, types_of(recipe.config.entity_types))
@@ -251,7 +251,7 @@ class _Build:
         return ModelExtractor(form, self._model, self._replies(), self._concurrency, self._progress, gleanings)
 
     def _extractor(self, recipe: BuildRecipe, sources: Sequence[Path], shelf: Shelf) -> Extractor | None:
-        """Return what extracts from the shelf, and tell what that would take; None where nothing is extracted."""
+        """Return what extracts from the shelf, and tell what that would take; None if nothing is extracted."""
         if recipe.extract is None:
             return None
         by_model = self._model_extractor(recipe)

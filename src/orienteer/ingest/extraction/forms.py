@@ -58,7 +58,7 @@ class ReplyContent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReplyForm:
-    """A form with the types that entities may have; any, where none are given."""
+    """A form with the types that entities may have; without types they may have any."""
 
     form: Form
     types: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class ReplyForm:
     ) -> ReplyContent | None:
         """Return what a reply says, record by record: a broken one is counted, and the others stay.
 
-        None where the reply is no object at all. `before` are the entities of earlier replies on the chunk.
+        None if the reply is no object at all. `before` are the entities of earlier replies on the chunk.
         """
         value = _object_in(content)
         if value is None:

@@ -47,7 +47,7 @@ class PassageEvidence(NamedTuple):
     """What one passage states."""
 
     entities: tuple[ExtractedEntity, ...]
-    """What its title names, where that is the subject of a triple."""
+    """The entity that its title names, if it is the subject of a triple."""
     statements: tuple[Statement, ...]
 
 
@@ -98,7 +98,7 @@ class _QuestionEvidence(NamedTuple):
     triples: tuple[tuple[str, str, str], ...]
     ids: frozenset[str]
     titles: frozenset[str]
-    """Of its gold passages, folded, where it names them by titles alone."""
+    """Of its gold passages, folded, if it names them by titles alone."""
 
 
 def gold_of(sources: Sequence[Path], passages: Iterable[Node]) -> GoldTriples:

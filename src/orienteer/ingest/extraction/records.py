@@ -154,7 +154,7 @@ def entity_type(text: str) -> str:
 
 
 def edge_type(predicate: str) -> str:
-    """Return a predicate in lower snake case, `related_to` where it is longer than a type, empty where it has no word.
+    """Return a predicate in lower snake case, `related_to` if it is longer than a type, empty if it has no word.
 
     One that is the name of an edge type of ours, such as mentions, is `mentions_relation`.
     """

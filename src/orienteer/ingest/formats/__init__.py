@@ -33,7 +33,7 @@ _OWN = frozenset(
 
 
 def format_of(path: Path) -> Format | None:
-    """Return the format that a file's name tells, None where it is not among those read."""
+    """Return the format of a file by its name, None if no format fits."""
     kind = suffix(path)
     form_of_file = next((form for form in FORMATS if kind in form.suffixes), None) or _registered(kind)
     if form_of_file is not None and isinstance(form_of_file.reader, Parquet) and path.suffix.lower() == ".gz":

@@ -90,7 +90,7 @@ class DelimitedText:
 
 
 def _taken(reader: Iterator[list[str]], rows: int, text: MeasuredBytes) -> list[list[str]]:
-    """Return the next rows, fewer where they are large. A single one that is too large is refused while it is read.
+    """Return the next rows, fewer if they are large. A single one that is too large is refused while it is read.
 
     Quoted fields span lines, and a row has any number of those, so that no bound on lines or fields is one on rows.
     """

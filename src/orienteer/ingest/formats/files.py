@@ -55,7 +55,7 @@ def require(path: Path) -> None:
 
 
 class MeasuredBytes(io.RawIOBase):
-    """The bytes of a file, unpacked where it is a gzip, measured as they come."""
+    """The bytes of a file, unpacked if it is a gzip, measured as they come."""
 
     def __init__(self, path: Path, packed: BinaryIO, *, has_lines: bool) -> None:
         self._path, self._packed, self._has_lines = path, packed, has_lines
@@ -104,10 +104,10 @@ class MeasuredBytes(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked where it is a gzip.
+    """Open a file for reading, unpacked if it is a gzip.
 
-    Raises `BadInput` while it is read where it is cut short, or comes to more than a file of its size may; with
-    `has_lines` also where one of its lines does.
+    Reading raises `BadInput` if the file is cut short, or comes to more than a file of its size may; with `has_lines`
+    also if one of its lines does.
     """
     require(path)
     try:

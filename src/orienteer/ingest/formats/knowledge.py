@@ -49,7 +49,7 @@ class Passage:
     name: str = ""
     document: str = ""
     order: int | None = None
-    """Its place in its document; None where the program does not tell."""
+    """Its place in its document; None if the program does not tell."""
     tokens: int | None = None
 
 

@@ -197,6 +197,6 @@ def _weight(fields: Fields) -> float:
 
 
 def _file(fields: Fields) -> str:
-    """Return the first file that something is from; empty where LightRAG knows none."""
+    """Return the first file that something is from; empty if LightRAG knows none."""
     files = _parted(fields.get("file_path"))
     return files[0] if files and files[0] not in NO_FILE else ""

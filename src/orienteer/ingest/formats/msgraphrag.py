@@ -213,5 +213,5 @@ def _number(row: Row, name: str) -> float | None:
 
 
 def _community(row: Row) -> str:
-    """Return which community a row is of; where 0.x has no such column its `id` says so."""
+    """Return the community of a row; in 0.x, which lacks the column, its `id`."""
     return identifier(plain(row["community"] if "community" in row else row.get("id")))

@@ -279,7 +279,7 @@ def _split(line: str, separator: str) -> list[str]:
 
 
 def _named(path: Path) -> str:
-    """Return the name of the table that a file is the header of, empty where its name does not say that it is one."""
+    """Return the name of the table that a file is the header of, empty if its name does not say that it is one."""
     name, count = HEADER_WORD.subn("", stem(path), count=1)
     return name if count else ""
 

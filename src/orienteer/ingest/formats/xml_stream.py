@@ -37,7 +37,7 @@ class NodeElement(NamedTuple):
 
 
 class EdgeElement(NamedTuple):
-    """An edge as it is written. `type` is empty where the format itself names none."""
+    """An edge as it is written. `type` is empty if the format itself names none."""
 
     source: str
     target: str
@@ -94,7 +94,7 @@ class ElementReader(ABC):
         self.edge_names: dict[str, None] = {}
         """Attributes that are declared for edges, in order."""
         self.node_type = ""
-        """The attribute that holds the type of every node, where the file follows a known custom; else empty."""
+        """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
         self.edge_type = ""
         self.meta: Mapping[str, Any] | None = None  # Any: JSON
         """What our own export says of the graph; None in a file by others."""

@@ -24,7 +24,7 @@ PHRASE = re.compile(r"^(?P<from>.+?) (?P<arrow>[-<>]) (?P<verb>.+) (?P=arrow) (?
 
 @dataclass(slots=True)
 class Labels:
-    """Labels by type, further words for types, and which types hold what was read, where others were made of it."""
+    """Labels by type, further words for types, and the types of nodes that were read, not made of others."""
 
     labels: dict[str, str] = field(default_factory=dict)
     also_called: dict[str, tuple[str, ...]] = field(default_factory=dict)

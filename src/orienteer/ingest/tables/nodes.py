@@ -193,7 +193,7 @@ def _flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _prose(key: str, value: JsonValue) -> str | None:
-    """Return a value as text where it is prose, None where it is a property."""
+    """Return a value as text if it is prose, None if it is a property."""
     if isinstance(value, list):
         if value and all(isinstance(member, dict) for member in value):
             several = [

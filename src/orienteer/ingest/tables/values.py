@@ -95,7 +95,7 @@ def items(value: JsonValue) -> list[str]:
 
 
 def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format can hold
-    """Return the object that a cell holds, also written as JSON text; None where it holds none."""
+    """Return the object that a cell holds, also written as JSON text; None if it holds none."""
     if isinstance(value, dict):
         return value
     if isinstance(value, str) and value[:1] == "{" and value[-1:] == "}":
@@ -166,7 +166,7 @@ class TypedValues:
 
 
 def numeric(text: str) -> int | float | None:
-    """Return the number that a text spells, whole where it is spelled so; None where it spells none."""
+    """Return the number that a text spells, an integer if it is spelled as one; None if it spells none."""
     if len(text) > LONGEST_SPELLED or "_" in text:
         return None
     kind = int if text.strip().lstrip("+-").isdecimal() else float

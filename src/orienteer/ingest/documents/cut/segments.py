@@ -114,7 +114,7 @@ def _segment(header: Sequence[str], rows: Sequence[tuple[str, ...]], first: int,
 
 
 def _cell(text: str, most: int) -> str:
-    """Return a cell in one line, cut off where it is too long."""
+    """Return a cell in one line, cut off if it is too long."""
     if len(text) > most:
         text = f"{text[:most]}…"
     return _BREAKS.sub(" ", text).strip()

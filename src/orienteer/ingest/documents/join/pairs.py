@@ -75,7 +75,7 @@ class _Targets:
                 self._anchors.setdefault((str(file), str(anchor)), node.id)
 
     def of(self, link: str, file: str) -> str | None:
-        """Return the node that a link in a file leads to, None where it leads out of the documents."""
+        """Return the node that a link in a file leads to, None if it leads out of the documents."""
         if _SCHEME.match(link):
             return None
         before, _, after = link.partition("#")
@@ -102,7 +102,7 @@ def mention_edges(names: CorpusNames) -> Iterator[Edge]:
     """Return the edges of chunks to chunks whose title they mention.
 
     Weight: idf of the title / chunks so titled. A chunk does not mention its own title, nor that of its document.
-    Properties: `names`, what is mentioned; `rows` and `columns`, where in a table, row numbers as in the file.
+    Properties: `names` that are mentioned; in a table also `rows`, as numbered in the file, and `columns`.
     """
     mentions: dict[tuple[int, int], list[tuple[int, int | None, int | None]]] = {}
     parts = names.parts

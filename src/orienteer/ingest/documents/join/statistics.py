@@ -82,7 +82,7 @@ def nodes_of(kinds: Kinds) -> int:
 def histogram(values: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
     """Return how often values, (pairs,), fall into each of equal bins, and the values at the percentiles of table 5.
 
-    `edges` has one number more than `counts`; all of it is empty where there are no pairs.
+    `edges` has one number more than `counts`; all of it is empty if there are no pairs.
     """
     if not len(values):
         return {"edges": [], "counts": [], "percentiles": {}}

@@ -48,7 +48,7 @@ class Weaver:
         self.greatest: dict[str, float] = {}
         """The greatest weight of each type whose weights say something."""
         self.similarity: dict[str, Any] | None = None  # Any: JSON
-        """Figures of the similarities, None where there were no vectors."""
+        """Figures of the similarities, None if there were no vectors."""
 
     def add_nodes(self) -> None:
         """Add the nodes. Raises `DuplicateNode` if two corpora share ids."""
@@ -66,9 +66,9 @@ class Weaver:
         return find_names(self._shelf, progress=self._progress, share=self._config.name_share)
 
     def publish_names(self, target: Path) -> None:
-        """Put the names beside the graph that was published, where they were found for its edges.
+        """Publish the names beside the graph, if its edges needed them.
 
-        Who asks it finds them otherwise. Raises `GraphBusy`.
+        Otherwise the first question that needs them finds them. Raises `GraphBusy`.
         """
         if "names" in vars(self):
             graph = Graph.open(target)

@@ -72,7 +72,7 @@ class Blocks(list[Block]):
 
 @dataclass(slots=True)
 class Page:
-    """The title and the blocks of one text; the title is empty where it has none."""
+    """The title and the blocks of one text; the title is empty if it has none."""
 
     title: str = ""
     blocks: list[Block] = field(default_factory=Blocks)
@@ -107,6 +107,6 @@ class Document:
     is_whole: bool = False
     """It is one chunk already and is never cut: a passage of a corpus."""
     is_row: bool = False
-    """A row of a collection: where it is one chunk, that chunk is all there is of it."""
+    """A row of a collection. If it is one chunk, the chunk is its only node."""
     has_title: bool = True
     """Its title was found in it, and is not merely the name of its file."""

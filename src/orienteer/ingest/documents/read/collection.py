@@ -134,7 +134,7 @@ class KnownSource:
 
 
 def recognize(sources: Sequence[Path]) -> KnownSource | None:
-    """Return the layout of the one source, or None where the files of the sources are read one by one."""
+    """Return the layout of the one source, or None if the files of the sources are read one by one."""
     if len(sources) != 1 or not sources[0].exists():
         return None
     source = sources[0]

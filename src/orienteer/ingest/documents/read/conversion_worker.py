@@ -41,7 +41,7 @@ MOST_UNPACKED = 1 << 30
 SMALL = 16 << 20
 """Bytes that any archive may unpack to, whatever its ratio: less than a table's, for it is held as a whole."""
 MOST_MEMORY = 4 << 30
-"""Bytes of memory that a conversion may take, where the system can hold it to that."""
+"""Bytes of memory that a conversion may take, if the system can enforce it."""
 _SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
 _BLOCK, _CELL = 100, 4  # characters that a block, and a cell or a row, take beside their text
 _STYLES = "\n".join(
@@ -240,7 +240,7 @@ def _paged(title: str, markdown: str) -> Read:
 
 
 def _headed(block: Block) -> Block:
-    """Take the first row of a table for its header, where Word does not say which row is one."""
+    """Take the first row of a table for its header, if Word names none."""
     if isinstance(block, Prose) or any(block.header):
         return block
     header, *rows = block.rows or [block.header]

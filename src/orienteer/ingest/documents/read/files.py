@@ -83,7 +83,7 @@ def _check_apart(sources: Sequence[Path]) -> None:
 
 
 def kind_of(path: Path) -> Kind | None:
-    """Return what a file is by its name, None where it is no document."""
+    """Return what a file is by its name, None if it is no document."""
     suffix = path.suffix.lower()
     if suffix == ".gz":
         return "table" if format_of(path) is not None else None

@@ -309,7 +309,7 @@ def _unclosed(heading: str) -> str:
 
 
 def _without(mark: re.Pattern[str], text: str) -> str:
-    """Return a text without the mark that it begins with, where it does."""
+    """Return a text without the mark at its beginning, if it has one."""
     match = mark.match(text)
     return text[match.end() :] if match is not None else text
 

@@ -121,7 +121,7 @@ class RdfDocument:
             raise BadInput(f"{self.path} ends before its outermost element does: it is cut short; fetch it again")
 
     def _streamed(self, base: str) -> RdfFormat:
-        """Return the JSON-LD parser that holds no more than it must, where the order of the file's keys allows it."""
+        """Return the JSON-LD parser that holds no more than it must, if the order of the file's keys allows it."""
         from pyoxigraph import RdfFormat, parse
 
         with opened(self.path) as raw:
@@ -147,7 +147,7 @@ class RdfDocument:
 
 
 def _batch(first: Quad, quads: Iterator[Quad], reader: _CheckedBytes) -> list[Quad]:
-    """Return the next statements, fewer where they are heavy: a prefix of a megabyte makes them so by one letter."""
+    """Return the next statements, fewer if they are heavy: a prefix of a megabyte makes them so by one letter."""
     batch, characters = [first], 0
     while len(batch) < _BATCH and characters <= MOST_HELD and (some := list(islice(quads, _STEP))):
         batch += some

@@ -38,7 +38,7 @@ class Literal(NamedTuple):
 
     @property
     def language(self) -> str:
-        """Return its language, empty where it has none."""
+        """Return its language, empty if it has none."""
         return self.kind[1:] if self.kind[:1] == "@" else ""
 
     @property
@@ -69,7 +69,7 @@ class Languages:
         self._left: Counter[str] = Counter()
 
     def choose(self, values: Sequence[Literal]) -> Sequence[Literal]:
-        """Return those of several values that are kept: in the wanted language, then those without any.
+        """Choose among several values: those in the wanted language, then those without a language.
 
         Where there are neither, those in the language that comes first.
         """
