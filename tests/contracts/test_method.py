@@ -16,6 +16,7 @@ from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question, Result, Trajectory
+from orienteer.retrieval.bases.table import BASES
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -81,7 +82,8 @@ def test_every_implementation_is_in_the_table():
             is_method = callable(getattr(one, "retrieve", None)) and hasattr(one, "name")  # what they share has none
             if is_method and one.__module__.startswith("orienteer.methods"):
                 found.add(one)
-    assert found == {method.load() for method in METHODS.values()}
+    assert found == {method.load() for method in METHODS.values() if not method.is_knowledge_base}
+    assert dict(BASES) == {name: method.target for name, method in METHODS.items() if method.is_knowledge_base}
 
 
 def test_it_has_the_name_that_people_type(name, graph):

@@ -15,7 +15,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.bases import Hippo as HippoMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.expansion.fact_seeds import Facts
@@ -366,7 +366,7 @@ def test_the_walk_over_a_persons_graph_is_pagerank(build):
 
 
 def test_as_a_method_and_once_more_from_its_trajectory(films):
-    result = HippoMethod(films).retrieve(Question(text=QUESTION, k=3), Allowance())
+    result = METHODS["hippo"].make(films).retrieve(Question(text=QUESTION, k=3), Allowance())
     assert [hit.id for hit in result.hits] == ["film", "ada", "town"]
     assert result.stopped_by == "finish"
     said = json.loads(arguments_of("hippo", Query(QUESTION, k=3), HippoConfig()))

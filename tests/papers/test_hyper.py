@@ -8,7 +8,7 @@ from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.budget import Allowance
-from orienteer.methods.bases import Hyper as HyperMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.hyper import Hyper, HyperConfig
 from orienteer.retrieval.bases.table import open_base
@@ -234,7 +234,7 @@ def test_a_given_graph_answers_with_its_nodes(small):
     assert "f1" in ids(found.nodes)
     assert found.semantic().nodes == found.nodes
     assert {"p2"} <= {end for one in found.edges for end in (one.item.source, one.item.target)}
-    kept = HyperMethod(small).retrieve(Question(text="Noor Vik", node_types=("film",)), Allowance())
+    kept = METHODS["hyper"].make(small).retrieve(Question(text="Noor Vik", node_types=("film",)), Allowance())
     assert {hit.type for hit in kept.hits} == {"film"}
 
 
@@ -256,7 +256,7 @@ def test_vectors_take_part(build, tmp_path):
 
 
 def test_a_trajectory_can_be_replayed(facts):
-    result = HyperMethod(facts, HyperConfig(facts=2)).retrieve(Question(text="Is Brolin safe?"), Allowance())
+    result = METHODS["hyper"].make(facts, options={"facts": 2}).retrieve(Question(text="Is Brolin safe?"), Allowance())
     recorded = result.trajectories[0].steps[0].observations[0].nodes
     assert [one.now.nodes for one in replay(result.trajectories[0], facts)] == [recorded]
     query = Query("Is Brolin safe?", low=("Brolin",))

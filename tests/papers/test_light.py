@@ -11,7 +11,7 @@ from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.budget import Allowance
-from orienteer.methods.bases import Light as LightMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.light import Light, LightConfig
 from orienteer.retrieval.bases.table import open_base
@@ -291,7 +291,7 @@ def test_the_method_ranks_passages_and_replays(graph):
     found = Retriever(graph, "light", settings=Settings(), level="hybrid").ask("Who directed Ferry?")
     assert found.hits[0].id == "p1"
     assert all(one.is_equal for one in replay(found.trajectories[0], graph))
-    assert LightMethod(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
+    assert METHODS["light"].make(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
 
 
 # ------------------------------------------------------------------------------------------------------------- reasons

@@ -13,7 +13,7 @@ from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.bases import MsGraph as MsGraphMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.msgraph import MsGraph, MsGraphConfig
 from orienteer.retrieval.expansion import communities
@@ -224,7 +224,7 @@ def test_options_are_checked(graph):
     with pytest.raises(BadOption, match="reports is 'all'"):
         MsGraphConfig(reports="all")
     with pytest.raises(BadOption, match="there is no model"):
-        MsGraphMethod(graph, MsGraphConfig(reports="model"))
+        METHODS["msgraph-local"].make(graph, options={"reports": "model"})
 
 
 def test_a_persons_graph_and_one_of_passages_alone(small, build):
@@ -246,7 +246,7 @@ def test_the_method_ranks_passages_and_replays(graph):
     assert found.hits[0].id == "p_k0"
     assert {hit.type for hit in found.hits} == {"chunk"}
     assert all(one.is_equal for one in replay(found.trajectories[0], graph))
-    assert MsGraphMethod(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
+    assert METHODS["msgraph-local"].make(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
 
 
 def test_a_title_is_made_of_members_and_names_none_twice(build):

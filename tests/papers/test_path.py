@@ -9,7 +9,7 @@ from fakes.limits import limits_in
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.llm.budget import Allowance
-from orienteer.methods.bases import Path as PathMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.path import Paths, PathsConfig
 from orienteer.retrieval.bases.table import open_base
@@ -185,8 +185,10 @@ def test_answers_can_be_kept_by_type_and_paths_go_over_all(small):
     query = Query("Ada Holm and Noor Vik", low=("Ada Holm", "Noor Vik"))
     found = gathered(small, query, seeds=2, node_types=("film",))
     assert "f1" in ids(found.nodes)
-    hits = PathMethod(small, PathsConfig(seeds=2)).retrieve(
-        Question(text="Ada Holm and Noor Vik", node_types=("film",)), Allowance()
+    hits = (
+        METHODS["path"]
+        .make(small, options={"seeds": 2})
+        .retrieve(Question(text="Ada Holm and Noor Vik", node_types=("film",)), Allowance())
     )
     assert {hit.type for hit in hits.hits} == {"film"}
 
@@ -212,7 +214,7 @@ def test_the_same_query_gives_the_same_evidence(extracted):
 
 
 def test_a_trajectory_can_be_replayed(extracted):
-    method = PathMethod(extracted, PathsConfig(paths=3))
+    method = METHODS["path"].make(extracted, options={"paths": 3})
     result = method.retrieve(Question(text=ASKED.text), Allowance())
     assert [one.now.nodes for one in replay(result.trajectories[0], extracted)] == [
         result.trajectories[0].steps[0].observations[0].nodes

@@ -11,7 +11,7 @@ from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.baselines.react import React, ReactConfig
-from orienteer.methods.bases import Naive
+from orienteer.methods.table import METHODS
 from orienteer.records import Message, Node, Question, ToolCall
 
 QUESTION = "Which languages did Niklaus Wirth design?"
@@ -234,7 +234,7 @@ def test_over_documents_it_reads_passages_whole_as_many_as_the_other_text_method
     ]
     assert any(line.endswith("She was born in Orsova.") for line in lines)  # behind what a snippet shows
     found = result.trajectories[0].steps[0].observations[0].nodes
-    assert list(found) == [hit.id for hit in Naive(coast).retrieve(_asked(k=2), Allowance()).hits]
+    assert list(found) == [hit.id for hit in METHODS["naive"].make(coast).retrieve(_asked(k=2), Allowance()).hits]
     assert ids(result) == ["d#1"]
 
 

@@ -15,7 +15,7 @@ from orienteer.evaluation.running.asker import Task, _outcome
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.evaluation.scores.answers import short_answer
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods.bases import Gathering
+from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.table import method_of
 from orienteer.records import Question
 from orienteer.retrieval.bases.naive import NaiveConfig
@@ -30,8 +30,8 @@ class Fixed:
 
     name = "naive"
 
-    def __init__(self, graph, evidence):
-        self.graph, self.evidence = graph, evidence
+    def __init__(self, graph, evidence, **options):
+        self.graph, self.evidence, self.config = graph, evidence, NaiveConfig(**options)
 
     def gather(self, query, run):
         if isinstance(self.evidence, Exception):
@@ -54,7 +54,7 @@ def answered(graph, evidence, words=ANSWER, *, run=None, **options):
             raise words
         return words
 
-    method = Gathering(Fixed(graph, evidence), NaiveConfig(**options))
+    method = KnowledgeBaseMethod(Fixed(graph, evidence, **options))
     method.name = "fixed"
     result = method.retrieve_and_answer(
         Question(text=QUESTION, **limits), run or Allowance(reserve=1), ScriptedModel(policy)
@@ -201,7 +201,7 @@ def test_what_answers_come_from_is_checked():
 
 def test_what_an_answer_cites_is_no_part_of_it_to_a_measure(asking, tmp_path, coast):
     """The labels of relations stand for entities, which are no hits of a ranking of passages."""
-    relational = Gathering(Fixed(coast, whole(coast)), NaiveConfig())
+    relational = KnowledgeBaseMethod(Fixed(coast, whole(coast)))
     relational.name = "naive"
     result = relational.retrieve_and_answer(Question(text=QUESTION), Allowance(), ScriptedModel(lambda *_: ANSWER))
     variant = Variant("naive", method_of("naive"), {})

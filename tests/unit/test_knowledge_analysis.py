@@ -10,7 +10,7 @@ from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.bases import Light as LightMethod
+from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.analysis import ModelAnalyzer, NameAnalyzer, open_analyzer
 from orienteer.retrieval.bases.light import Light, LightConfig
@@ -168,11 +168,13 @@ def test_a_graph_without_entities_can_be_analyzed(tmp_path):
 
 
 def test_a_reply_that_cannot_be_read_is_noted(graph):
-    found = LightMethod(graph, LightConfig(analysis="model"), replies("no json")[0]).retrieve(
-        Question(text="Who directed Night Ferry?"), Allowance()
+    found = (
+        METHODS["light"]
+        .make(graph, model=replies("no json")[0], options={"analysis": "model"})
+        .retrieve(Question(text="Who directed Night Ferry?"), Allowance())
     )
     assert any("the query is analyzed by names" in note for note in found.notes)
-    good = LightMethod(graph, LightConfig(analysis="model"), replies(GOOD)[0])
+    good = METHODS["light"].make(graph, model=replies(GOOD)[0], options={"analysis": "model"})
     assert not any("by names" in note for note in good.retrieve(Question(text="Who?"), Allowance()).notes)
 
 
@@ -180,7 +182,7 @@ def test_what_a_dead_model_said_is_told(graph):
     def dead(messages, tools, sampling):
         raise ModelError("http://localhost:1/v1 failed with 500")
 
-    method = LightMethod(graph, LightConfig(analysis="model"), ScriptedModel(dead))
+    method = METHODS["light"].make(graph, model=ScriptedModel(dead), options={"analysis": "model"})
     found = method.retrieve(Question(text="Who?"), Allowance())
     assert found.trajectories[0].error == "http://localhost:1/v1 failed with 500"
     assert str(failure(found)) == "http://localhost:1/v1 failed with 500"

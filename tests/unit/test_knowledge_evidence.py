@@ -9,7 +9,7 @@ from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
-from orienteer.methods.bases import Naive as NaiveMethod
+from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.flat.bm25 import Bm25
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.naive import Naive, NaiveConfig
@@ -221,7 +221,7 @@ def test_naive_finds_passages_alone_and_says_why_it_finds_nothing(graph):
 
 
 def test_a_gathering_is_replayed_from_its_trajectory(graph):
-    result = NaiveMethod(graph).retrieve(_asked(k=2), Allowance(Budget()))
+    result = KnowledgeBaseMethod(Naive(graph)).retrieve(_asked(k=2), Allowance(Budget()))
     (trajectory,) = result.trajectories
     said = json.loads(trajectory.steps[0].reply.message.tool_calls[0].arguments)
     assert said == {"base": "naive", "query": "Boeing founder", "options": {"k": 2}}
@@ -231,7 +231,7 @@ def test_a_gathering_is_replayed_from_its_trajectory(graph):
 
 def test_a_gathering_is_told_as_it_happens(graph):
     told = []
-    result = NaiveMethod(graph).retrieve(_asked(), Allowance(Budget(), listener=told.append))
+    result = KnowledgeBaseMethod(Naive(graph)).retrieve(_asked(), Allowance(Budget(), listener=told.append))
     assert told == list(result.trajectories[0].steps)
 
 

@@ -1,19 +1,18 @@
-"""The retrievers of graph knowledge bases as methods: a query is made of the question, evidence gathered and ranked.
+"""The retrievers of graph knowledge bases as methods.
 
-Each is a class of `orienteer.retrieval`; GraphSearch plugs on the same ones (002, section 4.1). With a model each
-answers in one round, from the whole evidence or a part of it (figure 2).
+GraphSearch plugs on the same ones (002, section 4.1). With a model each answers in one round, from the whole evidence
+or a part of it (figure 2).
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from orienteer.agents.answer import answer_from
 from orienteer.agents.hits import present
-from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
-from orienteer.graph.store import Graph
+from orienteer.errors import BudgetExhausted, Error, ModelError
 from orienteer.llm.exchange import recorded_by
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import (
@@ -30,22 +29,8 @@ from orienteer.records import (
     Trajectory,
     Usage,
 )
-from orienteer.retrieval.analysis import open_analyzer
-from orienteer.retrieval.bases.hippo import Hippo as HippoBase
-from orienteer.retrieval.bases.hippo import HippoConfig
-from orienteer.retrieval.bases.hyper import Hyper as HyperBase
-from orienteer.retrieval.bases.hyper import HyperConfig
-from orienteer.retrieval.bases.light import Light as LightBase
-from orienteer.retrieval.bases.light import LightConfig
-from orienteer.retrieval.bases.mini import Mini as MiniBase
-from orienteer.retrieval.bases.mini import MiniConfig
-from orienteer.retrieval.bases.msgraph import MsGraph as MsGraphBase
-from orienteer.retrieval.bases.msgraph import MsGraphConfig
-from orienteer.retrieval.bases.naive import Naive as NaiveBase
-from orienteer.retrieval.bases.naive import NaiveConfig
-from orienteer.retrieval.bases.path import Paths, PathsConfig
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.query import Analyzer, GatherConfig, KnowledgeBase, Query
+from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
 from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed
@@ -56,14 +41,12 @@ class _Gathered(NamedTuple):
     evidence: Evidence
 
 
-class Gathering:
-    """A retriever as a method. Raises `BadOption` where the graph lacks what it reads."""
+class KnowledgeBaseMethod:
+    """A knowledge base as a method: a query is made of the question, evidence gathered and ranked."""
 
-    name: ClassVar[str]
-
-    def __init__(self, base: KnowledgeBase, config: GatherConfig, analyzer: Analyzer | None = None) -> None:
-        self.base, self.config, self.analyzer = base, config, analyzer
-        self._spaces = Spaces(base.graph, config.mode)
+    def __init__(self, base: KnowledgeBase, analyzer: Analyzer | None = None) -> None:
+        self.name, self.base, self.analyzer = base.name, base, analyzer
+        self._spaces = Spaces(base.graph, base.config.mode)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the passages of the evidence, best first; in a graph without passages its nodes."""
@@ -72,11 +55,11 @@ class Gathering:
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Gather once, and answer from the evidence, or the part of it that the options name, in one call."""
         result, found = self._gathered(question, run)
-        asked = self.config.answer_from
+        asked = self.base.config.answer_from
         part = {"all": found, "text": found.semantic(), "graph": found.relational()}[asked]
         if found and not part:
             result = result.model_copy(update={"notes": (*result.notes, f"nothing of the evidence is {asked}")})
-        return answer_from(result, render(part, self.base.graph, self.config.answer_tokens), model=model, run=run)
+        return answer_from(result, render(part, self.base.graph, self.base.config.answer_tokens), model=model, run=run)
 
     def _gathered(self, question: Question, run: Run) -> _Gathered:
         started = time.perf_counter()
@@ -129,7 +112,7 @@ class Gathering:
         return tuple(present(graph, row, score=one.score, query=question.text, why=one.why) for row, one in kept)
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
-        call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.base.name, query, self.config))
+        call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))
         found = observed(evidence, self.base.graph)
         return Step(
             reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
@@ -140,83 +123,3 @@ class Gathering:
 def _with(evidence: Evidence, error: Error) -> Evidence:
     """Return evidence with the calls of a model that led to an error."""
     return replace(evidence, trajectories=(*evidence.trajectories, *recorded_by(error)))
-
-
-class Naive(Gathering):
-    """Passages by words and meaning, nothing of the graph."""
-
-    name = "naive"
-
-    def __init__(self, graph: Graph, config: NaiveConfig | None = None) -> None:
-        config = config if config is not None else NaiveConfig()
-        super().__init__(NaiveBase(graph, config), config)
-
-
-class Hippo(Gathering):
-    """Passages by a random walk over entities or names. Of its steps, choosing among facts alone asks a model."""
-
-    name = "hippo"
-
-    def __init__(self, graph: Graph, config: HippoConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else HippoConfig()
-        super().__init__(HippoBase(graph, config, model=model), config)
-
-
-class Path(Gathering):
-    """Paths among what a question names, pruned by flow, and the passages that state them."""
-
-    name = "path"
-
-    def __init__(self, graph: Graph, config: PathsConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else PathsConfig()
-        analyzer = open_analyzer(graph, config.analysis, model)
-        super().__init__(Paths(graph, config, analyzer), config, analyzer)
-
-
-class Hyper(Gathering):
-    """Facts and the entities they tie together, expanded both ways, and the passages of both."""
-
-    name = "hyper"
-
-    def __init__(self, graph: Graph, config: HyperConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else HyperConfig()
-        analyzer = open_analyzer(graph, config.analysis, model)
-        super().__init__(HyperBase(graph, config, analyzer), config, analyzer)
-
-
-class Light(Gathering):
-    """Entities by a question's names, relations by its themes, and the passages that both vote for."""
-
-    name = "light"
-
-    def __init__(self, graph: Graph, config: LightConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else LightConfig()
-        analyzer = open_analyzer(graph, config.analysis, model)
-        super().__init__(LightBase(graph, config, analyzer), config, analyzer)
-
-
-class Mini(Gathering):
-    """Paths of two edges from what a question names vote for what may answer it."""
-
-    name = "mini"
-
-    def __init__(self, graph: Graph, config: MiniConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else MiniConfig()
-        analyzer = open_analyzer(graph, config.analysis, model)
-        super().__init__(MiniBase(graph, config, analyzer), config, analyzer)
-
-
-class MsGraph(Gathering):
-    """Entities near a question, their relations and passages, and reports of their communities.
-
-    A model writes the reports where `reports` says so, and `BadOption` is raised where there is none.
-    """
-
-    name = "msgraph-local"
-
-    def __init__(self, graph: Graph, config: MsGraphConfig | None = None, model: LanguageModel | None = None) -> None:
-        config = config if config is not None else MsGraphConfig()
-        if config.reports == "model" and model is None:
-            raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
-        analyzer = open_analyzer(graph, config.analysis, model)
-        super().__init__(MsGraphBase(graph, config, analyzer, model=model), config, analyzer)

@@ -24,6 +24,8 @@ class MethodCard:
     """Its one lower-case name."""
     target: str
     """Where its class is: `package.module:Class`. It is called with `graph`, and with what this card names."""
+    is_knowledge_base: bool = False
+    """Whether its class is one of `orienteer.retrieval.bases`, of which a `KnowledgeBaseMethod` is made."""
     config: str | None = None
     """Where the class of its options is, which it takes as `config`; None where there is nothing to choose."""
     model: Literal["no", "optional", "required"] = "no"
@@ -46,10 +48,10 @@ class MethodCard:
         """Whether nothing can be asked without a model, the method that it starts from included."""
         return self.model == "required" or (self.over is not None and self.over.needs_model)
 
-    def load(self) -> Callable[..., Method]:
+    def load(self) -> Callable[..., Any]:  # Any: a method, or a knowledge base to make one of
         """Return the class. Raises `BadOption` where it cannot be imported."""
-        method_class: Callable[..., Method] = import_at(self.target)
-        return method_class
+        target: Callable[..., Any] = import_at(self.target)
+        return target
 
     def config_class(self) -> type[Options] | None:
         """Return the class of its options, None where it has none. Raises `BadOption` where it cannot be imported."""
@@ -77,7 +79,14 @@ class MethodCard:
             arguments[self.slot] = inner
         if rerank is not None:
             arguments["rerank"] = rerank
-        return self.load()(graph=graph, **arguments)
+        if self.is_knowledge_base:
+            from orienteer.methods.bases import KnowledgeBaseMethod
+
+            base = self.load()(graph=graph, **arguments)
+            base.require_model()
+            return KnowledgeBaseMethod(base, base.analyzer)
+        method: Method = self.load()(graph=graph, **arguments)
+        return method
 
     def turns_kept(self, options: Mapping[str, Any]) -> int:
         """Return how many last turns a budget keeps back where these options are set."""

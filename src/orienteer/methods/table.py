@@ -51,7 +51,8 @@ _TABLE = (
     ),
     MethodCard(
         name="hippo",
-        target="orienteer.methods.bases:Hippo",
+        target="orienteer.retrieval.bases.hippo:Hippo",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.hippo:HippoConfig",
         model="optional",
         summary="passages by a random walk over the names, entities or facts that join them",
@@ -59,7 +60,8 @@ _TABLE = (
     ),
     MethodCard(
         name="hyper",
-        target="orienteer.methods.bases:Hyper",
+        target="orienteer.retrieval.bases.hyper:Hyper",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.hyper:HyperConfig",
         model="optional",
         summary="facts and the entities they tie together, expanded both ways, and the passages of both",
@@ -67,7 +69,8 @@ _TABLE = (
     ),
     MethodCard(
         name="light",
-        target="orienteer.methods.bases:Light",
+        target="orienteer.retrieval.bases.light:Light",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.light:LightConfig",
         model="optional",
         summary="entities by names, relations by themes, and the passages that both vote for",
@@ -75,7 +78,8 @@ _TABLE = (
     ),
     MethodCard(
         name="mini",
-        target="orienteer.methods.bases:Mini",
+        target="orienteer.retrieval.bases.mini:Mini",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.mini:MiniConfig",
         model="optional",
         summary="paths of two edges from what a question names vote for what may answer it",
@@ -83,7 +87,8 @@ _TABLE = (
     ),
     MethodCard(
         name="msgraph-local",
-        target="orienteer.methods.bases:MsGraph",
+        target="orienteer.retrieval.bases.msgraph:MsGraph",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.msgraph:MsGraphConfig",
         model="optional",
         summary="entities, their relations and passages, and reports of their communities",
@@ -91,14 +96,16 @@ _TABLE = (
     ),
     MethodCard(
         name="naive",
-        target="orienteer.methods.bases:Naive",
+        target="orienteer.retrieval.bases.naive:Naive",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.naive:NaiveConfig",
         summary="ranks passages by words and nearness; the floor of the retrievers of knowledge bases",
         paper="GraphSearch (002), section 4.1",
     ),
     MethodCard(
         name="path",
-        target="orienteer.methods.bases:Path",
+        target="orienteer.retrieval.bases.path:Paths",
+        is_knowledge_base=True,
         config="orienteer.retrieval.bases.path:PathsConfig",
         model="optional",
         summary="paths among what a question names, pruned by flow, and the passages that state them",

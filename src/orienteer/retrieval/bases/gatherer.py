@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
 
 from orienteer.errors import BudgetExhausted, Error
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig, open_analyzer
 from orienteer.retrieval.evidence import Evidence, unpaid
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
@@ -23,8 +23,11 @@ class Gatherer(ABC, Generic[_C]):
 
     name: ClassVar[str]
 
-    def __init__(self, config: _C, spaces: Spaces, analyzer: Analyzer | None = None) -> None:
-        self.graph, self.config, self.spaces, self._analyzer = spaces.graph, config, spaces, analyzer
+    def __init__(
+        self, config: _C, spaces: Spaces, analyzer: Analyzer | None = None, *, model: LanguageModel | None = None
+    ) -> None:
+        self.graph, self.config, self.spaces = spaces.graph, config, spaces
+        self._analyzer, self._model = analyzer, model
 
     def gather(self, query: Query, run: Run) -> Evidence:
         """Return what the graph holds about a query, best first; evidence of nothing says why.
@@ -55,15 +58,23 @@ class Gatherer(ABC, Generic[_C]):
 
     def _analyzed(self, query: Query, run: Run) -> Query:
         """Return a query with its analysis, as far as this retriever has any."""
-        if query.low or query.high or query.answer_types or query.trajectories or self._opened is None:
+        if query.low or query.high or query.answer_types or query.trajectories or self.analyzer is None:
             return query
-        return query.analyzed(self._opened, run)
+        return query.analyzed(self.analyzer, run)
 
     @cached_property
-    def _opened(self) -> Analyzer | None:
+    def analyzer(self) -> Analyzer | None:
+        """Return what analyzes questions, None where their text alone counts. Raises `BadOption` without a model."""
         if self._analyzer is not None or not isinstance(self.config, AnalyzedConfig):
             return self._analyzer
-        return open_analyzer(self.graph, self.config.analysis)
+        return open_analyzer(self.graph, self.config.analysis, self._model)
+
+    def require_model(self) -> None:
+        """Raise `BadOption` where the options want a model and there is none.
+
+        Otherwise nothing is raised before it is asked: what was once gathered with a model is read again without one.
+        """
+        _ = self.analyzer
 
     @cached_property
     def _by_words(self) -> Gatherer[_C]:

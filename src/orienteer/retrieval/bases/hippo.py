@@ -127,14 +127,14 @@ class Hippo(Gatherer[HippoConfig]):
         graph: Graph,
         config: HippoConfig | None = None,
         analyzer: Analyzer | None = None,
+        *,
         model: LanguageModel | None = None,
     ) -> None:
         config = config if config is not None else HippoConfig()
         if config.filter and model is None:
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
         spaces = Spaces(graph, config.mode)
-        super().__init__(config, spaces, analyzer)
-        self._model = model
+        super().__init__(config, spaces, analyzer, model=model)
         self._titles = TitleFinder(graph)
         self._incidence = incidence = open_incidence(graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
@@ -147,7 +147,7 @@ class Hippo(Gatherer[HippoConfig]):
             self._facts = Facts(spaces, incidence, k=config.fact_k, phrases=config.phrases, model=chooser)
 
     def _again(self, config: HippoConfig) -> Hippo:
-        return Hippo(self.graph, config, self._analyzer, self._model)
+        return Hippo(self.graph, config, self._analyzer, model=self._model)
 
     def _embedded(self, query: Query) -> Iterable[str]:
         return (query.text,)

@@ -31,7 +31,7 @@ from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -73,9 +73,16 @@ class Hyper(Gatherer[HyperConfig]):
 
     name = "hyper"
 
-    def __init__(self, graph: Graph, config: HyperConfig | None = None, analyzer: Analyzer | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        config: HyperConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
         config = config if config is not None else HyperConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer)
+        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._has_facts = MEMBER in graph.types.edges and bool(self.spaces.facts.any())
         is_named = any(one.type in HOLDING and one.target not in RESERVED for one in graph.schema.edges)

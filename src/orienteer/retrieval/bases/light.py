@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from orienteer.graph.store import Graph
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
@@ -67,9 +67,16 @@ class Light(Gatherer[LightConfig]):
 
     name = "light"
 
-    def __init__(self, graph: Graph, config: LightConfig | None = None, analyzer: Analyzer | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        config: LightConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
         config = config if config is not None else LightConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)

@@ -32,7 +32,7 @@ from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.analysis import MOST_NAMES, MOST_TYPES, AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
@@ -74,9 +74,16 @@ class Mini(Gatherer[MiniConfig]):
 
     name = "mini"
 
-    def __init__(self, graph: Graph, config: MiniConfig | None = None, analyzer: Analyzer | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        config: MiniConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
         config = config if config is not None else MiniConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)

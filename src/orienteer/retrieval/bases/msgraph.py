@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from orienteer.errors import BudgetExhausted, MissingExtra, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, MissingExtra, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.exchange import recorded_by
@@ -96,14 +96,18 @@ class MsGraph(Gatherer[MsGraphConfig]):
         model: LanguageModel | None = None,
     ) -> None:
         config = config if config is not None else MsGraphConfig()
-        super().__init__(config, Spaces(graph, config.mode), analyzer)
+        super().__init__(config, Spaces(graph, config.mode), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._relations = Relations(graph, self.spaces, self._seeds)
         self._holders = Holders(graph, self.spaces)
-        self._model = model if self.config.reports == "model" else None
-        self._reports = Reports(
-            graph, self.spaces, level=self.config.levels - 1, nodes=self._relations.nodes, model=self._model
-        )
+        writer = model if config.reports == "model" else None
+        self._reports = Reports(graph, self.spaces, level=config.levels - 1, nodes=self._relations.nodes, model=writer)
+
+    def require_model(self) -> None:
+        """Raise `BadOption` where reports or an analysis want a model and there is none."""
+        if self.config.reports == "model" and self._model is None:
+            raise BadOption("reports is 'model', and there is no model: name one, or take reports 'list'")
+        super().require_model()
 
     def _again(self, config: MsGraphConfig) -> MsGraph:
         return MsGraph(self.graph, config, self._analyzer, model=self._model)

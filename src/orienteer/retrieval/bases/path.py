@@ -29,7 +29,7 @@ from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.reserved import RESERVED
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.protocols import Run
+from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node
 from orienteer.retrieval.analysis import AnalyzedConfig
 from orienteer.retrieval.bases.gatherer import Gatherer
@@ -71,9 +71,16 @@ class Paths(Gatherer[PathsConfig]):
 
     name = "path"
 
-    def __init__(self, graph: Graph, config: PathsConfig | None = None, analyzer: Analyzer | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        config: PathsConfig | None = None,
+        analyzer: Analyzer | None = None,
+        *,
+        model: LanguageModel | None = None,
+    ) -> None:
         config = config if config is not None else PathsConfig()
-        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer)
+        super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
         self._seeds, self._holders = Seeds(graph, self.spaces), Holders(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         self._walked, self._kinds = self._ground()
