@@ -17,8 +17,8 @@ import numpy as np
 
 from orienteer.graph.format import MANIFEST, Manifest
 from orienteer.index.arrays import Array, Folder, Strings
+from orienteer.index.bm25 import BLOCK
 from orienteer.index.names import NameKind
-from orienteer.index.postings import BLOCK
 
 _Check = Callable[[Folder, Manifest], Iterator[str]]
 _CARRIED = frozenset(("text", "weight", "properties"))

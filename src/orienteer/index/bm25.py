@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from orienteer.index import compiled
 from orienteer.index.arrays import Folder, Rows, check_ends
-from orienteer.index.postings import BLOCK, K1, B, saturation
 from orienteer.index.words import word_hash
 
 if TYPE_CHECKING:
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
 
 Mask = NDArray[np.bool_]
 """One entry for each node of the graph."""
+K1 = 1.2  # Lucene's defaults, as everywhere in the field
+B = 0.75
+BLOCK = 64  # postings under one maximum: small enough to skip most of a common term, 1 % of the postings' size
 # None of the next four changes a ranking. They trade the fixed cost of a method against its cost for each posting.
 _VERY_FEW = 256  # nodes among which pruning costs more than it saves
 _COSTLY = 16  # times as many postings as nodes: then it pays to know which nodes still count
@@ -34,6 +36,11 @@ _FEW = 4_096  # nodes that are scored one by one; beyond, a mask over the whole 
 _SMALL = 32_768  # postings that are all added up; beyond, pruning pays for itself
 _MOST_KNOWN = 100_000  # terms whose place is remembered: an agent asks the same words again and again
 _SLACK = 1 - 1e-9  # upper bounds are float32 rounded up and sums round: leave room before anything is dropped
+
+
+def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return BM25's K for rows of these lengths, in terms: a posting adds idf * tf / (tf + K) to its row's score."""
+    return K1 * (1 - B) + (K1 * B / mean_length) * lengths.astype(np.float64)
 
 
 class ScoredRows(NamedTuple):

@@ -29,11 +29,9 @@ from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Array, runs, save
+from orienteer.index.bm25 import BLOCK, K1, B, saturation
 from orienteer.text.tokenizer import Tokenizer
 
-K1 = 1.2  # Lucene's defaults, as everywhere in the field
-B = 0.75
-BLOCK = 64  # postings under one maximum: small enough to skip most of a common term, 1 % of the postings' size
 BATCH_BYTES = 6_000_000  # of text: some million words, sorted and spooled at once
 _PART_BYTES = 400_000  # of text, read at once: the columns of its words stay in a processor's cache
 # An occurrence of a term is a number that sorts by bucket, term and row. A word's own number has no row.
@@ -319,11 +317,6 @@ def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def _mapped(path: Path, kind: type[np.generic]) -> Array:
     """Map a file of one flat array. Numpy does not map an empty file: that gives an empty array."""
     return np.memmap(path, kind, "r") if path.stat().st_size else np.zeros(0, kind)
-
-
-def saturation(mean_length: float, lengths: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return BM25's K for rows of these lengths, in terms: a posting adds idf * tf / (tf + K) to its row's score."""
-    return K1 * (1 - B) + (K1 * B / mean_length) * lengths.astype(np.float64)
 
 
 def _block_maxima(
