@@ -9,7 +9,7 @@ from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import resolve
 from orienteer.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.cypher.syntax import Expression
-from orienteer.cypher.token_reader import TokenReader
+from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
 
 _COMPARISONS = ("=", "<>", "!=", "<", "<=", ">", ">=")

@@ -17,7 +17,7 @@ from orienteer.cypher.syntax import (
     Unwind,
     Variable,
 )
-from orienteer.cypher.token_reader import TokenReader
+from orienteer.cypher.tokens import TokenReader
 from orienteer.cypher.view import View
 from orienteer.errors import BadQuery
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from orienteer.cypher.syntax import Direction, EdgePattern, Expression, Hops, NodePattern, PathPattern
-from orienteer.cypher.token_reader import TokenReader
+from orienteer.cypher.tokens import TokenReader
 from orienteer.errors import BadQuery
 
 MOST_HOPS = 4  # edges of a variable-length pattern: at a larger distance, everything is connected to everything

@@ -16,8 +16,7 @@ from itertools import groupby
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_path
 from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable
-from orienteer.cypher.token_reader import TokenReader
-from orienteer.cypher.tokens import LONGEST, CypherToken, tokenize
+from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern
 
