@@ -24,9 +24,9 @@ import numpy as np
 
 from orienteer.evaluation.datasets import load
 from orienteer.evaluation.examples import Example
+from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
-from orienteer.graph.weights import EdgeWeights
 from orienteer.index.embedders import open_embedder
 from orienteer.ingest.documents.run import build_graph
 from orienteer.retriever import Retriever

@@ -12,8 +12,8 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold, QuestionSet
 from orienteer.evaluation.running.runner import evaluate
 from orienteer.evaluation.running.runs import read_run
+from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.store import Graph
-from orienteer.graph.weights import EdgeWeights
 from orienteer.llm import Allowance
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
 from orienteer.graph import format, intersection, paths, properties
-from orienteer.graph.adjacency import Adjacency, Entries, KindMask, distinct, span
+from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, distinct, span
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
 from orienteer.graph.searchers import Searchers
-from orienteer.graph.weights import EdgeWeights
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
