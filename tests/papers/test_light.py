@@ -18,9 +18,9 @@ from orienteer.retrieval.bases.table import open_base
 from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.seeds import Seeds
 from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
-from orienteer.retrieval.turns import first_of, in_turns
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 

@@ -1,6 +1,10 @@
-"""How what a walk votes for is weighed against what a search finds."""
+"""Lists merged by turns, and what a walk votes for weighed against what a search finds."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +27,7 @@ TITLES = 0.2
 """Bonus of what has its title in the query, as `sage` has it: 1 to 3 points of the first five passages."""
 
 Floats = NDArray[np.float64]
+_T = TypeVar("_T")
 
 
 def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
@@ -61,3 +66,20 @@ def fused(spaces: Spaces, text: str, voted: Handed, found: ScoredRows, k: int, *
     order = np.lexsort((every, -scores))[:k]
     order = order[scores[order] > 0]
     return ScoredRows(every[order], scores[order])
+
+
+def in_turns(*lists: Iterable[_T]) -> Iterator[_T]:
+    """Yield the first of each list, then the second of each, and so on; lists that have ended are passed over."""
+    for turn in zip_longest(*(((item,) for item in some) for some in lists), fillvalue=()):
+        for one in turn:
+            yield from one
+
+
+def first_of(pairs: Iterable[tuple[int, _T]], most: int) -> dict[int, _T]:
+    """Return the first so many distinct rows, each with what it first came with."""
+    found: dict[int, _T] = {}
+    for row, one in pairs:
+        if len(found) == most:
+            break
+        found.setdefault(row, one)
+    return found

@@ -34,10 +34,10 @@ from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.seeds import SEEDS, Seeds
 from orienteer.retrieval.expansion.votes import Held, Holders, vote
+from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.retrieval.reasons import because, holds, name_of
 from orienteer.retrieval.spaces import Spaces
-from orienteer.retrieval.turns import first_of, in_turns
 
 Level = Literal["local", "global", "hybrid", "mix"]
 

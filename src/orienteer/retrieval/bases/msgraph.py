@@ -39,10 +39,10 @@ from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
 from orienteer.retrieval.expansion.reports import Reports
 from orienteer.retrieval.expansion.seeds import Seeds
 from orienteer.retrieval.expansion.votes import Holders, vote
+from orienteer.retrieval.fusion import first_of, in_turns
 from orienteer.retrieval.query import Analyzer, Query
 from orienteer.retrieval.reasons import because, holds, name_of
 from orienteer.retrieval.spaces import Spaces
-from orienteer.retrieval.turns import first_of, in_turns
 from orienteer.text.sentences import tokens as count_tokens
 
 OVERSAMPLE = 2
