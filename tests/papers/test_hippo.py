@@ -18,8 +18,8 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
-from orienteer.retrieval.expansion.fact_seeds import Facts
 from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.expansion.seeds import Facts
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GatherEvidence, arguments_of

@@ -41,8 +41,8 @@ from orienteer.index.title_bonus import TitleBonus
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
-from orienteer.retrieval.expansion.fact_seeds import MEMBER, Facts, FactSeeds
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
+from orienteer.retrieval.expansion.seeds import MEMBER, Facts, FactSeeds
 from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, WalkShares, carriers
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
 from orienteer.retrieval.spaces import Spaces
