@@ -39,8 +39,7 @@ from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance
 from orienteer.methods.table import METHODS
 from orienteer.records import Usage
-from orienteer.retrieval.bases.ranked import RankedBase
-from orienteer.retrieval.bases.table import BASES, open_base
+from orienteer.retrieval.bases.table import BASES, RankedBase, open_base
 from orienteer.retrieval.query import KnowledgeBase, Query
 
 SIZES = (5_000, 50_000)

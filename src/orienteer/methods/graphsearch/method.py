@@ -28,8 +28,7 @@ from orienteer.methods.graphsearch.sub_answers import (
 )
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
-from orienteer.retrieval.bases.ranked import RankedBase
-from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.bases.table import RankedBase, open_base
 from orienteer.retrieval.query import OverBase
 from orienteer.tools.toolboxes import open_gathering
 
