@@ -16,11 +16,10 @@ from orienteer.cypher.ladybug.database import DATABASE, engine, read_catalog, wr
 from orienteer.cypher.ladybug.process import Answer, Process
 from orienteer.cypher.ladybug.results import Results
 from orienteer.cypher.ladybug.translation import EngineQuery, written_for_engine
-from orienteer.cypher.names import Catalog, NameMap
+from orienteer.cypher.names import Catalog, NameMap, ViewedNames
 from orienteer.cypher.syntax import CypherStatement
 from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.cypher.view import View, identifiers
-from orienteer.cypher.viewed_names import ViewedNames
 from orienteer.errors import BadQuery, QueryStopped
 from orienteer.graph.pieces import is_damaged, piece_or_made
 from orienteer.records import JsonValue
