@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format, intersection, paths, properties
+from orienteer.graph import format, properties
 from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, distinct, span
+from orienteer.graph.connections import Meeting, meet, shortest_paths
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.graph.format import Manifest
 from orienteer.graph.nodes import Nodes
@@ -340,12 +341,12 @@ class Graph(Nodes):
             for row, count in zip(common[order], members[order], strict=True)
         )
 
-    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> intersection.Meeting:
+    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
         """Return the rows that are in all of these groups, or else in two or more, with the number of groups.
 
         Each group is (n,), ascending; `mask`, (nodes,), restricts the rows.
         """
-        return intersection.meet(groups, len(self), mask)
+        return meet(groups, len(self), mask)
 
     def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
         """Return all edges between a node and any of some others, in either direction."""
@@ -366,7 +367,7 @@ class Graph(Nodes):
         _check(k)
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
-        walks = paths.shortest(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
+        walks = shortest_paths(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
         return tuple(
             GraphPath(
                 nodes=tuple(self.ids[row] for row in walk),

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph import paths
 from orienteer.graph.adjacency import Entries, distinct
+from orienteer.graph.connections import shortest_paths
 from orienteer.graph.reserved import LINKS_TO, MENTIONS
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -195,7 +195,7 @@ class Surroundings:
             if self._pairs >= _PAIRS or other == row:
                 continue
             self._pairs += 1
-            walks = paths.shortest(self._graph.adjacency, row, other, most_edges=_LONGEST, k=_PATHS)
+            walks = shortest_paths(self._graph.adjacency, row, other, most_edges=_LONGEST, k=_PATHS)
             if walks:
                 rows.append(other)
                 shares.append(_WALK * _FURTHER ** max(0, len(walks[0]) - 3))
