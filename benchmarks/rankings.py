@@ -18,8 +18,7 @@ from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.searchers import Searchers
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, ranking_of
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import Fusion, HybridSearcher, Memo, Searcher, TitleBonus, ranking_of
 from orienteer.methods.sage.config import SageConfig
 from orienteer.methods.sage.union import Expander
 from orienteer.records import Question

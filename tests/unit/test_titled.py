@@ -7,7 +7,7 @@ from fakes.embedder import embedded
 from orienteer.errors import BadOption
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import TitleBonus
 from orienteer.llm import Allowance
 from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
 from orienteer.records import Node, Question

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask, ScoredRows
-from orienteer.index.searchers import Mode
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import Mode, TitleBonus
 from orienteer.retrieval.expansion.bipartite import Handed
 from orienteer.retrieval.spaces import Spaces
 

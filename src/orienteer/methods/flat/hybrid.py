@@ -13,8 +13,7 @@ from pydantic import Field
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.searchers import WEIGHT, Searcher
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import WEIGHT, Searcher, TitleBonus
 from orienteer.methods.flat.nearness import NearnessConfig, nearest_nodes
 from orienteer.protocols import Run
 from orienteer.records import Question, Result

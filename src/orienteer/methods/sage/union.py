@@ -13,8 +13,7 @@ from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Mode, Searcher
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import Mode, Searcher, TitleBonus
 from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
 from orienteer.methods.sage.hop import Floats, OneHop, SeedNeighbors
 from orienteer.records import Question

@@ -36,8 +36,7 @@ from orienteer.graph.pieces.incidence import Numbers, lists_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Searcher
-from orienteer.index.title_bonus import TitleBonus
+from orienteer.index.searchers import Searcher, TitleBonus
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
