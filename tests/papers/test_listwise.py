@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from orienteer.agents.hits import present
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.methods.baselines.listwise import ListwiseReranker, document, in_order
 from orienteer.records import Edge, Node, Question, Usage
+from orienteer.retrieval.graph_text import present
 
 QUESTION = Question(text="Which reed grows on the islet?")
 

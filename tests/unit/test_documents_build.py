@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.agents.hits import source_of
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
@@ -24,6 +23,7 @@ from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.sources import graph_directory
 from orienteer.retrieval.expansion import incidence
 from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.graph_text import source_of
 from orienteer.retrieval.spaces import Spaces
 
 GUIDE = """# Guide

@@ -8,7 +8,8 @@ import pytest
 
 from clinic import ask
 from orienteer.records import Edge, Kind, Node
-from orienteer.tools.rendering import Match, Reply, Words, arrow, counts_line, edge_note, match_note, state, title
+from orienteer.retrieval.graph_text import counts_line, edge_note, kind_line, title
+from orienteer.tools.rendering import Match, Reply, Words, match_note, state
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 
@@ -33,8 +34,8 @@ def test_parallel_edges_of_one_type_are_written_once_and_many_types_counted(grap
 
 
 def test_counts_are_by_edge_type_direction_and_node_type(graph):
-    assert arrow(graph, Kind("treats", "out", "Disease")) == "-treats-> Disease"
-    assert arrow(graph, Kind("treats", "in", "Compound")) == "<-treats- Compound"
+    assert kind_line(graph, Kind("treats", "out", "Disease")) == "-treats-> Disease"
+    assert kind_line(graph, Kind("treats", "in", "Compound")) == "<-treats- Compound"
     counts = {Kind("treats", "out", f"T{at}"): 9 - at for at in range(5)}
     assert counts_line(graph, counts, most=2) == "-treats-> T0 9; -treats-> T1 8; 3 more kinds"
 

@@ -19,9 +19,9 @@ from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result, Sampling
 from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
 from orienteer.retrieval.rendering import Rendered, render
-from orienteer.text.lines import one_line
 from orienteer.text.sentences import split
 
 NOT_THERE = "not in the evidence"
@@ -220,7 +220,7 @@ def _failed(result: Result, error: BudgetExhausted | ModelError) -> Result:
 def _hits(result: Result) -> str:
     lines = [f"Question: {result.question}", "", "Evidence, best first:"]
     for hit in result.hits[:HITS]:
-        lines.append(f"[{hit.id}] {one_line(hit.name)} ({hit.type})")
+        lines.append(hit_title(hit))
         lines += [f"  {' '.join(part.splitlines())}" for part in (hit.why, hit.text) if part]
     return "\n".join([*lines, *_search_notes(result)])
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import field_validator
 
-from orienteer.agents.hits import present
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -40,6 +39,7 @@ from orienteer.records import (
     ToolCall,
     Trajectory,
 )
+from orienteer.retrieval.graph_text import present
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox

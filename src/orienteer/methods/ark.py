@@ -26,7 +26,6 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByFinish
-from orienteer.agents.hits import present
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
@@ -36,8 +35,8 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
+from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.neighborhood import PLAIN
-from orienteer.tools.read_node import schema_lines
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.toolboxes import open_plain

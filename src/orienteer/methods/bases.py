@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.agents.answer import answer_from
-from orienteer.agents.hits import present
 from orienteer.errors import BudgetExhausted, Error, ModelError
 from orienteer.llm.exchange import recorded_by
 from orienteer.protocols import LanguageModel, Run
@@ -30,6 +29,7 @@ from orienteer.records import (
     Usage,
 )
 from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.graph_text import present
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
 from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces

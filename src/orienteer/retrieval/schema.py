@@ -20,10 +20,9 @@ from orienteer.cypher.view import View, identifiers, viewed_schema
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
+from orienteer.retrieval.graph_text import MOST_TRIPLES, MOST_TYPES, triples_by_size, types_by_size
 from orienteer.text.lines import one_line
 
-_TYPES = 60  # node types that are listed
-_TRIPLES = 200  # and ways in which an edge type joins two of them: a prompt has to end
 _PROPERTIES = 20  # of each node type
 _LOOKED_AT = 200  # nodes among which an example's is chosen
 _FEW = 50  # neighbours of an example's node at the most, where one has so few: an example is to be quick
@@ -154,7 +153,7 @@ def _code(query: str, given: dict[str, str] | None = None) -> str:
 def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
     """Return the commonest kind of edge, one that leads on from where it ends, and a node that the first leaves."""
     graph = wording.graph
-    triples = [triple for triple, _ in _by_count(graph)]
+    triples = triples_by_size(graph)
     for first in triples:
         rows = _sources(graph, first)
         if len(rows):
@@ -196,21 +195,17 @@ def _word(name: str) -> str:
     return max(re.findall(r"\w+", name), key=len, default=name)
 
 
-def _by_count(graph: Graph) -> list[tuple[Triple, int]]:
-    return sorted(graph.schema.edges.items(), key=lambda item: (-item[1], item[0]))
-
-
 def _node_types(wording: Wording) -> Iterator[str]:
-    counts = sorted(wording.graph.schema.node_types.items(), key=lambda item: (-item[1], item[0]))
-    for name, count in counts[:_TYPES]:
-        yield f"- {quoted(one_line(wording.node_type(name)))}: {count:,}"
-    if len(counts) > _TYPES:
-        yield f"- {len(counts) - _TYPES} rarer ones"
+    names = types_by_size(wording.graph)
+    for name in names[:MOST_TYPES]:
+        yield f"- {quoted(one_line(wording.node_type(name)))}: {wording.graph.schema.node_types[name]:,}"
+    if len(names) > MOST_TYPES:
+        yield f"- {len(names) - MOST_TYPES} rarer ones"
 
 
 def _properties(wording: Wording, catalog: Catalog) -> Iterator[str]:
     yield "- every node: id, name"
-    for name in islice(wording.graph.schema.node_types, _TYPES):
+    for name in islice(wording.graph.schema.node_types, MOST_TYPES):
         own = [
             f"{quoted(one_line(key))} ({column.kind})"
             for key, column in catalog.node_columns.items()
@@ -222,13 +217,13 @@ def _properties(wording: Wording, catalog: Catalog) -> Iterator[str]:
 
 
 def _edge_types(wording: Wording) -> Iterator[str]:
-    found = _by_count(wording.graph)
-    for triple, count in found[:_TRIPLES]:
+    triples = triples_by_size(wording.graph)
+    for triple in triples[:MOST_TRIPLES]:
         called = wording.edge_type(triple.type)
         label = wording.graph.schema.label(triple.type)
         meaning = f" [{one_line(label)}]" if wording.view is None and label != called else ""
-        ends = (one_line(quoted(wording.node_type(one))) for one in (triple.source, triple.target))
-        source, target = ends
+        source, target = (one_line(quoted(wording.node_type(end))) for end in (triple.source, triple.target))
+        count = wording.graph.schema.edges[triple]
         yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count:,}"
-    if len(found) > _TRIPLES:
-        yield f"- {len(found) - _TRIPLES} rarer ones"
+    if len(triples) > MOST_TRIPLES:
+        yield f"- {len(triples) - MOST_TRIPLES} rarer ones"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import NamedTuple
+
+from orienteer.records import JsonValue
 
 CHARACTERS_A_TOKEN = 4
 """A token of English or JSON, about: for limits of requests, where `sentences.tokens` would take too long."""
@@ -12,9 +15,24 @@ LONGEST_NAME = 200
 _MARGIN = 40  # characters of a window that are left for the text around the matches
 
 
+def flat(text: str) -> str:
+    """Return a text without line breaks: an id, a type or a name that has some could forge lines of a reply."""
+    return " ".join(text.splitlines())
+
+
+def single_spaced(text: str) -> str:
+    """Return a text on one line, with one space between its words."""
+    return " ".join(text.split())
+
+
+def value_text(value: JsonValue) -> str:
+    """Return a property's value as text: a text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def one_line(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return a text as one line of at most `longest` characters: a name with line breaks could forge lines."""
-    text = " ".join(text.splitlines())
+    """Return a text without line breaks, cut to `longest` characters."""
+    text = flat(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from orienteer.graph.store import distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Edge, JsonValue, Observation
+from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted, edge_note, title
+from orienteer.tools.rendering import Reply, counted
 from orienteer.tools.session import Session
 
 _INTERSECT = (

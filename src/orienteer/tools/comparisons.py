@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import operator
 import re
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.properties import number_of
 from orienteer.records import JsonValue
+from orienteer.text.lines import value_text
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "contains"]
 Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
@@ -58,8 +58,8 @@ def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool
     """
     items = value if isinstance(value, list) else [value]
     if comparison == "contains":
-        part = _text(wanted).casefold()
-        return any(part in _text(item).casefold() for item in items)
+        part = value_text(wanted).casefold()
+        return any(part in value_text(item).casefold() for item in items)
     if comparison == "=":
         return any(_is_same(item, wanted) for item in items)
     if comparison == "!=":
@@ -77,11 +77,7 @@ def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
     if is_date(item) and is_date(wanted):
         return str(item).strip().startswith(str(wanted).strip())  # a month takes in its days
     one, other = _pair(item, wanted)
-    return one == other or _text(item).casefold() == _text(wanted).casefold()
-
-
-def _text(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one == other or value_text(item).casefold() == value_text(wanted).casefold()
 
 
 def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
@@ -93,7 +89,7 @@ def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
     counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
     named = [place for place, value in enumerate(values) if value is not None and math.isnan(numbers[place])]
     counted.sort(key=lambda place: -numbers[place] if descending else numbers[place])
-    named.sort(key=lambda place: _text(values[place]).casefold(), reverse=descending)
+    named.sort(key=lambda place: value_text(values[place]).casefold(), reverse=descending)
     there = {*counted, *named}
     return [*counted, *named, *(place for place in range(len(values)) if place not in there)]
 

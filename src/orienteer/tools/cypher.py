@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.table import MOST_ROWS, QueryTable
 from orienteer.records import JsonValue, Observation
-from orienteer.text.lines import one_line
+from orienteer.retrieval.graph_text import arrow, title
+from orienteer.text.lines import flat, one_line, value_text
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted, title
+from orienteer.tools.rendering import Reply, counted
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (
@@ -78,26 +78,16 @@ class RunCypher:
     def _text(self, value: JsonValue) -> str:
         """Return a value as text: nodes as every reply shows them, edges as arrows, also within lists and paths."""
         graph = self._session.graph
-        if isinstance(value, str):
-            return value
-        if isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
+        if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
             return f"[{', '.join(map(self._text, value))}]"
         if not isinstance(value, dict):
-            return _json(value)
+            return value_text(value)
         if set(value) >= _NODE:
             row = self._row(value)
             return title(graph, row) if row is not None else str(value["id"])
         if set(value) >= _EDGE:
-            return f"[{value['source']}] -{graph.schema.label(str(value['type']))}-> [{value['target']}]"
+            label = graph.schema.label(str(value["type"]))
+            return f"[{value['source']}] {arrow(label, 'out')} [{value['target']}]"
         if isinstance(nodes := value.get("nodes"), list) and isinstance(edges := value.get("edges"), list):
             return ", ".join(map(self._text, [*nodes, *edges]))  # a path
-        return _json(value)
-
-
-def flat(text: str) -> str:
-    """Return a text without line breaks: an id, a type or a name with some could feign lines of its own."""
-    return " ".join(text.splitlines())
-
-
-def _json(value: JsonValue | Sequence[JsonValue]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        return value_text(value)

@@ -14,8 +14,9 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
+from orienteer.retrieval.graph_text import title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted, title
+from orienteer.tools.rendering import Reply, counted
 from orienteer.tools.session import Session, near_types
 
 _DESCRIPTION = (

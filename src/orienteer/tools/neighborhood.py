@@ -11,8 +11,9 @@ from orienteer.graph.adjacency import Entries
 from orienteer.graph.store import distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, JsonValue, Observation
+from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, Words, counted, counts_line, edge_note, match_note, title
+from orienteer.tools.rendering import Reply, Words, counted, match_note
 from orienteer.tools.session import Session, near_types
 
 _DESCRIPTION = "Look at the nodes one edge away from a node, whichever way the edge points."

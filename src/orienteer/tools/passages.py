@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from orienteer.records import JsonValue, Observation
+from orienteer.retrieval.graph_text import indented, title
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, title
+from orienteer.tools.rendering import Reply
 from orienteer.tools.session import Session
 
 SEARCH = "search_passages"
@@ -45,10 +46,5 @@ class SearchPassages:
         reply.say_all(notes)
         if not rows:
             reply.say("No passage has any of these words. Try others.")
-        reply.list(rows, ("\n".join([title(graph, row), *_indented(graph.texts[row])]) for row in rows))
+        reply.list(rows, ("\n".join([title(graph, row), *indented(graph.texts[row][:_LONGEST])]) for row in rows))
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
-
-
-def _indented(text: str) -> Iterable[str]:
-    """Yield the lines of a text so that none can pass for a line of the reply."""
-    return (f"  {' '.join(line.split())}" for line in text[:_LONGEST].splitlines() if line.strip())

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
-from orienteer.graph.store import Graph
 from orienteer.records import JsonValue, Node, Observation
+from orienteer.retrieval.graph_text import counts_line, schema_lines, title
+from orienteer.text.lines import value_text
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counts_line, title
+from orienteer.tools.rendering import Reply
 from orienteer.tools.session import Session
 
 _READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
-_TYPES = 60  # node types that a schema lists
-_TRIPLES = 200  # and ways in which an edge type joins two of them: a prompt has to end
 
 
 class ReadNode:
@@ -53,8 +51,7 @@ class ReadNode:
 
 def _properties(node: Node) -> Iterator[str]:
     for name, value in node.properties.items():
-        shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        yield f"{name}: {shown[:200]}"
+        yield f"{name}: {value_text(value)[:200]}"
 
 
 class ReadSchema:
@@ -70,22 +67,3 @@ class ReadSchema:
         lines = schema_lines(self._session.graph)
         reply.list(range(len(lines)), lines)
         return Observation(reply.text())
-
-
-def schema_lines(graph: Graph) -> list[str]:
-    """Return the schema as a prompt shows it: node types, then each edge type with what it joins, most first."""
-    schema = graph.schema
-    types = sorted(schema.node_types.items(), key=lambda item: (-item[1], item[0]))
-    more = f"; {len(types) - _TYPES} more" if len(types) > _TYPES else ""
-    lines = ["node types: " + "; ".join(f"{name} {count}" for name, count in types[:_TYPES]) + more]
-    triples = sorted(schema.edges.items(), key=lambda item: (-item[1], item[0]))
-    for triple, count in triples[:_TRIPLES]:
-        label = schema.label(triple.type)
-        code = f" [{triple.type}]" if label != triple.type else ""
-        joined = "-" if triple.type in schema.symmetric else "->"
-        lines.append(f"{triple.source} -{label}{joined} {triple.target}{code} {count}")
-    if len(triples) > _TRIPLES:
-        lines.append(f"{len(triples) - _TRIPLES} rarer ones")
-    if graph.manifest.properties:
-        lines.append("properties: " + ", ".join(graph.manifest.properties[:40]))
-    return lines

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Posting
-from orienteer.records import Edge, Kind
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line, snippet
 from orienteer.tools.session import Session
 
@@ -149,45 +148,9 @@ def state(session: Session) -> str:
     return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"
 
 
-def title(graph: Graph, row: int) -> str:
-    """Return a node as every reply shows it: `[id] name (Type)`."""
-    node_id, name = graph.ids[row], one_line(graph.names[row])
-    return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
-
-
 def match_note(match: Match) -> str:
     """Return how much of the query a node has."""
     if not match.of:
         return ""
     missing = f", not: {', '.join(match.missing[:3])}" if match.missing else ""
     return f" {match.found}/{match.of} words{missing}"
-
-
-def counts_line(graph: Graph, counts: Mapping[Kind, int], *, most: int = 12) -> str:
-    """Return counts by kind of edge, most first."""
-    parts = [f"{arrow(graph, kind)} {count}" for kind, count in list(counts.items())[:most]]
-    more = f"; {counted(len(counts) - most, 'more kind')}" if len(counts) > most else ""
-    return "; ".join(parts) + more
-
-
-def arrow(graph: Graph, kind: Kind) -> str:
-    """Return a kind of edge: `-treats-> Disease`, `<-treats- Compound`, `-resembles- Disease`."""
-    label = graph.schema.label(kind.edge_type)
-    if kind.edge_type in graph.schema.symmetric:
-        return f"-{label}- {kind.node_type}"
-    return f"-{label}-> {kind.node_type}" if kind.direction == "out" else f"<-{label}- {kind.node_type}"
-
-
-def edge_note(graph: Graph, edges: Sequence[Edge], node_id: str, *, most: int = 3) -> str:
-    """Return the edges that lead to a node, as seen from the other end."""
-    symmetric = graph.schema.symmetric
-    parts = dict.fromkeys(
-        f"-{graph.schema.label(edge.type)}-"
-        if edge.type in symmetric
-        else f"-{graph.schema.label(edge.type)}->"
-        if edge.target == node_id
-        else f"<-{graph.schema.label(edge.type)}-"
-        for edge in edges
-    )
-    shown = " ".join(list(parts)[:most])
-    return f"{shown} +{len(parts) - most}" if len(parts) > most else shown

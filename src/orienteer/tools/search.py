@@ -9,8 +9,9 @@ import numpy as np
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
+from orienteer.retrieval.graph_text import title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, Words, counted, match_note, title
+from orienteer.tools.rendering import Reply, Words, counted, match_note
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (

@@ -14,9 +14,10 @@ from orienteer.errors import BadOption, UnknownNode, UnknownProperty, nearest
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import JsonValue, Observation
+from orienteer.retrieval.graph_text import title
 from orienteer.tools import arguments as given
 from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
-from orienteer.tools.rendering import Reply, counted, title
+from orienteer.tools.rendering import Reply, counted
 from orienteer.tools.session import Session
 
 _DESCRIPTION = (

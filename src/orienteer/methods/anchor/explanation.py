@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.agents.hits import source_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.methods.anchor.answer_type import Understanding
@@ -22,6 +21,7 @@ from orienteer.methods.anchor.scorer import Scores
 from orienteer.methods.anchor.words import SchemaWords, best_alike
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
+from orienteer.retrieval.graph_text import source_of
 from orienteer.text import english
 from orienteer.text.lines import snippet
 from orienteer.tools.toolbox import Toolbox

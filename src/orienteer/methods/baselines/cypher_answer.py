@@ -38,10 +38,9 @@ from orienteer.methods.baselines.core_entities import CoreEntities
 from orienteer.methods.baselines.linearized import named_in
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Observation, Question, Ranked, Result, Sampling
+from orienteer.retrieval.graph_text import schema_lines, title
+from orienteer.text.lines import flat, single_spaced
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.cypher import flat
-from orienteer.tools.read_node import schema_lines
-from orienteer.tools.rendering import title
 from orienteer.tools.toolboxes import open_grounding
 
 NO_QUERY = "the model wrote no query"
@@ -138,7 +137,7 @@ class _CypherCourse:
             return NO_QUERY
         rows = self.workflow.use("cypher", query=self.query, k=LARGEST_K)
         if rows.error is not None:
-            return " ".join(rows.text.split())
+            return single_spaced(rows.text)
         self.rows = rows
         return None
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 from pydantic import Field
 
 from orienteer.agents.agent import Agent, ByFinish
-from orienteer.agents.hits import present
 from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
@@ -21,6 +20,7 @@ from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Sampling, Trajectory
+from orienteer.retrieval.graph_text import present
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.passages import SEARCH
 from orienteer.tools.session import Session

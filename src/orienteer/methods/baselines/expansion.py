@@ -12,10 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow
-from orienteer.graph.store import Graph
 from orienteer.records import Ranked, Result
+from orienteer.retrieval.graph_text import present
 from orienteer.text.lines import one_line
 from orienteer.tools.rendering import Match, Words
 
@@ -82,11 +81,3 @@ def passages(workflow: Workflow, rows: Sequence[int]) -> str:
     shown = (present(workflow.graph, row, score=0, query=workflow.question.text) for row in rows)
     lines = [f"{number}. {one_line(hit.name)} ({hit.type}): {hit.text}" for number, hit in enumerate(shown, 1)]
     return "\n".join(lines) or "none"
-
-
-def type_names(graph: Graph) -> str:
-    """Return the node types as a prompt names them, most nodes first."""
-    counts = graph.schema.node_types
-    names = sorted(counts, key=lambda name: (-counts[name], name))
-    more = ", ..." if len(names) > _TYPES else ""
-    return ", ".join(graph.schema.label(name) for name in names[:_TYPES]) + more

@@ -34,9 +34,9 @@ from orienteer.methods.baselines.listwise import reranked
 from orienteer.methods.baselines.triplet_pattern import TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.retrieval.graph_text import schema_lines
 from orienteer.text.lines import one_line
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.read_node import schema_lines
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
 _SAMPLED = 40  # node types that are shown with them

@@ -30,8 +30,8 @@ from orienteer.methods.baselines.listwise import reranked
 from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern, fitting, resolved
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.retrieval.graph_text import schema_lines
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.read_node import schema_lines
 
 _TEXT = {"type": "string"}
 _OBJECT = {"type": "object", "additionalProperties": False}

@@ -30,8 +30,8 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import ActionLog, GraphFunctions
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.retrieval.graph_text import schema_lines
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.read_node import schema_lines
 
 PLAN = {
     "type": "object",

@@ -5,7 +5,6 @@ Graph-CoT (Jin et al. 2024); Graph-Counselor (Gao et al. 2025) uses them too, on
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,8 +14,8 @@ from orienteer.errors import nearest
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import ARGUMENTS, ActionCall, names_function, parse, split
 from orienteer.records import JsonValue, Observation
-from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
-from orienteer.tools.read_node import schema_lines
+from orienteer.retrieval.graph_text import schema_lines
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line, value_text
 
 LAST = "LAST"
 """Stands for the nodes that the action before has given, where functions may stand inside one another."""
@@ -146,9 +145,7 @@ class GraphFunctions:
         if name is None:
             return f"{read.id} has no feature {feature!r}. It has: {', '.join(features)}."
         self._see([self.graph.row(read.id)], f"read for its {feature}")
-        value = features[name]
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return f"The {name} of {read.id} is: {one_line(text, _FEATURE)}"
+        return f"The {name} of {read.id} is: {one_line(value_text(features[name]), _FEATURE)}"
 
     def _neighbors(self, node: str, edge: str) -> str:
         total, around = self._around(node, edge, k=self._neighbors_shown)

@@ -20,9 +20,10 @@ from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
-from orienteer.methods.baselines.expansion import expanded, type_names
+from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.retrieval.graph_text import type_names
 from orienteer.tools.toolbox import Toolbox
 
 MOST_PASSAGES = 63

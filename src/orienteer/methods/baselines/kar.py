@@ -31,8 +31,9 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
+from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.rendering import Words, edge_note, title
+from orienteer.tools.rendering import Words
 
 ENTITIES = {
     "type": "object",

@@ -15,7 +15,6 @@ have half of a text, and what edges leave.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
@@ -32,11 +31,11 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Kind, Node, Result
 from orienteer.retrieval.analysis import STOP
+from orienteer.retrieval.graph_text import kind_line, plain_lines
 from orienteer.retrieval.linking import type_phrases
 from orienteer.retrieval.rendering import Rendered
-from orienteer.text.lines import one_line
+from orienteer.text.lines import one_line, single_spaced, value_text
 from orienteer.text.sentences import tokens as count_tokens
-from orienteer.tools.rendering import arrow
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
 _ALIASES = 400  # characters of all other names together, as `read_node` shows them
@@ -130,7 +129,7 @@ class Linearizer:
         return min(need, most)
 
     def _head(self, group: _Group) -> str:
-        return f"{one_line(arrow(self._graph, group.kind))} ({len(group.rows)}): "
+        return f"{one_line(kind_line(self._graph, group.kind))} ({len(group.rows)}): "
 
     def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
         """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
@@ -151,9 +150,8 @@ class Linearizer:
         """Yield what a node says of itself, as far as there is room."""
         lines = [one_line(f"also: {'; '.join(node.aliases)}", _ALIASES)] if node.aliases else []
         for name, value in node.properties.items():
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            lines.append(one_line(f"{name}: {shown}", _VALUE))
-        lines += [" ".join(line.split()) for line in node.text.splitlines() if line.strip()]
+            lines.append(one_line(f"{name}: {value_text(value)}", _VALUE))
+        lines += plain_lines(node.text)
         left = tokens
         for line in lines:
             if left <= 0:
@@ -282,7 +280,7 @@ def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
     folded = bare.casefold()
     by_name: dict[str, list[int]] = {}
     for row in dict.fromkeys(rows):
-        name = " ".join(graph.names[row].split())
+        name = single_spaced(graph.names[row])
         if any(map(str.isalpha, name)) and name.casefold() in folded:
             by_name.setdefault(name.casefold() if len(name) > _SHORT else name, []).append(row)
     found: list[tuple[int, int]] = []

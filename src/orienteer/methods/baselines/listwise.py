@@ -17,8 +17,8 @@ from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Reranked, Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.retrieval.graph_text import edge_note, hit_title
 from orienteer.text.lines import one_line
-from orienteer.tools.rendering import edge_note
 
 DOCUMENTS = 20
 """Documents that the model is shown; AF-Retriever."""
@@ -116,7 +116,7 @@ def document(graph: Graph, hit: Ranked, question: str) -> str:
     )
     more = f"; {around.total - len(around.hits)} more" if around.total > len(around.hits) else ""
     lines = [
-        f"[{hit.id}] {one_line(hit.name)} ({hit.type})",
+        hit_title(hit),
         hit.text,
         f"relations: {'; '.join(relations) or 'none'}{more}",
     ]

@@ -39,10 +39,9 @@ from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Result, Sampling
+from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.read_node import schema_lines
-from orienteer.tools.rendering import title
 from orienteer.tools.toolbox import Toolbox
 
 BasicPattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]

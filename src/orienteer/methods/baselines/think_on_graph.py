@@ -37,9 +37,9 @@ from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Result
+from orienteer.retrieval.graph_text import kind_line
 from orienteer.text.lines import one_line
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.rendering import arrow
 
 Scorer = Literal["model", "bm25"]
 _NUMBERED: dict[str, Any] = {
@@ -193,7 +193,7 @@ class _BeamSearch:
         if not around:
             return []
         lines = [
-            f"{self._in_words(relation.path)} {arrow(self.graph, relation.kind)} ({relation.size})"
+            f"{self._in_words(relation.path)} {kind_line(self.graph, relation.kind)} ({relation.size})"
             for relation in around
         ]
         scores = self._ask_scores("think-on-graph-relations", lines)
@@ -228,7 +228,7 @@ class _BeamSearch:
                 k=self.config.nodes,
                 **filters,
             )
-            relations_in_words = (*path.relations, arrow(graph, kind).removesuffix(f" {kind.node_type}"))
+            relations_in_words = (*path.relations, kind_line(graph, kind).removesuffix(f" {kind.node_type}"))
             longer += [
                 BeamPath((*path.rows, end), relations_in_words, path.score * relation.score)
                 for end in map(graph.row, near.nodes)

@@ -22,7 +22,7 @@ from orienteer.graph.properties import Condition
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction
-from orienteer.tools.rendering import edge_note
+from orienteer.retrieval.graph_text import arrow, edge_note
 from orienteer.tools.session import Session
 
 MOST_SYMBOLS = 24
@@ -152,7 +152,7 @@ def _are_joined(graph: Graph, symbols: Mapping[str, Symbol], triplet: Triplet) -
 
 def _in_words(triplet: Triplet) -> str:
     edge = " or ".join(triplet.edge_types) or "any edge"
-    return f"{triplet.head} -{edge}-{'>' if triplet.is_directed else ''} {triplet.tail}"
+    return f"{triplet.head} {arrow(edge, 'out' if triplet.is_directed else None)} {triplet.tail}"
 
 
 # ------------------------------------------------------------------------------------------------ the paper's loop

@@ -6,10 +6,10 @@ import time
 
 import numpy as np
 
-from orienteer.agents.hits import present
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
+from orienteer.retrieval.graph_text import present
 from orienteer.tools.rendering import Match, Words
 
 _NAMED = 8  # words that a reason names

@@ -8,7 +8,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from orienteer.agents.hits import present
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -16,6 +15,7 @@ from orienteer.index.searchers import Searcher
 from orienteer.options import Options
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
+from orienteer.retrieval.graph_text import present
 
 Explain = Callable[[str, Rows], list[str]]
 """Says for each of some rows why it fits a query."""

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 from orienteer.agents.agent import Agent, ByAnswerLine
 from orienteer.agents.dialect import Native, Qwen, harmless
-from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import identifiers
@@ -34,6 +33,7 @@ from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.methods.graphscout.linker import AnswerLinker, shown_nodes
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
+from orienteer.retrieval.graph_text import present
 from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line

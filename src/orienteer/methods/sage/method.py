@@ -27,7 +27,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.agents.hits import present
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.parser import parse
 from orienteer.cypher.syntax import EdgePattern, parts
@@ -41,8 +40,8 @@ from orienteer.methods.sage.config import SageConfig, seeds_of
 from orienteer.methods.sage.hop import LAYER
 from orienteer.methods.sage.union import Expander, LeadingEdge
 from orienteer.protocols import Method, Run
-from orienteer.records import JsonValue, Question, Ranked, Result, Trajectory, Usage
-from orienteer.tools.rendering import title
+from orienteer.records import Direction, JsonValue, Question, Ranked, Result, Trajectory, Usage
+from orienteer.retrieval.graph_text import arrow, present, title
 
 _OWN_SEEDS = ("auto", "hybrid")
 _EDGES = "edges"  # the mark of a planned course whose result was found along edges that its plan names
@@ -215,11 +214,11 @@ class _SageCourse:
         graph, (through, kind) = self._graph, self._edges[row]
         start = title(graph, through)
         if kind == LAYER:
-            return f"{start} -{SIMILAR}-"
+            return f"{start} {arrow(SIMILAR, None)}"
         edge_type = graph.types.edges[kind >> 1]
-        is_symmetric = edge_type in graph.schema.symmetric
-        arrow = f"{'<' * (not is_symmetric and kind & 1)}-{graph.schema.label(edge_type)}-"
-        return f"{start} {arrow}{'>' * (not is_symmetric and not kind & 1)}"
+        way: Direction = "in" if kind & 1 else "out"
+        direction = None if edge_type in graph.schema.symmetric else way
+        return f"{start} {arrow(graph.schema.label(edge_type), direction)}"
 
     def _present(self, rows: list[int]) -> list[Ranked]:
         rows = rows[: self._k]

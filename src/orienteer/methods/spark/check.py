@@ -26,6 +26,7 @@ from orienteer.methods.spark.plan import (
     reads,
 )
 from orienteer.records import Direction
+from orienteer.retrieval.graph_text import arrow, triples_by_size
 from orienteer.retrieval.linking import letter_likeness
 from orienteer.tools.arguments import LARGEST_K
 from orienteer.tools.comparisons import ORDERED, quantity
@@ -305,9 +306,9 @@ class _Checker:
 
     def _ways(self, starts: Types | None) -> str:
         schema, ways = self._graph.schema, dict[str, None]()
-        for triple, _ in sorted(schema.edges.items(), key=lambda item: (-item[1], item[0])):
+        for triple in triples_by_size(self._graph):
             if starts is None or {triple.source, triple.target} & starts:
-                ways[f"{triple.source} -{schema.label(triple.type)}-> {triple.target}"] = None
+                ways[f"{triple.source} {arrow(schema.label(triple.type), 'out')} {triple.target}"] = None
         more = ", ..." if len(ways) > _LISTED else ""
         return f"There are: {', '.join(list(ways)[:_LISTED])}{more}" if ways else "It has no edges."
 

@@ -14,8 +14,9 @@ from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import check
 from orienteer.methods.spark.execution import Execution
 from orienteer.methods.spark.plan import CypherStep, FilterStep, FindStep, PlanStep, SparkPlan
-from orienteer.methods.spark.profile import PropertyUse, property_uses, triples_by_size
+from orienteer.methods.spark.profile import PropertyUse, property_uses
 from orienteer.records import JsonValue, ToolCall, Triple
+from orienteer.retrieval.graph_text import triples_by_size
 from orienteer.text.lines import one_line
 from orienteer.tools.toolbox import Toolbox
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.graph.store import Graph
-from orienteer.records import JsonValue, Triple
+from orienteer.records import JsonValue
+from orienteer.retrieval.graph_text import types_by_size
 from orienteer.text.lines import one_line
 from orienteer.tools.comparisons import is_date, is_price, quantity
 
@@ -62,16 +63,6 @@ def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
             uses.append(PropertyUse(graph.types.nodes[number], name, shape, hint, _samples(values), is_code))
     order = {name: place for place, name in enumerate(types_by_size(graph))}
     return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
-
-
-def types_by_size(graph: Graph) -> list[str]:
-    """Return the node types, those with most nodes first."""
-    return sorted(graph.schema.node_types, key=lambda name: (-graph.schema.node_types[name], name))
-
-
-def triples_by_size(graph: Graph) -> list[Triple]:
-    """Return which types edges join, those with most edges first."""
-    return sorted(graph.schema.edges, key=lambda triple: (-graph.schema.edges[triple], triple))
 
 
 def format_of(values: Sequence[JsonValue], name: str = "") -> str:

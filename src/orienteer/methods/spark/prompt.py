@@ -10,7 +10,9 @@ from orienteer.graph.store import Graph
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.spark.examples import PlanExample
 from orienteer.methods.spark.plan import shown
-from orienteer.methods.spark.profile import property_uses, triples_by_size, types_by_size
+from orienteer.methods.spark.profile import property_uses
+from orienteer.records import Direction
+from orienteer.retrieval.graph_text import arrow, triples_by_size, types_by_size
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
@@ -98,8 +100,8 @@ def _relations(graph: Graph) -> Iterable[str]:
     for triple in triples_by_size(graph):
         label = schema.label(triple.type)
         means = f" means {_plain(label)!r}" if label != triple.type else ""
-        arrow = "-" if triple.type in schema.symmetric else "->"
-        ends = f"{_plain(triple.source)} -{_plain(triple.type)}{arrow} {_plain(triple.target)}"
+        direction: Direction | None = None if triple.type in schema.symmetric else "out"
+        ends = f"{_plain(triple.source)} {arrow(_plain(triple.type), direction)} {_plain(triple.target)}"
         yield f"- {ends} {schema.edges[triple]}{means}{_also(graph, triple.type, known=(triple.source, triple.target))}"
 
 

@@ -18,6 +18,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.explore.orders import QuizOrder, in_words
 from orienteer.quizzes.explore.report import CheckedReport
 from orienteer.quizzes.explore.scout import QuizEpisode, begun_by, handed_in, recorded, report_prompt
+from orienteer.retrieval.graph_text import arrow
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 
@@ -76,7 +77,7 @@ def piece(graph: Graph, rows: tuple[int, ...]) -> str:
         for row in rows
     ]
     edges = [
-        f"[{edge.source}] -{graph.schema.label(edge.type)}-> [{edge.target}]"
+        f"[{edge.source}] {arrow(graph.schema.label(edge.type), 'out')} [{edge.target}]"
         for place, row in enumerate(rows)
         for edge in graph.edges_between(row, np.array(rows[place + 1 :], np.int32))
     ]

@@ -22,6 +22,7 @@ from orienteer.index.bm25 import Mask, ScoredRows
 from orienteer.records import Edge
 from orienteer.retrieval.evidence import Scored as ScoredEvidence
 from orienteer.retrieval.expansion.seeds import Seeds
+from orienteer.retrieval.graph_text import arrow
 from orienteer.retrieval.reasons import because, fact_of, name_of
 from orienteer.retrieval.spaces import Spaces
 
@@ -99,7 +100,8 @@ class Relations:
         if relation.fact >= 0:
             return fact_of(self._graph, relation.fact)
         source, target, kind, _ = relation.key
-        return f"{name_of(self._graph, source)} -{self._graph.types.edges[kind]}-> {name_of(self._graph, target)}"
+        label = self._graph.types.edges[kind]
+        return f"{name_of(self._graph, source)} {arrow(label, 'out')} {name_of(self._graph, target)}"
 
     def about(self, row: int, relations: Sequence[ScoredRelation]) -> str:
         """Say which of some relations, best first, a node is an end of; else that it is near the query."""

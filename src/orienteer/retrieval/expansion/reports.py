@@ -19,7 +19,9 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Edge, Node, Trajectory
 from orienteer.retrieval.expansion.communities import LEVELS, open_communities
+from orienteer.retrieval.graph_text import arrow
 from orienteer.retrieval.spaces import Spaces
+from orienteer.text.lines import single_spaced
 
 IN_COMMUNITY = "in_community"
 _TITLE = 3
@@ -166,7 +168,7 @@ class Reports:
             lines.append(f"and {len(members) - _MEMBERS} more")
         titling = best[~self._spaces.facts[best]]  # a fact's name repeats those of its members
         titling = titling if len(titling) else best
-        names = ", ".join(list(dict.fromkeys(_line(graph.names[int(row)]) for row in titling))[:_TITLE])
+        names = ", ".join(list(dict.fromkeys(single_spaced(graph.names[int(row)]) for row in titling))[:_TITLE])
         return Node(
             id=f"{COMMUNITY}:{self._level}:{graph.ids[row]}",
             type=COMMUNITY,
@@ -176,14 +178,10 @@ class Reports:
         )
 
     def _member(self, row: int) -> str:
-        text = _line(self._graph.texts[row])[:_TEXT]
-        return f"{_line(self._graph.names[row])} ({self._graph.type_at(row)}){': ' if text else ''}{text}"
+        text = single_spaced(self._graph.texts[row])[:_TEXT]
+        return f"{single_spaced(self._graph.names[row])} ({self._graph.type_at(row)}){': ' if text else ''}{text}"
 
     def _relation(self, edge: Edge) -> str:
-        source, target = (_line(self._graph.names[self._graph.row(end)]) for end in (edge.source, edge.target))
-        text = _line(edge.text)[:_TEXT]
-        return f"{source} -{edge.type}-> {target}{': ' if text else ''}{text}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+        source, target = (single_spaced(self._graph.names[self._graph.row(end)]) for end in (edge.source, edge.target))
+        text = single_spaced(edge.text)[:_TEXT]
+        return f"{source} {arrow(edge.type, 'out')} {target}{': ' if text else ''}{text}"

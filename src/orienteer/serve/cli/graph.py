@@ -145,7 +145,7 @@ def neighbors(
             }
         )
         return
-    from orienteer.tools.rendering import counts_line
+    from orienteer.retrieval.graph_text import counts_line
 
     out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
     rendering.print_hits(out, hits)
@@ -227,7 +227,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
 
 
 def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, query: str = "", note: str = "") -> Ranked:
-    from orienteer.agents.hits import present
+    from orienteer.retrieval.graph_text import present
 
     lines = rendering.edge_lines(graph, edges)
     more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []

@@ -1,0 +1,149 @@
+"""A graph as text: nodes, edges and the schema in the forms that models and people read.
+
+[gene:tp53] TP53 (Gene)            a node: its id, its name, its type
+-treats-> Disease                  a kind of edge, seen from the node that it leaves
+<-treats-                          an edge, seen from the node that it reaches
+Compound -treats-> Disease 30      an edge type between two node types, with how many there are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from orienteer.graph.store import Graph
+from orienteer.records import Direction, Edge, Kind, Ranked, Source, Triple
+from orienteer.text.lines import one_line, single_spaced, snippet
+
+MOST_TYPES = 60
+"""Node types that a schema lists."""
+MOST_TRIPLES = 200
+"""Ways in which an edge type joins two node types that a schema lists: a prompt has to end."""
+_MOST_PROPERTIES = 40
+_MOST_NAMED = 30  # node types in one line
+
+
+def title(graph: Graph, row: int) -> str:
+    """Return a node as every reply shows it: `[id] name (Type)`, an id that is the name only once."""
+    node_id, name = graph.ids[row], one_line(graph.names[row])
+    return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
+
+
+def hit_title(hit: Ranked) -> str:
+    """Return a hit as a prompt shows it: `[id] name (Type)`."""
+    return f"[{hit.id}] {one_line(hit.name)} ({hit.type})"
+
+
+def arrow(label: str, direction: Direction | None) -> str:
+    """Return an edge as an arrow: `-treats->`, from its other end `<-treats-`, without a direction `-resembles-`."""
+    return f"{'<' * (direction == 'in')}-{label}-{'>' * (direction == 'out')}"
+
+
+def kind_line(graph: Graph, kind: Kind) -> str:
+    """Return a kind of edge: `-treats-> Disease`, `<-treats- Compound`, `-resembles- Disease`."""
+    direction = None if kind.edge_type in graph.schema.symmetric else kind.direction
+    return f"{arrow(graph.schema.label(kind.edge_type), direction)} {kind.node_type}"
+
+
+def counts_line(graph: Graph, counts: Mapping[Kind, int], *, most: int = 12) -> str:
+    """Return counts by kind of edge, most first."""
+    parts = [f"{kind_line(graph, kind)} {count}" for kind, count in list(counts.items())[:most]]
+    rest = len(counts) - most
+    return "; ".join(parts) + (f"; {rest} more kind{'s' * (rest != 1)}" if rest > 0 else "")
+
+
+def edge_note(graph: Graph, edges: Iterable[Edge], node_id: str, *, most: int = 3) -> str:
+    """Return the edges that lead to a node, as seen from their other end."""
+    schema = graph.schema
+    arrows = dict.fromkeys(
+        arrow(
+            schema.label(edge.type),
+            None if edge.type in schema.symmetric else "out" if edge.target == node_id else "in",
+        )
+        for edge in edges
+    )
+    shown = " ".join(list(arrows)[:most])
+    return f"{shown} +{len(arrows) - most}" if len(arrows) > most else shown
+
+
+def plain_lines(text: str) -> list[str]:
+    """Return the lines of a text, single-spaced, without blank ones."""
+    return [single_spaced(line) for line in text.splitlines() if line.strip()]
+
+
+def indented(text: str) -> list[str]:
+    """Return the lines of a text, indented: none of them can pass for a line of ours."""
+    return [f"  {line}" for line in plain_lines(text)]
+
+
+def types_by_size(graph: Graph) -> list[str]:
+    """Return the node types, those with most nodes first."""
+    counts = graph.schema.node_types
+    return sorted(counts, key=lambda name: (-counts[name], name))
+
+
+def triples_by_size(graph: Graph) -> list[Triple]:
+    """Return which node types each edge type joins, those with most edges first."""
+    counts = graph.schema.edges
+    return sorted(counts, key=lambda triple: (-counts[triple], triple))
+
+
+def triple_line(graph: Graph, triple: Triple, label: str) -> str:
+    """Return an edge type between two node types: `Compound -treats-> Disease`."""
+    direction: Direction | None = None if triple.type in graph.schema.symmetric else "out"
+    return f"{triple.source} {arrow(label, direction)} {triple.target}"
+
+
+def type_names(graph: Graph) -> str:
+    """Return the labels of the node types in one line, those with most nodes first."""
+    names = types_by_size(graph)
+    return ", ".join(map(graph.schema.label, names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def schema_lines(graph: Graph) -> list[str]:
+    """Return the schema as a prompt shows it: node types, then each edge type with what it joins, most first."""
+    schema, types, triples = graph.schema, types_by_size(graph), triples_by_size(graph)
+    more = f"; {len(types) - MOST_TYPES} more" if len(types) > MOST_TYPES else ""
+    lines = ["node types: " + "; ".join(f"{name} {schema.node_types[name]}" for name in types[:MOST_TYPES]) + more]
+    for triple in triples[:MOST_TRIPLES]:
+        label = schema.label(triple.type)
+        code = f" [{triple.type}]" if label != triple.type else ""
+        lines.append(f"{triple_line(graph, triple, label)}{code} {schema.edges[triple]}")
+    if len(triples) > MOST_TRIPLES:
+        lines.append(f"{len(triples) - MOST_TRIPLES} rarer ones")
+    if graph.manifest.properties:
+        lines.append("properties: " + ", ".join(graph.manifest.properties[:_MOST_PROPERTIES]))
+    return lines
+
+
+def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:
+    """Return a hit with the part of its text that shows best why it fits a query."""
+    index = graph.text_index
+    weights = {term: found.idf for term in graph.tokenizer.query(query) if (found := index.posting(term))}
+    return Ranked(
+        id=graph.ids[row],
+        type=graph.type_at(row),
+        name=graph.names[row],
+        score=score,
+        votes=votes,
+        why=why,
+        text=snippet(graph.texts[row], weights, graph.tokenizer.terms_of),
+        source=source_of(graph, row),
+    )
+
+
+def source_of(graph: Graph, row: int) -> Source | None:
+    """Return where in a person's files a chunk, a table or a document comes from; None in a graph of another kind."""
+    if not graph.is_made_of_documents:
+        return None
+    known = graph.properties.of(row)
+    file, page, heading = known.get("file"), known.get("page"), known.get("heading")
+    first, count = known.get("first_row", known.get("row")), known.get("rows", 1)
+    rows = None
+    if isinstance(first, int) and isinstance(count, int) and count:
+        rows = str(first) if count == 1 else f"{first}-{first + count - 1}"
+    return Source(
+        file=file if isinstance(file, str) else None,
+        page=page if isinstance(page, int) else None,
+        heading=heading if isinstance(heading, str) else None,
+        rows=rows,
+    )
