@@ -13,9 +13,8 @@ from orienteer.llm.conversation import ELISION
 from orienteer.methods.baselines.linearized import Linearizer, rendered
 from orienteer.methods.spark.prompt import prompt_for
 from orienteer.records import Message, Question, ToolCall, ToolSpec
-from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, Scored, render
 from orienteer.retrieval.graph_text import schema_lines
-from orienteer.retrieval.rendering import render
 from orienteer.retrieval.schema import describe
 from orienteer.tools.code.config import CodeConfig
 from orienteer.tools.toolbox import Toolbox

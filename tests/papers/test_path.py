@@ -13,8 +13,8 @@ from orienteer.methods.table import METHODS
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.path import Paths, PathsConfig
 from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.evidence import render
 from orienteer.retrieval.query import Query
-from orienteer.retrieval.rendering import render
 
 CHUNKS = [
     Node("c1", "chunk", "Anna Berg", "Anna Berg directed Salt in her youth."),

@@ -18,7 +18,7 @@ from orienteer.methods.graphsearch.queries import SubQuery, plan_faults, read_pl
 from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, history, labels_in
 from orienteer.methods.table import method_of
 from orienteer.records import Message, Question, Reply, Result, Step
-from orienteer.retrieval.rendering import render
+from orienteer.retrieval.evidence import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

@@ -13,10 +13,9 @@ from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.flat.bm25 import Bm25
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.naive import Naive, NaiveConfig
-from orienteer.retrieval.bases.table import RankedBase, open_base
-from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.evidence import Evidence, Scored, render
 from orienteer.retrieval.query import GatherConfig, Query
-from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.sentences import tokens
 from orienteer.tools.evidence import GatherEvidence, arguments_of

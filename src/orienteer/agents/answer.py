@@ -18,10 +18,9 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result, Sampling
-from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
-from orienteer.retrieval.rendering import Rendered, render
 from orienteer.text.sentences import split
 
 NOT_THERE = "not in the evidence"
@@ -61,7 +60,7 @@ def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | Non
 
 def answer_from(
     result: Result,
-    evidence: Rendered,
+    evidence: EvidenceText,
     *,
     model: LanguageModel,
     run: Run,

@@ -28,10 +28,9 @@ from orienteer.records import (
     Trajectory,
     Usage,
 )
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.graph_text import present
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
-from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed
 

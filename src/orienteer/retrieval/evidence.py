@@ -1,15 +1,26 @@
-"""What a knowledge base gives for a question: passages and statements, each with its score and what found it."""
+"""What a retriever gives for a question, passages and statements with their scores, and the text that a model reads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeVar
 
 from orienteer.graph.reserved import DOCUMENT, PASSAGES
+from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node, Trajectory
+from orienteer.retrieval.graph_text import arrow, indented
+from orienteer.text.lines import single_spaced
+from orienteer.text.sentences import tokens as count_tokens
 
 UNPAID = "The budget has no call left for a search by meaning: ranked by words."
+TOKENS = 6_000
+"""What evidence may take of a prompt. LightRAG's context holds 6,000 of entities and 8,000 of relations."""
+_SHARES = {"passages": 0.55, "nodes": 0.15, "edges": 0.15, "paths": 0.15}
+"""Of the budget; what a section leaves over goes to the one before it, so that the passages get the rest."""
+_LABEL = 4
+"""Tokens of a label in brackets, without its prefix."""
+_HEADINGS = {"passages": "Passages", "nodes": "Entities and facts", "edges": "Relations", "paths": "Paths"}
 
 _T = TypeVar("_T")
 
@@ -43,12 +54,12 @@ class Evidence:
 
     def semantic(self) -> Evidence:
         """Return the passages; every node where there is no passage among them."""
-        passages = tuple(one for one in self.nodes if one.item.type in PASSAGES)
+        passages = tuple(scored for scored in self.nodes if scored.item.type in PASSAGES)
         return Evidence(nodes=passages or self.nodes, reason=self.reason)
 
     def relational(self) -> Evidence:
         """Return everything but what is read: entities, facts, communities, edges, paths."""
-        others = tuple(one for one in self.nodes if one.item.type not in PASSAGES | {DOCUMENT})
+        others = tuple(scored for scored in self.nodes if scored.item.type not in PASSAGES | {DOCUMENT})
         return Evidence(nodes=others, edges=self.edges, paths=self.paths, reason=self.reason)
 
     @staticmethod
@@ -60,11 +71,11 @@ class Evidence:
         """
         several = list(parts)
         return Evidence(
-            nodes=_joined((one.nodes for one in several), lambda node: node.id, in_order=in_order),
-            edges=_joined((one.edges for one in several), ends, in_order=in_order),
-            paths=_joined((one.paths for one in several), lambda path: tuple(map(ends, path)), in_order=in_order),
-            reason="; ".join(dict.fromkeys(one.reason for one in several if one.reason)),
-            trajectories=tuple(trajectory for one in several for trajectory in one.trajectories),
+            nodes=_joined((part.nodes for part in several), lambda node: node.id, in_order=in_order),
+            edges=_joined((part.edges for part in several), ends, in_order=in_order),
+            paths=_joined((part.paths for part in several), lambda path: tuple(map(ends, path)), in_order=in_order),
+            reason="; ".join(dict.fromkeys(part.reason for part in several if part.reason)),
+            trajectories=tuple(trajectory for part in several for trajectory in part.trajectories),
         )
 
 
@@ -76,14 +87,118 @@ def ends(edge: Edge) -> tuple[str, str, str, str]:
 def _joined(
     groups: Iterable[tuple[Scored[_T], ...]], key: Callable[[_T], Hashable], *, in_order: bool
 ) -> tuple[Scored[_T], ...]:
-    found: dict[Hashable, Scored[_T]] = {}
-    for one in (one for group in groups for one in group):
-        known = found.get(key(one.item), one)
-        reasons = dict.fromkeys(filter(None, (known.why, one.why)))
-        found[key(one.item)] = Scored(known.item, max(known.score, one.score), "; ".join(reasons))
-    return tuple(found.values() if in_order else sorted(found.values(), key=lambda one: -one.score))
+    best: dict[Hashable, Scored[_T]] = {}
+    for scored in (scored for group in groups for scored in group):
+        earlier = best.get(key(scored.item), scored)
+        reasons = dict.fromkeys(filter(None, (earlier.why, scored.why)))
+        best[key(scored.item)] = Scored(earlier.item, max(earlier.score, scored.score), "; ".join(reasons))
+    return tuple(best.values() if in_order else sorted(best.values(), key=lambda scored: -scored.score))
 
 
 def unpaid(evidence: Evidence) -> Evidence:
     """Return evidence with the reason that the budget could not pay for vectors."""
     return replace(evidence, reason="; ".join(filter(None, (UNPAID, evidence.reason))))
+
+
+# --------------------------------------------------------------------------------------------------------------- text
+
+
+class EvidenceText(NamedTuple):
+    """Evidence as a model reads it."""
+
+    text: str
+    labels: Mapping[str, tuple[str, ...]]
+    """The ids of the nodes that each label stands for: one of a node, two of a relation, several of a path."""
+    tokens: int
+    left_out: int
+    """Pieces that there was no room for."""
+
+
+class _Piece(NamedTuple):
+    text: str
+    ids: tuple[str, ...]
+
+
+def render(evidence: Evidence, graph: Graph, tokens: int = TOKENS, *, prefix: str = "") -> EvidenceText:
+    """Return evidence as lines `[C1] ...` under headings, best first, as many as the budget has room for.
+
+    Labels: C a passage, N an entity or another node, E a relation, P a path; `prefix` stands before each, to tell those
+    of several searches apart. What a text says is data: it stands on lines of its own, indented, so that no text can
+    pass for a label or a heading. Paths stand last and the best of them at the very end, where models read with most
+    care (PathRAG).
+    """
+    sections = {
+        "passages": [_of_node(scored.item) for scored in evidence.nodes if scored.item.type in PASSAGES],
+        "nodes": [_of_node(scored.item) for scored in evidence.nodes if scored.item.type not in PASSAGES],
+        "edges": [_of_edge(scored.item, graph) for scored in evidence.edges],
+        "paths": [_of_path(scored.item, graph) for scored in evidence.paths],
+    }
+    fitting = _fitting(sections, tokens, _LABEL + count_tokens(prefix))
+    labels: dict[str, tuple[str, ...]] = {}
+    lines: list[str] = []
+    for name, letter in zip(sections, "CNEP", strict=True):
+        if fitting[name]:
+            lines.append(f"{_HEADINGS[name]}:")
+        labelled = {f"{prefix}{letter}{number}": piece for number, piece in enumerate(fitting[name], 1)}
+        labels |= {label: piece.ids for label, piece in labelled.items()}
+        pieces = [f"[{label}] {piece.text}" for label, piece in labelled.items()]
+        lines += pieces[::-1] if name == "paths" else pieces
+    text = "\n".join(lines) or f"(nothing was found{': ' if evidence.reason else ''}{evidence.reason})"
+    left_out = sum(map(len, sections.values())) - sum(map(len, fitting.values()))
+    return EvidenceText(text, labels, count_tokens(text), left_out)
+
+
+def _fitting(sections: Mapping[str, list[_Piece]], tokens: int, label: int) -> dict[str, list[_Piece]]:
+    """Return the pieces of each section that fit into its share and what the sections after it left over."""
+    whole = sum(_SHARES[name] for name, pieces in sections.items() if pieces)
+    fitting: dict[str, list[_Piece]] = {}
+    left = 0.0
+    for name, pieces in reversed(list(sections.items())):
+        left += tokens * _SHARES[name] / whole if pieces else 0.0
+        fitting[name] = []
+        for piece in pieces:
+            heading = "" if fitting[name] else f"{_HEADINGS[name]}:"
+            cost = count_tokens(heading) + label + count_tokens(piece.text)
+            if cost <= left:  # a piece too large is passed over: what stands behind it may have room
+                fitting[name].append(piece)
+                left -= cost
+    return fitting
+
+
+def _of_node(node: Node) -> _Piece:
+    heading = f"{single_spaced(node.name)} ({node.type})"
+    return _Piece("\n".join([heading, *indented(node.text)]), (node.id,))
+
+
+def _of_edge(edge: Edge, graph: Graph) -> _Piece:
+    keywords = edge.properties.get("keywords")
+    notes = [*map(str, keywords)] if isinstance(keywords, (list, tuple)) else []
+    if edge.weight != 1.0:
+        notes.append(f"weight {edge.weight:g}")
+    note = f" ({single_spaced(', '.join(notes))})" if notes else ""
+    text = f": {single_spaced(edge.text)}" if edge.text else ""
+    line = f"{_name(graph, edge.source)} {arrow(edge.type, 'out')} {_name(graph, edge.target)}{note}{text}"
+    return _Piece(line, (edge.source, edge.target))
+
+
+def _of_path(path: Path, graph: Graph) -> _Piece:
+    ids = list(_walk(path))
+    line = _name(graph, ids[0])
+    for edge, before, after in zip(path, ids, ids[1:], strict=False):
+        line += f" {arrow(edge.type, 'out' if edge.source == before else 'in')} {_name(graph, after)}"
+    return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
+
+
+def _walk(path: Path) -> Iterator[str]:
+    """Yield the ids of a path's nodes in the order of the walk."""
+    first = path[0]
+    after = {path[1].source, path[1].target} if len(path) > 1 else {first.target}
+    here = first.source if first.target in after else first.target
+    yield here
+    for edge in path:
+        here = edge.target if edge.source == here else edge.source
+        yield here
+
+
+def _name(graph: Graph, node_id: str) -> str:
+    return single_spaced(graph.names[graph.row(node_id)])

@@ -15,9 +15,8 @@ from orienteer.llm.budget import Allowance
 from orienteer.llm.schema import decode
 from orienteer.records import JsonValue, Observation, Question, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
-from orienteer.retrieval.evidence import UNPAID, Evidence, unpaid
+from orienteer.retrieval.evidence import TOKENS, UNPAID, Evidence, render, unpaid
 from orienteer.retrieval.query import OF_ANSWERS, GatherConfig, Part, Query
-from orienteer.retrieval.rendering import TOKENS, render
 from orienteer.tools.session import Session
 
 GATHER = "gather_evidence"

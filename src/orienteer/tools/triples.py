@@ -10,10 +10,9 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.retrieval.matching.bindings import TriplePattern
-from orienteer.retrieval.matching.matcher import TripleMatcher
+from orienteer.retrieval.evidence import TOKENS
+from orienteer.retrieval.matching.matcher import TripleMatcher, TriplePattern
 from orienteer.retrieval.query import AUTO
-from orienteer.retrieval.rendering import TOKENS
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import observed
 

@@ -31,9 +31,9 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Kind, Node, Result
 from orienteer.retrieval.analysis import STOP
+from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import kind_line, plain_lines
 from orienteer.retrieval.linking import type_phrases
-from orienteer.retrieval.rendering import Rendered
 from orienteer.text.lines import one_line, single_spaced, value_text
 from orienteer.text.sentences import tokens as count_tokens
 
@@ -241,7 +241,7 @@ def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[
     return rooms
 
 
-def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> Rendered:
+def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> EvidenceText:
     """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
 
     What a text says stands on lines of their own, indented, so that it can pass for no label.
@@ -257,7 +257,7 @@ def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> Rendered:
         label = f"{'C' if graph.type_at(one.row) in PASSAGES else 'N'}{len(labels) + 1}"
         labels[label] = (graph.ids[one.row],)
         pieces.append(f"[{label}] {one.text}")
-    return Rendered("\n".join(pieces), labels, tokens - left, left_out)
+    return EvidenceText("\n".join(pieces), labels, tokens - left, left_out)
 
 
 def named_first(result: Result, workflow: Workflow, written: Sequence[Linear]) -> Result:

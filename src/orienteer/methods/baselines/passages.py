@@ -12,9 +12,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question
-from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, checked_mode_or_auto
-from orienteer.retrieval.rendering import Rendered, render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.passages import SEARCH
 from orienteer.tools.toolboxes import open_passages
@@ -55,6 +54,6 @@ def search(workflow: Workflow, query: str, k: int) -> tuple[int, ...]:
     return tuple(workflow.graph.row(node) for node in found.nodes)
 
 
-def shown(graph: Graph, rows: Iterable[int], tokens: int) -> Rendered:
+def shown(graph: Graph, rows: Iterable[int], tokens: int) -> EvidenceText:
     """Return the texts of some rows for a prompt, labelled in their order."""
     return render(Evidence(nodes=tuple(Scored(graph.node_at(row), 1.0) for row in rows)), graph, tokens)

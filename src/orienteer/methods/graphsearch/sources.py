@@ -10,10 +10,9 @@ from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.queries import SubQuery
 from orienteer.methods.graphsearch.sub_answers import Findings
 from orienteer.records import Message, Observed, Reply, Step, ToolCall
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
-from orienteer.retrieval.rendering import render
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed, part_of
 from orienteer.tools.triples import MATCH, MatchTriples, matching_arguments
