@@ -21,11 +21,10 @@ from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.cypher import RunCypher
 from orienteer.tools.evidence import GatherEvidence
 from orienteer.tools.follow import Follow
-from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.passages import SearchPassages
 from orienteer.tools.read_node import ReadNode, ReadSchema
-from orienteer.tools.search import SearchInGraph
+from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.select import Select
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox

@@ -20,8 +20,7 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, ToolCall
 from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
-from orienteer.tools.search import SearchInGraph
+from orienteer.tools.search import PLAIN, SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 

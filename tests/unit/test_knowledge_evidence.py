@@ -13,7 +13,7 @@ from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.flat.bm25 import Bm25
 from orienteer.records import Edge, Node, Question
 from orienteer.retrieval.bases.naive import Naive, NaiveConfig
-from orienteer.retrieval.bases.table import open_base
+from orienteer.retrieval.bases.table import RankedBase, open_base
 from orienteer.retrieval.evidence import Evidence, Scored, render
 from orienteer.retrieval.query import GatherConfig, Query
 from orienteer.retrieval.spaces import Spaces

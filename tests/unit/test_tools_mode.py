@@ -5,8 +5,7 @@ import pytest
 from clinic import EDGES, NODES, ask
 from fakes.embedder import embedded
 from orienteer.graph.store import Graph
-from orienteer.tools.neighborhood import PLAIN, SearchInNeighborhood
-from orienteer.tools.search import SearchInGraph
+from orienteer.tools.search import PLAIN, SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 

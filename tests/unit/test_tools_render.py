@@ -9,8 +9,8 @@ import pytest
 from clinic import ask
 from orienteer.records import Edge, Kind, Node
 from orienteer.retrieval.graph_text import counts_line, edge_note, kind_line, title
-from orienteer.tools.rendering import Match, Reply, Words, match_note, state
-from orienteer.tools.session import Session
+from orienteer.tools.search import Coverage, QueryWords, coverage_note
+from orienteer.tools.session import ReplyLines, Session, state
 from orienteer.tools.toolbox import Toolbox
 
 
@@ -43,33 +43,33 @@ def test_counts_are_by_edge_type_direction_and_node_type(graph):
 @pytest.mark.parametrize(
     ("match", "note"),
     [
-        (Match(2, 2, ()), " 2/2 words"),
-        (Match(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
-        (Match(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c"),
-        (Match(0, 0, ()), ""),
+        (Coverage(2, 2, ()), " 2/2 words"),
+        (Coverage(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
+        (Coverage(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c"),
+        (Coverage(0, 0, ()), ""),
     ],
 )
 def test_coverage(match, note):
-    assert match_note(match) == note
+    assert coverage_note(match) == note
 
 
 def test_matches_count_whole_words_and_name_the_missing_rarest_first(graph):
-    words = Words(graph, "pain fever zebra")
-    [match] = words.matches(graph.rows(["c2"]))
-    assert (match.found, match.of) == (1, 3)
+    words = QueryWords(graph, "pain fever zebra")
+    [match] = words.coverages(graph.rows(["c2"]))
+    assert (match.number, match.of) == (1, 3)
     assert match.missing == ("zebra", "fever")
     assert words.unknown == ("zebra",)
 
 
 def test_matches_come_in_the_order_of_the_rows(graph):
     rows = graph.rows(["c1", "c2"])[::-1]
-    assert [match.is_full for match in Words(graph, "pain fever").matches(rows)] == [False, True]
+    assert [match.is_full for match in QueryWords(graph, "pain fever").coverages(rows)] == [False, True]
 
 
 def test_a_snippet_stands_around_the_rarest_word(make):
     text = f"common {'filler ' * 100}the unicorn stood there {'filler ' * 100}common"
     graph = make([Node("a", text=text), *(Node(f"b{at}", text="common filler") for at in range(9))])
-    shown = Words(graph, "what is a common unicorn").snippet(0)
+    shown = QueryWords(graph, "what is a common unicorn").snippet(0)
     assert "unicorn" in shown
     assert len(shown) <= 162
 
@@ -83,7 +83,7 @@ def test_the_state_of_the_answer(graph):
 
 def test_a_reply_ends_with_the_state_and_a_plain_one_does_not(graph):
     for saves, expected in ((True, "line\nanswer: 0 nodes"), (False, "line")):
-        reply = Reply(Session(graph, saves_sets=saves))
+        reply = ReplyLines(Session(graph, saves_sets=saves))
         reply.say("line")
         assert reply.text() == expected
 
@@ -92,7 +92,7 @@ def test_a_reply_ends_with_the_state_and_a_plain_one_does_not(graph):
 def test_a_reply_keeps_to_its_budget_whatever_is_put_in(graph, tokens):
     session = Session(graph, tokens)
     session.answer = [graph.row(one) for one in ("c1", "c2", "c3")]
-    reply = Reply(session)
+    reply = ReplyLines(session)
     reply.say("x" * 10_000)
     reply.list([0, 1, 2] * 50, [f"row {at} {'y' * 50}" for at in range(150)])
     assert len(reply.text()) <= tokens * 4
@@ -100,7 +100,7 @@ def test_a_reply_keeps_to_its_budget_whatever_is_put_in(graph, tokens):
 
 
 def test_what_did_not_fit_is_counted(graph):
-    reply = Reply(Session(graph, 100))
+    reply = ReplyLines(Session(graph, 100))
     reply.list(list(range(11)), ["y" * 60] * 11)
     more = 11 - len(reply.shown)
     assert more > 0

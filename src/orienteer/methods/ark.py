@@ -36,7 +36,7 @@ from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.retrieval.graph_text import present, schema_lines
-from orienteer.tools.neighborhood import PLAIN
+from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 from orienteer.tools.toolboxes import open_plain

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import state
-from orienteer.tools.session import Session
+from orienteer.tools.session import Session, state
 
 _ADD = (
     "Add nodes to the answer. Their order is the ranking: the best first. A saved set adds all its members; "

@@ -13,8 +13,7 @@ from orienteer.index.arrays import Rows
 from orienteer.records import Edge, JsonValue, Observation
 from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted
-from orienteer.tools.session import Session
+from orienteer.tools.session import ReplyLines, Session, counted
 
 _INTERSECT = (
     "Find the nodes that touch all of several nodes or sets (a set counts as touched when any of its members is). "
@@ -48,7 +47,7 @@ class Intersect:
         groups = [session.rows(one, notes, mask=mask, kinds=kinds) for one in references]
         around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
         rows, counts = graph.touching(around, mask)
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(
             "; ".join(f"{one}: {counted(len(near), 'neighbour')}" for one, near in zip(references, around, strict=True))
@@ -107,7 +106,7 @@ class Paths:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         ends = [session.rows(given.text(arguments, end) or "", notes) for end in ("a", "b")]
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         if any(len(end) != 1 for end in ends):
             reply.say("paths joins two single nodes: name one node at each end.")

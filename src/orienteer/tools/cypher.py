@@ -12,8 +12,7 @@ from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import arrow, title
 from orienteer.text.lines import flat, one_line, value_text
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted
-from orienteer.tools.session import Session
+from orienteer.tools.session import ReplyLines, Session, counted
 
 _DESCRIPTION = (
     "Run one read-only Cypher query: MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN, ORDER BY, SKIP, LIMIT, UNWIND, UNION. "
@@ -40,7 +39,7 @@ class RunCypher:
         query = given.text(arguments, "query") or ""
         table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
-        reply = Reply(self._session)
+        reply = ReplyLines(self._session)
         reply.say_all(map(flat, table.notes))
         name = self._session.save(np.array(rows, np.int32)) if rows else ""
         about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""

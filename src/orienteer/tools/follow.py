@@ -16,8 +16,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, counted
-from orienteer.tools.session import Session, near_types
+from orienteer.tools.session import ReplyLines, Session, counted, near_types
 
 _DESCRIPTION = (
     "Walk several typed steps from a node or a saved set, and rank what is reached by how many distinct members of the "
@@ -91,7 +90,7 @@ class Follow:
         for place, (rows, what) in enumerate(walked, 1):
             best = reached.rows[order] if place == len(walked) else None
             trail.append(f"{session.save(rows, first=best)} {what}")
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(" -> ".join(trail))
         return self._ranked(reply, reached, order, given.number(arguments, "k", given.NEIGHBORS_K))
@@ -109,7 +108,7 @@ class Follow:
         direction = one.get("direction")
         return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
 
-    def _ranked(self, reply: Reply, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
+    def _ranked(self, reply: ReplyLines, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
         graph = self._session.graph
         if not len(reached.rows):
             reply.say("0 nodes are reached. Leave a filter out, or look at schema.")

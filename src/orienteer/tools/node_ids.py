@@ -24,7 +24,7 @@ from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.linking import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.arguments import number
-from orienteer.tools.rendering import Words
+from orienteer.tools.search import QueryWords
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class NodeIdRetriever:
 
 def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
-    words = Words(graph, text)
+    words = QueryWords(graph, text)
     groups = [[one.term for one in postings] for postings in words.postings.values()]
     for word in words.unknown:
         groups.append([term for other in graph.name_index.spellings(word) for term in graph.tokenizer.expand(other)])

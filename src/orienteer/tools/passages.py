@@ -8,8 +8,7 @@ from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import indented, title
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply
-from orienteer.tools.session import Session
+from orienteer.tools.session import ReplyLines, Session
 
 SEARCH = "search_passages"
 REPLY_TOKENS = 16_000
@@ -42,7 +41,7 @@ class SearchPassages:
         node_types, where = (tuple(given.texts(arguments, name) or ()) for name in ("node_types", "where"))
         spaces = Spaces(graph, mode)
         rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         if not rows:
             reply.say("No passage has any of these words. Try others.")

@@ -8,8 +8,7 @@ from orienteer.records import JsonValue, Node, Observation
 from orienteer.retrieval.graph_text import counts_line, schema_lines, title
 from orienteer.text.lines import value_text
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply
-from orienteer.tools.session import Session
+from orienteer.tools.session import ReplyLines, Session
 
 _READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
@@ -29,7 +28,7 @@ class ReadNode:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         rows = session.rows(given.text(arguments, "node") or "", notes)
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         if len(rows) != 1:
             reply.say("read_node reads one node: name one.")
@@ -63,7 +62,7 @@ class ReadSchema:
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the types."""
-        reply = Reply(self._session)
+        reply = ReplyLines(self._session)
         lines = schema_lines(self._session.graph)
         reply.list(range(len(lines)), lines)
         return Observation(reply.text())

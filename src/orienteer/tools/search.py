@@ -1,20 +1,27 @@
-"""`search_in_graph`: BM25 over the whole graph, or over a saved set; by meaning too where the graph has vectors."""
+"""`search_in_graph` and `search_in_neighborhood`: the whole graph, and one hop from a node, ranked by words.
+
+By meaning too where the graph has vectors. ARK, section 3.1.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.errors import UnknownType
+from orienteer.graph.adjacency import Entries
+from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask
-from orienteer.records import JsonValue, Observation
-from orienteer.retrieval.graph_text import title
+from orienteer.index.bm25 import Mask, Posting
+from orienteer.records import Direction, JsonValue, Observation
+from orienteer.retrieval.graph_text import counts_line, edge_note, title
+from orienteer.text.lines import snippet
 from orienteer.tools import arguments as given
-from orienteer.tools.rendering import Reply, Words, counted, match_note
-from orienteer.tools.session import Session
+from orienteer.tools.session import SNIPPET, ReplyLines, Session, counted, near_types
 
-_DESCRIPTION = (
+_GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
     "and to answer descriptive questions. Edges are not in the text."
 )
@@ -23,6 +30,13 @@ _PASSAGES = {
     "items": {"type": "string"},
     "description": "Texts such as an answer's may be: the mean of their vectors and the query's is searched with",
 }
+_LOCAL = "Look at the nodes one edge away from a node, whichever way the edge points."
+_OF_TYPES = " Filter by node types and edge types."
+_OF_QUERY = " A query ranks the neighbours by words, and never hides any."
+_OF_COUNTS = " Counts by kind of edge come first."
+PLAIN = ("node", "query", "node_types", "edge_types")
+"""The paper's parameters."""
+_COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
 
 
 class SearchInGraph:
@@ -38,16 +52,7 @@ class SearchInGraph:
                 properties["mode"] = given.MODE
             if session.offers_passages:
                 properties["passages"] = _PASSAGES
-        self.spec = given.spec("search_in_graph", _DESCRIPTION, properties, ["query"])
-
-    def _best(self, words: Words, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words; where the tools are ours, those with all words before those with some."""
-        index = self._session.graph.text_index
-        found = index.search(words.terms, k, among=among, mask=mask).rows
-        if self._is_plain or len(words.postings) < 2:
-            return found
-        full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
-        return np.concatenate([full, found[~np.isin(found, full)]])[:k]
+        self.spec = given.spec("search_in_graph", _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes, the words that each has, and which words the graph does not hold at all."""
@@ -60,7 +65,7 @@ class SearchInGraph:
         mask = graph.mask(node_types, given.texts(arguments, "where") or ())
         among = given.text(arguments, "among")
         passages = given.texts(arguments, "passages") or []
-        words = Words(graph, "\n".join((query, *passages)))
+        words = QueryWords(graph, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
         mode = session.payable(given.mode(arguments, session.mode), query, notes, passages=passages)
         if mode == "lexical":
@@ -68,23 +73,231 @@ class SearchInGraph:
         else:
             searcher = graph.searcher.near(mode, query, passages) if passages else graph.searcher(mode)
             rows = searcher.search(words.query, k, among=within, mask=mask).rows
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         if words.unknown:
             reply.say(f"Not in this graph: {', '.join(words.unknown)}.")
         if not len(rows):
             reply.say("No node has any of these words. Try other words, or fewer filters.")
             return Observation(reply.text())
-        matches = words.matches(rows)
+        coverages = words.coverages(rows)
         name = session.save(rows)
-        full = sum(match.is_full for match in matches)
+        full = sum(coverage.is_full for coverage in coverages)
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.")
         width = reply.width(len(rows))
         reply.list(
             rows.tolist(),
             (
-                f"{title(graph, row)}{match_note(match)}: {words.snippet(row, width=width)}"
-                for row, match in zip(rows.tolist(), matches, strict=True)
+                f"{title(graph, row)}{coverage_note(coverage)}: {words.snippet(row, width=width)}"
+                for row, coverage in zip(rows.tolist(), coverages, strict=True)
             ),
         )
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+
+    def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
+        """Return the best rows by words; where the tools are ours, those with all words before those with some."""
+        index = self._session.graph.text_index
+        rows = index.search(words.terms, k, among=among, mask=mask).rows
+        if self._is_plain or len(words.postings) < 2:
+            return rows
+        full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
+        return np.concatenate([full, rows[~np.isin(rows, full)]])[:k]
+
+
+class SearchInNeighborhood:
+    """ARK's neighbourhood exploration (section 3.1)."""
+
+    def __init__(self, session: Session, *, parameters: Collection[str] | None = None) -> None:
+        self._session = session
+        offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
+        properties = {
+            "node": given.NODE if parameters is None else given.PLAIN_NODE,
+            "query": given.query(session.mode),
+            "node_types": given.NODE_TYPES,
+            "edge_types": given.EDGE_TYPES,
+            "direction": given.DIRECTION,
+            "where": given.WHERE,
+            "k": given.count(given.NEIGHBORS_K),
+            "offset": offset,
+        }
+        if session.offers_mode:
+            properties["mode"] = given.MODE
+        if parameters is not None:
+            properties = {name: schema for name, schema in properties.items() if name in parameters}
+        description = (
+            _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS
+        )
+        self._pages = "offset" in properties
+        self.spec = given.spec("search_in_neighborhood", description, properties, ["node"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the neighbours: counts by kind, then a page, those with all the words first."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        reference = given.text(arguments, "node") or ""
+        node_types, edge_types = self._types(reference, arguments, notes)
+        direction = _direction(arguments)
+        mask = graph.mask(node_types, given.texts(arguments, "where") or ())
+        kinds = graph.kind_mask(edge_types, direction)
+        start = session.rows(reference, notes, mask=mask, kinds=kinds)
+        entries = graph.adjacency.entries(start, kinds)
+        if mask is not None:
+            entries = entries.where(mask[entries.neighbor])
+        rows = distinct(entries.neighbor)
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        if not len(rows):
+            self._explain_nothing(reply, start)
+            return Observation(reply.text())
+        reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.counts(entries))}")
+        self._page(reply, arguments, rows, entries, start)
+        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+
+    def _types(
+        self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
+    ) -> tuple[list[str] | None, list[str] | None]:
+        session = self._session
+        nodes, edges = given.texts(arguments, "node_types"), given.texts(arguments, "edge_types")
+        try:
+            return (
+                session.node_types(nodes, notes) if nodes else None,
+                session.edge_types(edges, notes) if edges else None,
+            )
+        except UnknownType as error:
+            raise near_types(error, session.graph, session.rows(reference, [])) from error
+
+    def _explain_nothing(self, reply: ReplyLines, start: Rows) -> None:
+        graph = self._session.graph
+        around = graph.adjacency.entries(start)
+        reply.say("0 neighbours pass these filters.")
+        if len(around.neighbor):
+            reply.say(f"Without filters there are: {counts_line(graph, graph.counts(around))}")
+
+    def _page(
+        self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows
+    ) -> None:
+        session, graph = self._session, self._session.graph
+        k, offset = given.number(arguments, "k", given.NEIGHBORS_K), given.number(arguments, "offset", 0)
+        query = given.text(arguments, "query")
+        words = QueryWords(graph, query or "")
+        notes: list[str] = []
+        mode = session.payable(given.mode(arguments, session.mode), query or "", notes)
+        reply.say_all(notes)
+        full = words.full(rows) if query else rows[:0]
+        # The paper ranks by words alone; and what is near in meaning need not have them.
+        ahead = full if self._pages and mode == "lexical" else rows[:0]
+        best, _ = graph.rank(ahead, query, offset + k)
+        others, _ = graph.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
+        page = np.concatenate([best, others])[offset : offset + k]
+        coverages = words.coverages(page)
+        if query and mode == "lexical" and offset == 0 and not len(full):
+            reply.say("0 have all words; best partial matches:")
+        name = session.save(rows, first=page)
+        reply.say(f"{f'{name}: all {len(rows)}. ' if name else ''}{self._shown(offset, len(page), len(rows))}")
+        reply.list(
+            page.tolist(),
+            (
+                self._line(row, entries, start, words, note)
+                for row, note in zip(page.tolist(), map(coverage_note, coverages), strict=True)
+            ),
+        )
+
+    def _shown(self, offset: int, count: int, of: int) -> str:
+        if not count:
+            return f"None from {offset} on."
+        more = f"; offset={offset + count} for more" if self._pages and offset + count < of else ""
+        return f"Shown {offset + 1}-{offset + count}{more}."
+
+    def _line(self, row: int, entries: Entries, start: Rows, words: QueryWords, note: str) -> str:
+        graph = self._session.graph
+        edges = graph.edges_to(entries, row)
+        if len(start) > 1:
+            at = np.flatnonzero(entries.neighbor == row)
+            touched = f" touches {len(np.unique(entries.owner[at]))} of {len(start)}"
+        else:
+            touched = ""
+        is_start = " (start)" if row in start else ""
+        text = f": {words.snippet(row)}" if words.terms and note else ""
+        return f"{edge_note(graph, edges, graph.ids[row])} {title(graph, row)}{is_start}{touched}{note}{text}"
+
+
+def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
+    value = arguments.get("direction")
+    return "out" if value == "out" else "in" if value == "in" else None
+
+
+class Coverage(NamedTuple):
+    """Which of a query's words a node has."""
+
+    number: int
+    of: int
+    missing: tuple[str, ...]
+    """Rarest first."""
+
+    @property
+    def is_full(self) -> bool:
+        """No word is missing."""
+        return not self.missing
+
+
+class QueryWords:
+    """A query's words, ready to explain hits."""
+
+    def __init__(self, graph: Graph, query: str) -> None:
+        self._graph, self.query = graph, query
+        tokenizer, index = graph.tokenizer, graph.text_index
+        self.terms = tokenizer.query(query)
+        self.postings: dict[str, list[Posting]] = {}
+        unknown: list[str] = []
+        for word in dict.fromkeys(tokenizer.words(query)):
+            postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
+            if not postings:
+                unknown.append(word)
+            elif postings[0].nodes <= _COMMON * index.count:
+                self.postings[word] = postings
+        self.unknown = tuple(unknown)
+        self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
+
+    def full(self, rows: Rows) -> Rows:
+        """Return those of some sorted rows that have every word that says something."""
+        if self.unknown:
+            return rows[:0]
+        for postings in self.postings.values():
+            index = self._graph.text_index
+            rows = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
+        return rows
+
+    def full_in(self, among: Rows | None) -> Rows:
+        """Return the rows that have every word that says something, of the whole graph or among some."""
+        if among is not None:
+            return self.full(among)
+        index = self._graph.text_index
+        rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
+        return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
+
+    def coverages(self, rows: Rows) -> list[Coverage]:
+        """Tell for each row which words it has."""
+        order = np.argsort(rows)
+        ascending = rows[order]
+        has: dict[str, set[int]] = {}
+        for word, postings in self.postings.items():
+            has[word] = {int(row) for posting in postings for row in self._graph.text_index.having(posting, ascending)}
+        rare = sorted(self.postings, key=lambda word: -self.postings[word][0].idf)
+        total = len(self.postings) + len(self.unknown)
+        coverages = []
+        for row in rows.tolist():
+            missing = (*self.unknown, *(word for word in rare if row not in has[word]))
+            coverages.append(Coverage(total - len(missing), total, missing))
+        return coverages
+
+    def snippet(self, row: int, *, width: int = SNIPPET) -> str:
+        """Return the part of a node's text that shows the match best."""
+        return snippet(self._graph.texts[row], self.weights, self._graph.tokenizer.terms_of, width=width)
+
+
+def coverage_note(coverage: Coverage) -> str:
+    """Return how much of the query a node has."""
+    if not coverage.of:
+        return ""
+    missing = f", not: {', '.join(coverage.missing[:3])}" if coverage.missing else ""
+    return f" {coverage.number}/{coverage.of} words{missing}"

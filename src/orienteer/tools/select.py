@@ -17,8 +17,7 @@ from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
 from orienteer.tools import arguments as given
 from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
-from orienteer.tools.rendering import Reply, counted
-from orienteer.tools.session import Session
+from orienteer.tools.session import ReplyLines, Session, counted
 
 _DESCRIPTION = (
     "Make a set of what several sets have in common, of the nodes of a name, or of all nodes of some types; keep those "
@@ -86,7 +85,7 @@ class Select:
             rows = self._ordered(rows, order, notes, until)
         kept = rows[: given.number(arguments, "limit", len(rows))]
         name = session.save(kept)
-        reply = Reply(session)
+        reply = ReplyLines(session)
         reply.say_all(notes)
         cut = f" of {len(rows)}" if len(kept) < len(rows) else ""
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(kept), 'node')}{cut}")

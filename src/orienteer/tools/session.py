@@ -1,9 +1,9 @@
-"""What an agent's tools share: the graph, the saved sets, the answer so far, and how nodes and types are named."""
+"""What an agent's tools share: the graph, the saved sets, the answer, how nodes and types are named, the replies."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,10 +18,15 @@ from orienteer.protocols import Run
 from orienteer.records import Usage
 from orienteer.retrieval.evidence import UNPAID
 from orienteer.retrieval.linking import letter_likeness
+from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
-"""What an observation says where that was so."""
+SNIPPET = 160
+"""Characters of a node's text in a line of a reply, at the most."""
+_SHORTEST_SNIPPET = 40
+_LINE = 100  # characters of a line of a reply besides its snippet
+_REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
@@ -222,3 +227,62 @@ def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
         dict.fromkeys(f"{graph.schema.label(kind.edge_type)} ({kind.direction}) {kind.node_type}" for kind in counts)
     )
     return type(error)(f"{error} This node has: {here or 'no edges'}.", error.near)
+
+
+class ReplyLines:
+    """Lines of a reply, kept under the budget; the state of the answer always ends it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lines: list[str] = []
+        self._left = session.reply_tokens * CHARACTERS_A_TOKEN - _REST
+        if session.saves_sets:
+            self._left -= len(state(session)) + 1
+        self.shown: list[int] = []
+
+    def say(self, line: str) -> bool:
+        """Add a line; False, and nothing added, where the budget is spent."""
+        if len(line) + 1 > self._left:
+            return False
+        self._left -= len(line) + 1
+        self._lines.append(line)
+        return True
+
+    def say_all(self, lines: Iterable[str]) -> None:
+        """Add lines for as long as there is room."""
+        for line in lines:
+            if not self.say(line):
+                return
+
+    def width(self, rows: int) -> int:
+        """Return how wide the snippets of this many rows can be, for all to fit."""
+        return max(_SHORTEST_SNIPPET, min(SNIPPET, self._left // max(rows, 1) - _LINE))
+
+    def list(self, rows: Sequence[int], lines: Iterable[str]) -> None:
+        """Add one line a row; say how many did not fit."""
+        for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
+            if not self.say(line):
+                self._left += _REST
+                self.say(f"... {len(rows) - place} more did not fit into this reply")
+                return
+            self.shown.append(int(row))
+
+    def text(self) -> str:
+        """Return the whole reply."""
+        lines = list(self._lines)
+        if self._session.saves_sets:
+            lines.append(state(self._session))
+        return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, of which there may be one."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def state(session: Session) -> str:
+    """Return the line that says what is in the answer."""
+    chosen = session.answer
+    names = "; ".join(one_line(session.graph.names[row], 60) for row in chosen[:3])
+    more = "; ..." if len(chosen) > 3 else ""
+    return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"

@@ -15,11 +15,9 @@ from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, Tool
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.follow import Follow
-from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.read_node import ReadNode, ReadSchema
-from orienteer.tools.rendering import Reply
-from orienteer.tools.search import SearchInGraph
-from orienteer.tools.session import REPLY_TOKENS, Session
+from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
+from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
 
 OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
@@ -130,7 +128,7 @@ class Toolbox:
                 tool.close()
 
     def _refused(self, why: str, error: str) -> Observation:
-        reply = Reply(self.session)
+        reply = ReplyLines(self.session)
         reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
         return Observation(reply.text(), error=error)
 

@@ -15,11 +15,10 @@ from orienteer.protocols import Tool
 from orienteer.records import ToolboxSpec, Trajectory
 from orienteer.tools.answer import AddToAnswer, Finish
 from orienteer.tools.code.config import CodeConfig, Lowered, lowered
-from orienteer.tools.neighborhood import SearchInNeighborhood
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.passages import REPLY_TOKENS as PASSAGES_TOKENS
 from orienteer.tools.passages import SearchPassages
-from orienteer.tools.search import SearchInGraph
+from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 

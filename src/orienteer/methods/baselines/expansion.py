@@ -16,7 +16,7 @@ from orienteer.agents.workflow import Workflow
 from orienteer.records import Ranked, Result
 from orienteer.retrieval.graph_text import present
 from orienteer.text.lines import one_line
-from orienteer.tools.rendering import Match, Words
+from orienteer.tools.search import Coverage, QueryWords
 
 LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
 _NAMED = 6  # words of either kind that a reason names
@@ -55,16 +55,16 @@ def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Ite
     query = f"{question}\n{text}" if text else question
     search = partial(workflow.search, k=filters.k, node_types=filters.node_types, where=filters.where)
     rows = search(question, passages=texts) if are_means else search(query)
-    words, added = Words(graph, question), Words(graph, text)
+    words, added = QueryWords(graph, question), QueryWords(graph, text)
     at = np.array(rows, np.int32)
-    for place, (row, own, other) in enumerate(zip(rows, words.matches(at), added.matches(at), strict=True)):
+    for place, (row, own, other) in enumerate(zip(rows, words.coverages(at), added.coverages(at), strict=True)):
         why = _why(_had(words, own), _had(added, other))
         yield present(graph, row, score=len(rows) - place, query=query, why=why)
 
 
-def _had(words: Words, match: Match) -> list[str]:
+def _had(words: QueryWords, coverage: Coverage) -> list[str]:
     """Return the words of a query that a node has, rarest first."""
-    had = [word for word in words.postings if word not in match.missing]
+    had = [word for word in words.postings if word not in coverage.missing]
     return sorted(had, key=lambda word: -words.postings[word][0].idf)
 
 

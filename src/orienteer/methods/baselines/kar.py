@@ -33,7 +33,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.rendering import Words
+from orienteer.tools.search import QueryWords
 
 ENTITIES = {
     "type": "object",
@@ -81,7 +81,7 @@ class Kar:
             near = self._filtered(workflow, reference)
             triples += self._triples(starts, near)
             documents |= dict.fromkeys((*starts, *near))
-        words = Words(self._graph, question)
+        words = QueryWords(self._graph, question)
         texts = [(row, words.snippet(row)) for row in documents]
         expansion = workflow.ask(
             "kar-expand",

@@ -10,7 +10,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 from orienteer.retrieval.graph_text import present
-from orienteer.tools.rendering import Match, Words
+from orienteer.tools.search import Coverage, QueryWords
 
 _NAMED = 8  # words that a reason names
 
@@ -26,7 +26,7 @@ class Bm25:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that share a word with the question, best first."""
         started = time.perf_counter()
-        words = Words(self._graph, question.text)
+        words = QueryWords(self._graph, question.text)
         return Result(
             question=question.text,
             method=self.name,
@@ -35,21 +35,21 @@ class Bm25:
             notes=(f"not in this graph: {', '.join(words.unknown)}",) if words.unknown else (),
         )
 
-    def _hits(self, question: Question, words: Words) -> tuple[Ranked, ...]:
+    def _hits(self, question: Question, words: QueryWords) -> tuple[Ranked, ...]:
         graph = self._graph
         node_types = question.node_types or graph.text_types or None
         found = graph.search(question.text, question.k, node_types=node_types, where=question.where)
         rows = [graph.row(hit.id) for hit in found]
-        matches = words.matches(np.array(rows, np.int32))
+        coverages = words.coverages(np.array(rows, np.int32))
         return tuple(
-            present(graph, row, score=hit.score, query=question.text, why=why(words, match))
-            for row, hit, match in zip(rows, found, matches, strict=True)
+            present(graph, row, score=hit.score, query=question.text, why=why(words, coverage))
+            for row, hit, coverage in zip(rows, found, coverages, strict=True)
         )
 
 
-def why(words: Words, match: Match) -> str:
+def why(words: QueryWords, coverage: Coverage) -> str:
     """Say which words of a query a node has, and which it lacks."""
-    found = [word for word in words.postings if word not in match.missing]
+    found = [word for word in words.postings if word not in coverage.missing]
     has = f"has {', '.join(found[:_NAMED])}" if found else ""
-    lacks = f"lacks {', '.join(match.missing[:_NAMED])}" if match.missing else ""
+    lacks = f"lacks {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""
     return "; ".join(filter(None, (has, lacks)))

@@ -17,7 +17,7 @@ from orienteer.index.searchers import WEIGHT, Searcher, TitleBonus
 from orienteer.methods.flat.nearness import NearnessConfig, nearest_nodes
 from orienteer.protocols import Run
 from orienteer.records import Question, Result
-from orienteer.tools.rendering import Words
+from orienteer.tools.search import QueryWords
 
 _NAMED = 8  # words that a reason names
 
@@ -53,11 +53,13 @@ class Hybrid:
 
     def _why(self, query: str, rows: Rows) -> list[str]:
         graph = self._graph
-        words = Words(graph, query)
+        words = QueryWords(graph, query)
         named = set(self._titled.titled(query).tolist()) if self._titled is not None else set()
         reasons = []
-        for row, near, match in zip(rows.tolist(), self._dense.scores(query, rows), words.matches(rows), strict=True):
-            had = [word for word in words.postings if word not in match.missing]
+        for row, near, coverage in zip(
+            rows.tolist(), self._dense.scores(query, rows), words.coverages(rows), strict=True
+        ):
+            had = [word for word in words.postings if word not in coverage.missing]
             has = f"has {', '.join(had[:_NAMED])}; " if had else ""
             reasons.append(f"{'title in the question; ' if row in named else ''}{has}cosine {near:.2f}")
         return reasons
