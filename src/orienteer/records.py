@@ -346,7 +346,7 @@ class Observed(Record):
 
 
 class ToolboxSpec(Record):
-    """Which toolbox an agent had: `orienteer.tools.toolboxes` opens the same again."""
+    """Which toolbox an agent had: `orienteer.tools.toolbox` opens the same again."""
 
     name: str
     options: dict[str, Any] = {}  # Any: JSON

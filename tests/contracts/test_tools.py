@@ -16,19 +16,16 @@ from orienteer.graph.store import Graph
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Node, Observation, ToolCall
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
-from orienteer.tools.between import Intersect, Paths
 from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.cypher import RunCypher
-from orienteer.tools.evidence import GatherEvidence
-from orienteer.tools.follow import Follow
+from orienteer.tools.evidence import GatherEvidence, MatchTriples
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.passages import SearchPassages
-from orienteer.tools.read_node import ReadNode, ReadSchema
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.select import Select
 from orienteer.tools.session import Session
+from orienteer.tools.texts import ReadNode, ReadSchema, SearchPassages
 from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.triples import MatchTriples
+from orienteer.tools.walks import Follow, Intersect, Paths
 
 TOOLS = {
     SearchInGraph: {"query": "river town"},

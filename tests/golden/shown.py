@@ -17,8 +17,7 @@ from orienteer.retrieval.evidence import Evidence, Scored, render
 from orienteer.retrieval.graph_text import schema_lines
 from orienteer.retrieval.schema import describe
 from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import open_passages, open_scouting
+from orienteer.tools.toolbox import Toolbox, open_passages, open_scouting
 
 _TOWNS, _TYPES, _EDGE_TYPES, _WAYS = 40, 70, 40, 6
 _LONG = " ".join(f"harbour {number}" for number in range(400))

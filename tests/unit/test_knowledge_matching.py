@@ -19,7 +19,7 @@ from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher
 from orienteer.retrieval.matching.partners import PARTNERS, UNFIT, UNMATCHED
 from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
 from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.triples import MatchTriples, matching_arguments
+from orienteer.tools.evidence import MatchTriples, matching_arguments
 
 
 def match(graph, *triples):

@@ -17,8 +17,7 @@ from orienteer.tools.code import cypher
 from orienteer.tools.code import interpreter as code_tool
 from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeConfig, CodeInterpreter
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import code_config, open_scouting, open_toolbox
+from orienteer.tools.toolbox import Toolbox, code_config, open_scouting, open_toolbox
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")

@@ -28,7 +28,7 @@ from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.tools.code.config import CodeConfig, lowered
 from orienteer.tools.code.interpreter import SPEC
-from orienteer.tools.toolboxes import lowered_limits
+from orienteer.tools.toolbox import lowered_limits
 
 
 def seeker(messages, tools, sampling):

@@ -19,8 +19,7 @@ from orienteer.records import NOT_RUN, Observed, Record, StoppedBy, ToolCall, To
 from orienteer.retrieval.evidence import UNPAID
 from orienteer.tools.evidence import is_of_method
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import open_toolbox
+from orienteer.tools.toolbox import Toolbox, open_toolbox
 
 STANDARD = Path("-")
 
@@ -110,7 +109,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     """Run each recorded call again, in order and over the graph as it is now, without the model.
 
     A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
-    are trusted, which somebody else may have written, within higher ones too (`toolboxes.lowered_limits`).
+    are trusted, which somebody else may have written, within higher ones too (`toolbox.lowered_limits`).
 
     What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
     that were never run, for none was left.

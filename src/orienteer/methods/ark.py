@@ -38,8 +38,7 @@ from orienteer.records import Message, Question, Ranked, Result, Sampling, Stopp
 from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import open_plain
+from orienteer.tools.toolbox import Toolbox, open_plain
 
 Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]

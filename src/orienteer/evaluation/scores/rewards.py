@@ -32,7 +32,7 @@ from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import Line, failed_calls
 from orienteer.evaluation.scores.answers import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
-from orienteer.tools.toolboxes import code_config
+from orienteer.tools.toolbox import code_config
 
 Mode: TypeAlias = Literal["paper", "strict"]
 Spellings: TypeAlias = Mapping[str, Sequence[str]]

@@ -41,7 +41,7 @@ from orienteer.records import Observation, Question, Ranked, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.lines import flat, single_spaced
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.toolboxes import open_grounding
+from orienteer.tools.toolbox import open_grounding
 
 NO_QUERY = "the model wrote no query"
 _BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)

@@ -22,10 +22,9 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Sampling, Trajectory
 from orienteer.retrieval.graph_text import present
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.passages import SEARCH
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import open_passages, open_plain
+from orienteer.tools.texts import SEARCH_PASSAGES
+from orienteer.tools.toolbox import Toolbox, open_passages, open_plain
 
 
 class EpisodeConfig(WorkflowConfig):
@@ -109,7 +108,9 @@ class SearchAgents:
 def _last_found(trajectory: Trajectory) -> tuple[str, ...]:
     """Return the nodes of the last observation of a search that found any."""
     for step in reversed(trajectory.steps):
-        searched = {call.id for call in step.reply.message.tool_calls if call.name in ("search_in_graph", SEARCH)}
+        searched = {
+            call.id for call in step.reply.message.tool_calls if call.name in ("search_in_graph", SEARCH_PASSAGES)
+        }
         for seen in reversed(step.observations):
             if seen.call_id in searched and seen.nodes:
                 return seen.nodes

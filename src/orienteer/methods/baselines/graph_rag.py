@@ -39,7 +39,7 @@ from orienteer.methods.baselines.linearized import LEAST, Linear, LinearConfig, 
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.tools.arguments import LARGEST_K
-from orienteer.tools.toolboxes import open_grounding
+from orienteer.tools.toolbox import open_grounding
 
 
 class GraphRagConfig(LinearConfig):

@@ -15,8 +15,8 @@ from orienteer.records import JsonValue, Question
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.query import ANSWER_TOKENS, AUTO, checked_mode_or_auto
 from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.passages import SEARCH
-from orienteer.tools.toolboxes import open_passages
+from orienteer.tools.texts import SEARCH_PASSAGES
+from orienteer.tools.toolbox import open_passages
 
 
 class PassageConfig(WorkflowConfig):
@@ -50,7 +50,7 @@ def search(workflow: Workflow, query: str, k: int) -> tuple[int, ...]:
     """Return the rows of the best passages that pass the question's filters."""
     question = workflow.question
     filters: dict[str, JsonValue] = {"node_types": list(question.node_types), "where": list(question.where)}
-    found = workflow.use(SEARCH, query=query, k=k, **{name: one for name, one in filters.items() if one})
+    found = workflow.use(SEARCH_PASSAGES, query=query, k=k, **{name: one for name, one in filters.items() if one})
     return tuple(workflow.graph.row(node) for node in found.nodes)
 
 

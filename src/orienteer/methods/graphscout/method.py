@@ -38,8 +38,7 @@ from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 from orienteer.tools.code.interpreter import DIALECT, CodeInterpreter
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.toolboxes import open_scouting
+from orienteer.tools.toolbox import Toolbox, open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"

@@ -30,7 +30,7 @@ from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.table import RankedBase, open_base
 from orienteer.retrieval.query import OverBase
-from orienteer.tools.toolboxes import open_gathering
+from orienteer.tools.toolbox import open_gathering
 
 
 class GraphSearch:

@@ -14,8 +14,16 @@ from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
 from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed, part_of
-from orienteer.tools.triples import MATCH, MatchTriples, matching_arguments
+from orienteer.tools.evidence import (
+    GATHER,
+    MATCH,
+    GatherEvidence,
+    MatchTriples,
+    arguments_of,
+    matching_arguments,
+    observed,
+    part_of,
+)
 
 TOOLS = (GatherEvidence.spec, MatchTriples.spec)
 

@@ -38,7 +38,7 @@ from orienteer.records import (
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
 from orienteer.tools.code.interpreter import DIALECT, CodeConfig
-from orienteer.tools.toolboxes import open_scouting
+from orienteer.tools.toolbox import open_scouting
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
 _ANSWERS = {

@@ -70,7 +70,7 @@ def requests(out: Output, file: File) -> None:
 def replay(out: Output, file: File, directory: Directory, trust_limits: TrustLimits = False) -> int:
     """Run every recorded call again over a graph, without the model, and compare the observations."""
     from orienteer.agents.replay import read, replay
-    from orienteer.tools.toolboxes import lowered_limits
+    from orienteer.tools.toolbox import lowered_limits
 
     trajectories = read(file)
     graph = open_graph(directory, out)

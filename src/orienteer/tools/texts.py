@@ -1,11 +1,12 @@
-"""`read_node` and `schema`: one node in full, and what the graph is made of."""
+"""`read_node`, `schema` and `search_passages`: nodes in full, what the graph is made of, passages whole."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from orienteer.records import JsonValue, Node, Observation
-from orienteer.retrieval.graph_text import counts_line, schema_lines, title
+from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
+from orienteer.retrieval.spaces import Spaces
 from orienteer.text.lines import value_text
 from orienteer.tools import arguments as given
 from orienteer.tools.session import ReplyLines, Session
@@ -13,6 +14,14 @@ from orienteer.tools.session import ReplyLines, Session
 _READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
+SEARCH_PASSAGES = "search_passages"
+PASSAGES_TOKENS = 16_000
+"""Size of an observation of that tool: 30 passages of 400 tokens, the paper's top-k; an agent's request has 24,000."""
+_LONGEST = 6_000  # characters of a passage that it shows: a chunk whole, of a long table the beginning
+_PASSAGES = (
+    "Search the passages of the collection: the best ones, with their whole text. Use it for what a passage on the "
+    "wanted thing would say."
+)
 
 
 class ReadNode:
@@ -66,3 +75,32 @@ class ReadSchema:
         lines = schema_lines(self._session.graph)
         reply.list(range(len(lines)), lines)
         return Observation(reply.text())
+
+
+class SearchPassages:
+    """A search by somebody who reads texts: passages whole, where `search_in_graph` shows a line of a node."""
+
+    def __init__(self, session: Session, k: int, *, has_filters: bool = False) -> None:
+        """Without filters it finds passages alone, in a graph without passages any node."""
+        self._session, self._k = session, k
+        properties = {"query": given.query(session.mode), "k": {**given.count(k), "default": k}}
+        if has_filters:
+            properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE}
+        self.spec = given.spec(SEARCH_PASSAGES, _PASSAGES, properties, ["query"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the best passages."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        query = given.text(arguments, "query") or ""
+        k = given.number(arguments, "k", self._k)
+        mode = session.payable(session.mode, query, notes)
+        node_types, where = (tuple(given.texts(arguments, name) or ()) for name in ("node_types", "where"))
+        spaces = Spaces(graph, mode)
+        rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        if not rows:
+            reply.say("No passage has any of these words. Try others.")
+        reply.list(rows, ("\n".join([title(graph, row), *indented(graph.texts[row][:_LONGEST])]) for row in rows))
+        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))

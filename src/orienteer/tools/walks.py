@@ -1,0 +1,262 @@
+"""`follow`, `intersect` and `paths`: walks along named edges, and what lies between several nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import UnknownType
+from orienteer.graph.adjacency import KindMask
+from orienteer.graph.store import Graph, distinct
+from orienteer.index.arrays import Rows, runs
+from orienteer.index.bm25 import Mask
+from orienteer.records import Edge, JsonValue, Observation
+from orienteer.retrieval.graph_text import edge_note, title
+from orienteer.tools import arguments as given
+from orienteer.tools.session import ReplyLines, Session, counted, near_types
+
+_FOLLOW = (
+    "Walk several typed steps from a node or a saved set, and rank what is reached by how many distinct members of the "
+    "last set touch it. Each step keeps its own set. Use it for questions of two hops and for 'which X has the most Y'."
+)
+_STEP = {
+    "type": "object",
+    "properties": {
+        "edge": {"type": "string", "description": "Edge type; any where left out"},
+        "type": {"type": "string", "description": "Node type to arrive at; any where left out"},
+        "direction": given.DIRECTION,
+    },
+    "additionalProperties": False,
+}
+_INTERSECT = (
+    "Find the nodes that touch all of several nodes or sets (a set counts as touched when any of its members is). "
+    "Partial matches are shown only where no node touches all."
+)
+_PATHS = "Find the shortest paths between two nodes, whichever way the edges point. Useful for yes/no questions."
+_LONGEST_PATH = 4
+LONGEST_WALK = 4
+"""Steps of a walk at the most."""
+
+
+class Reached(NamedTuple):
+    """Where a step leads."""
+
+    rows: Rows
+    members: NDArray[np.int64]
+    """How many distinct nodes of the set before touch each row."""
+    paths: NDArray[np.float64]
+    """How many walks from the start end at each row."""
+
+
+def step(graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | None, kinds: KindMask | None) -> Reached:
+    """Walk one step from a set, given how many walks end at each of its rows."""
+    entries = graph.adjacency.entries(rows, kinds)
+    if mask is not None:
+        entries = entries.where(mask[entries.neighbor])
+    owner, neighbor = entries.owner, entries.neighbor
+    if len(rows) == 1:  # its neighbours are sorted, those of parallel edges side by side
+        reached, edges = runs(neighbor)
+        return Reached(reached, np.ones(len(reached), np.int64), edges * paths[0])
+    pairs = neighbor.astype(np.int64) << 32 | owner
+    pairs.sort()
+    reached, members = runs(runs(pairs)[0] >> 32)
+    walks = np.bincount(reached.searchsorted(neighbor), paths[rows.searchsorted(owner)], minlength=len(reached))
+    return Reached(reached.astype(np.int32), members, walks.astype(np.float64))
+
+
+class Follow:
+    """A walk along named edges."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
+        properties: dict[str, Any] = {"start": given.NODE, "steps": steps, "k": given.count(given.NEIGHBORS_K)}
+        self.spec = given.spec("follow", _FOLLOW, properties, ["start", "steps"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the size of each step's set, then the last one by distinct members, ties said."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
+        reference = given.text(arguments, "start") or ""
+        start: Rows | None = None
+        walked: list[tuple[Rows, str]] = []
+        reached = Reached(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
+        for one in steps:
+            mask, kinds = self._filters(one, notes, reached.rows if start is not None else reference)
+            if start is None:
+                start = session.rows(reference, notes, mask=mask, kinds=kinds)
+                reached = Reached(start, np.ones(len(start), np.int64), np.ones(len(start)))
+            reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
+            walked.append((reached.rows, _what(len(reached.rows), one.get("type"))))
+        order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
+        trail = [reference if start is not None and len(start) == 1 else _what(0 if start is None else len(start))]
+        for place, (rows, what) in enumerate(walked, 1):
+            best = reached.rows[order] if place == len(walked) else None
+            trail.append(f"{session.save(rows, first=best)} {what}")
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        reply.say(" -> ".join(trail))
+        return self._ranked(reply, reached, order, given.number(arguments, "k", given.NEIGHBORS_K))
+
+    def _filters(
+        self, one: Mapping[str, str], notes: list[str], around: Rows | str
+    ) -> tuple[Mask | None, KindMask | None]:
+        session, graph = self._session, self._session.graph
+        try:
+            types = session.node_types([one["type"]], notes) if one.get("type") else None
+            edges = session.edge_types([one["edge"]], notes) if one.get("edge") else None
+        except UnknownType as error:
+            rows = session.rows(around, []) if isinstance(around, str) else around
+            raise near_types(error, graph, rows) from error
+        direction = one.get("direction")
+        return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
+
+    def _ranked(self, reply: ReplyLines, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
+        graph = self._session.graph
+        if not len(reached.rows):
+            reply.say("0 nodes are reached. Leave a filter out, or look at schema.")
+            return Observation(reply.text())
+        order = order[:k]
+        best = int((reached.members == reached.members.max()).sum())
+        if best > 1 and best < len(reached.rows):
+            reply.say(f"{best} are tied for the first place")
+        shown = reached.rows[order].tolist()
+        reply.list(
+            shown,
+            (
+                f"{members} ({paths:g} path{'' if paths == 1 else 's'}) {title(graph, row)}"
+                for members, paths, row in zip(
+                    reached.members[order].tolist(), reached.paths[order].tolist(), shown, strict=True
+                )
+            ),
+        )
+        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+
+
+def _what(count: int, node_type: str | None = None) -> str:
+    """Return how many nodes there are, a type by its name as it is."""
+    return f"{count} {node_type}" if node_type else counted(count, "node")
+
+
+class Intersect:
+    """Common neighbours."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        nodes = {**given.NODES, "minItems": 2}
+        self.spec = given.spec(
+            "intersect",
+            _INTERSECT,
+            {"nodes": nodes, "node_types": given.NODE_TYPES, "edge_types": given.EDGE_TYPES, "k": given.count(20)},
+            ["nodes"],
+        )
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return full matches with the edges that make them, else the best partial ones."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        types, edges = given.texts(arguments, "node_types"), given.texts(arguments, "edge_types")
+        mask = graph.mask(session.node_types(types, notes) if types else None)
+        kinds = graph.kind_mask(session.edge_types(edges, notes) if edges else None, None)
+        references = given.texts(arguments, "nodes") or []
+        groups = [session.rows(one, notes, mask=mask, kinds=kinds) for one in references]
+        around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
+        rows, counts = graph.touching(around, mask)
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        reply.say(
+            "; ".join(f"{one}: {counted(len(near), 'neighbour')}" for one, near in zip(references, around, strict=True))
+        )
+        if not len(rows):
+            reply.say("No node touches two of them under these filters.")
+            return Observation(reply.text())
+        most = int(counts.max())
+        best = rows[counts == most]
+        name = session.save(best)
+        what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
+        touch = "touches" if len(best) == 1 else "touch"
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}")
+        shown = best[: given.number(arguments, "k", 20)].tolist()
+        reply.list(shown, (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in shown))
+        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+
+    def _edges(self, row: int, groups: Sequence[Rows], kinds: NDArray[np.bool_] | None) -> str:
+        """Return the edges that join a node to each group, for they decide which match is meant."""
+        graph = self._session.graph
+        entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
+        parts = []
+        for group in groups:
+            at = np.flatnonzero(_are_in(entries.neighbor, group))
+            edges = [
+                graph.edge(row, int(entries.neighbor[one]), int(entries.kind[one]), int(entries.at[one]))
+                for one in at[:5]
+            ]
+            if edges:
+                other = (
+                    graph.names[int(entries.neighbor[at[0]])]
+                    if len(at) == 1 or len(group) == 1
+                    else f"{len(at)} members"
+                )
+                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.ids[row])) for edge in edges)
+                parts.append(f"{' '.join(notes)} {other}")
+        return "; ".join(parts)
+
+
+class Paths:
+    """Connections between two nodes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        length: dict[str, Any] = {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": _LONGEST_PATH,
+            "description": f"Edges at the most; default {_LONGEST_PATH}",
+        }
+        properties = {"a": given.NODE, "b": given.NODE, "max_length": length, "k": given.count(10)}
+        self.spec = given.spec("paths", _PATHS, properties, ["a", "b"])
+
+    def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
+        """Return the shortest paths, or that there is none of this length."""
+        session, graph = self._session, self._session.graph
+        notes: list[str] = []
+        ends = [session.rows(given.text(arguments, end) or "", notes) for end in ("a", "b")]
+        reply = ReplyLines(session)
+        reply.say_all(notes)
+        if any(len(end) != 1 for end in ends):
+            reply.say("paths joins two single nodes: name one node at each end.")
+            return Observation(reply.text(), error="BadOption")
+        a, b = (graph.ids[int(end[0])] for end in ends)
+        longest = given.number(arguments, "max_length", _LONGEST_PATH)
+        found = graph.paths(a, b, longest, k=given.number(arguments, "k", 10))
+        if not found:
+            reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
+            return Observation(reply.text())
+        rows = np.unique(np.array([graph.row(node) for path in found for node in path.nodes], np.int32))
+        name = session.save(rows)
+        told = f"{counted(len(found), 'shortest path')} of {counted(found[0].length, 'edge')}"
+        reply.say(f"{f'{name}: ' if name else ''}{told}")
+        for path in found:
+            steps = [
+                f"{edge_note(graph, edges, node)} {title(graph, graph.row(node))}"
+                for edges, node in zip(path.edges, path.nodes[1:], strict=True)
+            ]
+            if not reply.say(f"{title(graph, graph.row(path.nodes[0]))} {' '.join(steps)}"):
+                break
+        return Observation(reply.text(), tuple(graph.ids[row] for row in rows.tolist()))
+
+
+def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
+    """Mark those of some rows that belong to a group."""
+    if not len(group):
+        return np.zeros(len(rows), np.bool_)
+    return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
+
+
+def _end(edge: Edge, node_id: str) -> str:
+    """Return the end of an edge that is not this node."""
+    return edge.target if edge.source == node_id else edge.source
