@@ -81,7 +81,7 @@ def paper_tools(graph):
         session,
         [
             SearchInGraph(session, is_plain=True),
-            SearchInNeighborhood(session, parameters=PLAIN),
+            SearchInNeighborhood(session, only=PLAIN),
             AddToAnswer(session, is_plain=True),
             Finish(session),
         ],

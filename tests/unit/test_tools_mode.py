@@ -34,7 +34,7 @@ def test_the_argument_is_there_where_there_are_vectors(toolbox, near, name):
 
 def test_the_papers_tools_have_no_such_argument(vectors):
     session = Session(vectors, saves_sets=False)
-    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, parameters=PLAIN)):
+    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, only=PLAIN)):
         assert "mode" not in tool.spec.parameters["properties"]
 
 

@@ -40,7 +40,7 @@ from orienteer.records import (
     Trajectory,
 )
 from orienteer.retrieval.graph_text import present
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 

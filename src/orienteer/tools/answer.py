@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.records import JsonValue, Observation
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.session import Session, state
 
 _ADD = (
@@ -26,25 +26,25 @@ class AddToAnswer:
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session = session
         properties = {
-            "nodes": given.PLAIN_NODES if is_plain else given.NODES,
+            "nodes": parameters.PLAIN_NODES if is_plain else parameters.NODES,
             "reasoning": {"type": "string", "description": "Why these answer the question"},
         }
         if not is_plain:
-            properties["except"] = {**given.NODES, "description": "Nodes or sets to leave out"}
-        self.spec = given.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
+            properties["except"] = {**parameters.NODES, "description": "Nodes or sets to leave out"}
+        self.spec = parameters.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Append what is not there yet, in the order given; a wrong name does not lose the right ones."""
         session = self._session
         notes: list[str] = []
-        left_out = set(session.all_rows(given.texts(arguments, "except") or [], notes).tolist())
-        wanted = self._wanted(given.texts(arguments, "nodes") or [], notes)
+        left_out = set(session.all_rows(parameters.texts(arguments, "except") or [], notes).tolist())
+        wanted = self._wanted(parameters.texts(arguments, "nodes") or [], notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
         if len(fresh) > room:
             notes.append(f"the answer holds {LARGEST_ANSWER} nodes at the most: {len(fresh) - room} were left out")
         session.answer += fresh[:room]
-        if reason := given.text(arguments, "reasoning"):
+        if reason := parameters.text(arguments, "reasoning"):
             session.reasons |= dict.fromkeys(fresh[:room], reason)
         lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
         return Observation("\n".join(lines), tuple(session.graph.ids[row] for row in fresh[:_LISTED]))
@@ -69,13 +69,13 @@ class RemoveFromAnswer:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.spec = given.spec("remove_from_answer", _REMOVE, {"nodes": given.NODES}, ["nodes"])
+        self.spec = parameters.spec("remove_from_answer", _REMOVE, {"nodes": parameters.NODES}, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Remove what is there."""
         session = self._session
         notes: list[str] = []
-        gone = set(session.all_rows(given.texts(arguments, "nodes") or [], notes).tolist())
+        gone = set(session.all_rows(parameters.texts(arguments, "nodes") or [], notes).tolist())
         before = len(session.answer)
         session.answer = [row for row in session.answer if row not in gone]
         return Observation("\n".join([*notes, f"removed {before - len(session.answer)}; {state(session)}"]))
@@ -87,7 +87,7 @@ class Finish:
     def __init__(self, session: Session) -> None:
         self._session = session
         comment = {"type": "string", "description": "Why the search ends"}
-        self.spec = given.spec("finish", _FINISH, {"comment": comment})
+        self.spec = parameters.spec("finish", _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """End, unless the answer is empty and the agent was not yet reminded."""
@@ -98,5 +98,5 @@ class Finish:
             hint = f" The last result is {last}: add it, or what fits of it." if last else ""
             return Observation(f"The answer is empty.{hint} Call finish again to end without one.", error="EmptyAnswer")
         session.is_finished = True
-        session.comment = given.text(arguments, "comment") or ""
+        session.comment = parameters.text(arguments, "comment") or ""
         return Observation(f"finished; {state(session)}")

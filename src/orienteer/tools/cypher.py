@@ -11,7 +11,7 @@ from orienteer.cypher.table import MOST_ROWS, QueryTable
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import arrow, title
 from orienteer.text.lines import flat, one_line, value_text
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted
 
 _DESCRIPTION = (
@@ -31,12 +31,15 @@ class RunCypher:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        properties = {"query": {"type": "string", "description": "The statement"}, "k": given.count(given.NEIGHBORS_K)}
-        self.spec = given.spec("cypher", _DESCRIPTION, properties, ["query"])
+        properties = {
+            "query": {"type": "string", "description": "The statement"},
+            "k": parameters.count(parameters.NEIGHBORS_K),
+        }
+        self.spec = parameters.spec("cypher", _DESCRIPTION, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the rows that fit, how many there are, and a set of the nodes in the first column that has any."""
-        query = given.text(arguments, "query") or ""
+        query = parameters.text(arguments, "query") or ""
         table = Cypher(self._session.graph).query(query, limit=min(_SET_ROWS, MOST_ROWS), seconds=_SECONDS)
         rows = self._nodes(table)
         reply = ReplyLines(self._session)
@@ -45,7 +48,7 @@ class RunCypher:
         about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""
         cut = f", of which {len(table.rows)} were read" if table.truncated else ""
         reply.say(f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}")
-        shown = table.rows[: given.number(arguments, "k", given.NEIGHBORS_K)]
+        shown = table.rows[: parameters.number(arguments, "k", parameters.NEIGHBORS_K)]
         wide = max(_CELL, self._session.reply_tokens * 2 // max(1, len(shown) * len(table.columns)))
         for place, row in enumerate(shown):
             if not reply.say(" | ".join(self._cell(value, wide) for value in row)):

@@ -23,7 +23,7 @@ from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.linking import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
-from orienteer.tools.arguments import number
+from orienteer.tools.parameters import number
 from orienteer.tools.search import QueryWords
 from orienteer.tools.session import Session
 

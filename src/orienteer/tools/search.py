@@ -18,7 +18,7 @@ from orienteer.index.bm25 import Mask, Posting
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.lines import snippet
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.session import SNIPPET, ReplyLines, Session, counted, near_types
 
 _GLOBAL = (
@@ -44,30 +44,30 @@ class SearchInGraph:
 
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session, self._is_plain = session, is_plain
-        properties = {"query": given.query(session.mode), "k": given.count(given.SEARCH_K)}
+        properties = {"query": parameters.query(session.mode), "k": parameters.count(parameters.SEARCH_K)}
         if not is_plain:
-            among = {**given.NODE, "description": "Search only in this saved set, such as @2"}
-            properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE, "among": among}
+            among = {**parameters.NODE, "description": "Search only in this saved set, such as @2"}
+            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE, "among": among}
             if session.offers_mode:
-                properties["mode"] = given.MODE
+                properties["mode"] = parameters.MODE
             if session.offers_passages:
                 properties["passages"] = _PASSAGES
-        self.spec = given.spec("search_in_graph", _GLOBAL, properties, ["query"])
+        self.spec = parameters.spec("search_in_graph", _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes, the words that each has, and which words the graph does not hold at all."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        query = given.text(arguments, "query") or ""
-        k = given.number(arguments, "k", given.SEARCH_K)
-        types = given.texts(arguments, "node_types")
+        query = parameters.text(arguments, "query") or ""
+        k = parameters.number(arguments, "k", parameters.SEARCH_K)
+        types = parameters.texts(arguments, "node_types")
         node_types = session.node_types(types, notes) if types else None
-        mask = graph.mask(node_types, given.texts(arguments, "where") or ())
-        among = given.text(arguments, "among")
-        passages = given.texts(arguments, "passages") or []
+        mask = graph.mask(node_types, parameters.texts(arguments, "where") or ())
+        among = parameters.text(arguments, "among")
+        passages = parameters.texts(arguments, "passages") or []
         words = QueryWords(graph, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
-        mode = session.payable(given.mode(arguments, session.mode), query, notes, passages=passages)
+        mode = session.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
         else:
@@ -107,37 +107,37 @@ class SearchInGraph:
 class SearchInNeighborhood:
     """ARK's neighbourhood exploration (section 3.1)."""
 
-    def __init__(self, session: Session, *, parameters: Collection[str] | None = None) -> None:
+    def __init__(self, session: Session, *, only: Collection[str] | None = None) -> None:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
         properties = {
-            "node": given.NODE if parameters is None else given.PLAIN_NODE,
-            "query": given.query(session.mode),
-            "node_types": given.NODE_TYPES,
-            "edge_types": given.EDGE_TYPES,
-            "direction": given.DIRECTION,
-            "where": given.WHERE,
-            "k": given.count(given.NEIGHBORS_K),
+            "node": parameters.NODE if only is None else parameters.PLAIN_NODE,
+            "query": parameters.query(session.mode),
+            "node_types": parameters.NODE_TYPES,
+            "edge_types": parameters.EDGE_TYPES,
+            "direction": parameters.DIRECTION,
+            "where": parameters.WHERE,
+            "k": parameters.count(parameters.NEIGHBORS_K),
             "offset": offset,
         }
         if session.offers_mode:
-            properties["mode"] = given.MODE
-        if parameters is not None:
-            properties = {name: schema for name, schema in properties.items() if name in parameters}
+            properties["mode"] = parameters.MODE
+        if only is not None:
+            properties = {name: schema for name, schema in properties.items() if name in only}
         description = (
             _LOCAL + _OF_TYPES * ("node_types" in properties) + _OF_QUERY * ("query" in properties) + _OF_COUNTS
         )
         self._pages = "offset" in properties
-        self.spec = given.spec("search_in_neighborhood", description, properties, ["node"])
+        self.spec = parameters.spec("search_in_neighborhood", description, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the neighbours: counts by kind, then a page, those with all the words first."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        reference = given.text(arguments, "node") or ""
+        reference = parameters.text(arguments, "node") or ""
         node_types, edge_types = self._types(reference, arguments, notes)
         direction = _direction(arguments)
-        mask = graph.mask(node_types, given.texts(arguments, "where") or ())
+        mask = graph.mask(node_types, parameters.texts(arguments, "where") or ())
         kinds = graph.kind_mask(edge_types, direction)
         start = session.rows(reference, notes, mask=mask, kinds=kinds)
         entries = graph.adjacency.entries(start, kinds)
@@ -157,7 +157,7 @@ class SearchInNeighborhood:
         self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
     ) -> tuple[list[str] | None, list[str] | None]:
         session = self._session
-        nodes, edges = given.texts(arguments, "node_types"), given.texts(arguments, "edge_types")
+        nodes, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
         try:
             return (
                 session.node_types(nodes, notes) if nodes else None,
@@ -177,11 +177,11 @@ class SearchInNeighborhood:
         self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows
     ) -> None:
         session, graph = self._session, self._session.graph
-        k, offset = given.number(arguments, "k", given.NEIGHBORS_K), given.number(arguments, "offset", 0)
-        query = given.text(arguments, "query")
+        k, offset = parameters.number(arguments, "k", parameters.NEIGHBORS_K), parameters.number(arguments, "offset", 0)
+        query = parameters.text(arguments, "query")
         words = QueryWords(graph, query or "")
         notes: list[str] = []
-        mode = session.payable(given.mode(arguments, session.mode), query or "", notes)
+        mode = session.payable(parameters.mode(arguments, session.mode), query or "", notes)
         reply.say_all(notes)
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.

@@ -15,7 +15,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
 from orienteer.tools.session import ReplyLines, Session, counted
 
@@ -43,9 +43,9 @@ _ORDER = {
     "properties": {
         "property": _TEXT,
         "aggregate": {"enum": list(AGGREGATES)},
-        "edge_types": given.EDGE_TYPES,
-        "node_types": given.NODE_TYPES,
-        "direction": given.DIRECTION,
+        "edge_types": parameters.EDGE_TYPES,
+        "node_types": parameters.NODE_TYPES,
+        "direction": parameters.DIRECTION,
         "descending": {"type": "boolean"},
     },
     "additionalProperties": False,
@@ -62,14 +62,17 @@ class Select:
     def __init__(self, session: Session, *, seconds: float = SECONDS) -> None:
         self._session, self._seconds = session, seconds
         properties: dict[str, Any] = {
-            "of": {**given.NODES, "description": "Sets or nodes: what they have in common is taken"},
+            "of": {**parameters.NODES, "description": "Sets or nodes: what they have in common is taken"},
             "named": {"type": "string", "description": "All nodes of this name or alias"},
-            "node_types": {**given.NODE_TYPES, "description": "Keep nodes of these types; all of them without a set"},
+            "node_types": {
+                **parameters.NODE_TYPES,
+                "description": "Keep nodes of these types; all of them without a set",
+            },
             "where": {"type": "array", "items": _CONDITION, "description": "Conditions on properties, all to be met"},
             "order": {**_ORDER, "description": "By a property, or by the neighbours' number or property"},
             "limit": {"type": "integer", "minimum": 1, "description": "Nodes to keep at the most"},
         }
-        self.spec = given.spec("select", _DESCRIPTION, properties)
+        self.spec = parameters.spec("select", _DESCRIPTION, properties)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return how many nodes are left, the first of them, and the set that they are kept as."""
@@ -77,13 +80,13 @@ class Select:
         notes: list[str] = []
         until = time.monotonic() + self._seconds
         rows = self._base(arguments, notes)
-        if types := given.texts(arguments, "node_types"):
+        if types := parameters.texts(arguments, "node_types"):
             rows = rows[np.asarray(graph.mask(session.node_types(types, notes)))[rows]]
         for one in cast(list[dict[str, Any]], arguments.get("where") or []):
             rows = self._meeting(rows, one, until)
         if order := cast(dict[str, Any], arguments.get("order") or {}):
             rows = self._ordered(rows, order, notes, until)
-        kept = rows[: given.number(arguments, "limit", len(rows))]
+        kept = rows[: parameters.number(arguments, "limit", len(rows))]
         name = session.save(kept)
         reply = ReplyLines(session)
         reply.say_all(notes)
@@ -96,14 +99,14 @@ class Select:
     def _base(self, arguments: Mapping[str, JsonValue], notes: list[str]) -> Rows:
         """Return what is begun with, a set's own order kept. Raises `UnknownNode`, `BadOption`."""
         session, graph = self._session, self._session.graph
-        if named := given.text(arguments, "named"):
+        if named := parameters.text(arguments, "named"):
             if not (found := graph.candidates(named)):
                 near = graph.near_names(named)
                 hint = f" Near names: {'; '.join(near)}." if near else ""
                 raise UnknownNode(f"Not in this graph: {named[:200]!r}.{hint}", near)
             return np.unique(np.array(found, np.int32))
-        if not (references := given.texts(arguments, "of")):
-            if not given.texts(arguments, "node_types"):
+        if not (references := parameters.texts(arguments, "of")):
+            if not parameters.texts(arguments, "node_types"):
                 raise BadOption("select needs sets (of), a name (named) or types (node_types)")
             return np.arange(len(graph), dtype=np.int32)
         first = np.array(session.ranked(references[0], notes), np.int32)

@@ -8,7 +8,7 @@ from orienteer.records import JsonValue, Node, Observation
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.lines import value_text
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session
 
 _READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
@@ -30,13 +30,13 @@ class ReadNode:
     def __init__(self, session: Session) -> None:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Characters of the text to skip; default 0"}
-        self.spec = given.spec("read_node", _READ, {"node": given.NODE, "offset": offset}, ["node"])
+        self.spec = parameters.spec("read_node", _READ, {"node": parameters.NODE, "offset": offset}, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return everything about a node that fits."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        rows = session.rows(given.text(arguments, "node") or "", notes)
+        rows = session.rows(parameters.text(arguments, "node") or "", notes)
         reply = ReplyLines(session)
         reply.say_all(notes)
         if len(rows) != 1:
@@ -48,7 +48,7 @@ class ReadNode:
         if node.aliases:
             reply.say(f"also: {'; '.join(node.aliases)[:400]}")
         reply.say(f"edges: {counts_line(graph, graph.counts(graph.adjacency.entries(rows))) or 'none'}")
-        offset = given.number(arguments, "offset", 0)
+        offset = parameters.number(arguments, "offset", 0)
         page = node.text[offset : offset + min(_PAGE, session.reply_tokens * 2)]
         rest = len(node.text) - offset - len(page)
         reply.say(f"text: {page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}")
@@ -67,7 +67,7 @@ class ReadSchema:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.spec = given.spec("schema", _SCHEMA, {})
+        self.spec = parameters.spec("schema", _SCHEMA, {})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the types."""
@@ -83,19 +83,19 @@ class SearchPassages:
     def __init__(self, session: Session, k: int, *, has_filters: bool = False) -> None:
         """Without filters it finds passages alone, in a graph without passages any node."""
         self._session, self._k = session, k
-        properties = {"query": given.query(session.mode), "k": {**given.count(k), "default": k}}
+        properties = {"query": parameters.query(session.mode), "k": {**parameters.count(k), "default": k}}
         if has_filters:
-            properties |= {"node_types": given.NODE_TYPES, "where": given.WHERE}
-        self.spec = given.spec(SEARCH_PASSAGES, _PASSAGES, properties, ["query"])
+            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE}
+        self.spec = parameters.spec(SEARCH_PASSAGES, _PASSAGES, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best passages."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        query = given.text(arguments, "query") or ""
-        k = given.number(arguments, "k", self._k)
+        query = parameters.text(arguments, "query") or ""
+        k = parameters.number(arguments, "k", self._k)
         mode = session.payable(session.mode, query, notes)
-        node_types, where = (tuple(given.texts(arguments, name) or ()) for name in ("node_types", "where"))
+        node_types, where = (tuple(parameters.texts(arguments, name) or ()) for name in ("node_types", "where"))
         spaces = Spaces(graph, mode)
         rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()
         reply = ReplyLines(session)

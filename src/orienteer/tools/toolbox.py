@@ -161,7 +161,7 @@ def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> To
     session = Session(graph, saves_sets=False, mode=mode)
     tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
     if parameters:
-        tools.append(SearchInNeighborhood(session, parameters=parameters))
+        tools.append(SearchInNeighborhood(session, only=parameters))
     spec = ToolboxSpec(name="plain", options={"mode": mode, "parameters": list(parameters)})
     return Toolbox(session, [*tools, AddToAnswer(session, is_plain=True), Finish(session)], spec)
 

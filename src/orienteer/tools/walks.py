@@ -15,7 +15,7 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Edge, JsonValue, Observation
 from orienteer.retrieval.graph_text import edge_note, title
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted, near_types
 
 _FOLLOW = (
@@ -27,7 +27,7 @@ _STEP = {
     "properties": {
         "edge": {"type": "string", "description": "Edge type; any where left out"},
         "type": {"type": "string", "description": "Node type to arrive at; any where left out"},
-        "direction": given.DIRECTION,
+        "direction": parameters.DIRECTION,
     },
     "additionalProperties": False,
 }
@@ -73,15 +73,19 @@ class Follow:
     def __init__(self, session: Session) -> None:
         self._session = session
         steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
-        properties: dict[str, Any] = {"start": given.NODE, "steps": steps, "k": given.count(given.NEIGHBORS_K)}
-        self.spec = given.spec("follow", _FOLLOW, properties, ["start", "steps"])
+        properties: dict[str, Any] = {
+            "start": parameters.NODE,
+            "steps": steps,
+            "k": parameters.count(parameters.NEIGHBORS_K),
+        }
+        self.spec = parameters.spec("follow", _FOLLOW, properties, ["start", "steps"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the size of each step's set, then the last one by distinct members, ties said."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
-        reference = given.text(arguments, "start") or ""
+        reference = parameters.text(arguments, "start") or ""
         start: Rows | None = None
         walked: list[tuple[Rows, str]] = []
         reached = Reached(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
@@ -100,7 +104,7 @@ class Follow:
         reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(" -> ".join(trail))
-        return self._ranked(reply, reached, order, given.number(arguments, "k", given.NEIGHBORS_K))
+        return self._ranked(reply, reached, order, parameters.number(arguments, "k", parameters.NEIGHBORS_K))
 
     def _filters(
         self, one: Mapping[str, str], notes: list[str], around: Rows | str
@@ -147,11 +151,16 @@ class Intersect:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        nodes = {**given.NODES, "minItems": 2}
-        self.spec = given.spec(
+        nodes = {**parameters.NODES, "minItems": 2}
+        self.spec = parameters.spec(
             "intersect",
             _INTERSECT,
-            {"nodes": nodes, "node_types": given.NODE_TYPES, "edge_types": given.EDGE_TYPES, "k": given.count(20)},
+            {
+                "nodes": nodes,
+                "node_types": parameters.NODE_TYPES,
+                "edge_types": parameters.EDGE_TYPES,
+                "k": parameters.count(20),
+            },
             ["nodes"],
         )
 
@@ -159,10 +168,10 @@ class Intersect:
         """Return full matches with the edges that make them, else the best partial ones."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        types, edges = given.texts(arguments, "node_types"), given.texts(arguments, "edge_types")
+        types, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
         mask = graph.mask(session.node_types(types, notes) if types else None)
         kinds = graph.kind_mask(session.edge_types(edges, notes) if edges else None, None)
-        references = given.texts(arguments, "nodes") or []
+        references = parameters.texts(arguments, "nodes") or []
         groups = [session.rows(one, notes, mask=mask, kinds=kinds) for one in references]
         around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
         rows, counts = graph.touching(around, mask)
@@ -180,7 +189,7 @@ class Intersect:
         what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
         touch = "touches" if len(best) == 1 else "touch"
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}")
-        shown = best[: given.number(arguments, "k", 20)].tolist()
+        shown = best[: parameters.number(arguments, "k", 20)].tolist()
         reply.list(shown, (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in shown))
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 
@@ -217,22 +226,22 @@ class Paths:
             "maximum": _LONGEST_PATH,
             "description": f"Edges at the most; default {_LONGEST_PATH}",
         }
-        properties = {"a": given.NODE, "b": given.NODE, "max_length": length, "k": given.count(10)}
-        self.spec = given.spec("paths", _PATHS, properties, ["a", "b"])
+        properties = {"a": parameters.NODE, "b": parameters.NODE, "max_length": length, "k": parameters.count(10)}
+        self.spec = parameters.spec("paths", _PATHS, properties, ["a", "b"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the shortest paths, or that there is none of this length."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        ends = [session.rows(given.text(arguments, end) or "", notes) for end in ("a", "b")]
+        ends = [session.rows(parameters.text(arguments, end) or "", notes) for end in ("a", "b")]
         reply = ReplyLines(session)
         reply.say_all(notes)
         if any(len(end) != 1 for end in ends):
             reply.say("paths joins two single nodes: name one node at each end.")
             return Observation(reply.text(), error="BadOption")
         a, b = (graph.ids[int(end[0])] for end in ends)
-        longest = given.number(arguments, "max_length", _LONGEST_PATH)
-        found = graph.paths(a, b, longest, k=given.number(arguments, "k", 10))
+        longest = parameters.number(arguments, "max_length", _LONGEST_PATH)
+        found = graph.paths(a, b, longest, k=parameters.number(arguments, "k", 10))
         if not found:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
             return Observation(reply.text())

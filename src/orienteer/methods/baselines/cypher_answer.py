@@ -40,7 +40,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Observation, Question, Ranked, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.lines import flat, single_spaced
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.toolbox import open_grounding
 
 NO_QUERY = "the model wrote no query"

@@ -10,7 +10,7 @@ from orienteer.errors import BadOption
 from orienteer.index.searchers import Mode
 from orienteer.options import Options
 from orienteer.retrieval.query import AUTO, Part, checked_mode_or_auto
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 Channel: TypeAlias = Literal["semantic", "relational"]
 Channels: TypeAlias = Literal["both", "semantic", "relational"]

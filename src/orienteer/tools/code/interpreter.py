@@ -14,7 +14,7 @@ from orienteer.errors import MissingExtra, UnsafeSandbox
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.sandbox.interpreter import Interpreter, RunResult, Tier
 from orienteer.sandbox.tiers import Choice, open_interpreter
-from orienteer.tools import arguments as given
+from orienteer.tools import parameters
 from orienteer.tools.code.config import CodeConfig
 from orienteer.tools.code.cypher import ServedCypher
 from orienteer.tools.code.shown import Shown
@@ -87,7 +87,7 @@ class CodeInterpreter:
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return what code printed, or what it died of with the line; the nodes are those whose ids it showed."""
-        code = given.text(arguments, "code")
+        code = parameters.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
         code = _unfenced(code)

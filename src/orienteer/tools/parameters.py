@@ -1,4 +1,7 @@
-"""The arguments that several tools share, as JSON schema. Defaults stand here once, for schema, prompt and code."""
+"""The parameters that several tools share, as JSON schema, and how the arguments of a call are read.
+
+Defaults stand here once, for schema, prompt and code.
+"""
 
 from __future__ import annotations
 
