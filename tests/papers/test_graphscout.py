@@ -36,7 +36,8 @@ from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajector
 from orienteer.retrieval.schema import describe, examples
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.code.interpreter import CodeConfig, CodeInterpreter
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.node_ids import SPEC
 from orienteer.tools.session import Session
 

@@ -13,7 +13,8 @@ from hetionet import hetionet
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
-from orienteer.tools.code.interpreter import CodeConfig, CodeInterpreter
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.session import Session
 
 pytestmark = pytest.mark.data

@@ -19,7 +19,8 @@ import pytest
 from hetionet import hetionet
 from orienteer.cypher.view import View
 from orienteer.errors import MissingExtra, UnsafeSandbox
-from orienteer.tools.code.interpreter import CodeConfig, CodeInterpreter
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.session import Session
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]

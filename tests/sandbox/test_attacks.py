@@ -22,7 +22,7 @@ import orienteer
 from orienteer.cypher.session import Cypher
 from orienteer.sandbox.interpreter import Limits
 from orienteer.sandbox.tiers import open_interpreter
-from orienteer.tools.code.cypher import ServedCypher
+from orienteer.tools.code.interpreter import ServedCypher
 
 LINUX = sys.platform.startswith("linux")
 TIERS = [

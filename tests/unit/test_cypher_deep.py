@@ -12,7 +12,7 @@ from orienteer.cypher.tokens import LONGEST
 from orienteer.errors import BadQuery, Error, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.tools.code.cypher import ServedCypher
+from orienteer.tools.code.interpreter import ServedCypher
 
 pytestmark = pytest.mark.corpus("deep or long statements")
 

@@ -13,9 +13,9 @@ from orienteer.cypher.view import View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
 from orienteer.llm.schema import faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.tools.code import cypher
 from orienteer.tools.code import interpreter as code_tool
-from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeConfig, CodeInterpreter
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeInterpreter
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox, code_config, open_scouting, open_toolbox
 
@@ -384,8 +384,8 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
 
 
 def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
-    monkeypatch.setattr(cypher, "_MOST_KEPT", 2_000)
-    served = cypher.ServedCypher(graph, rows=1_000, view=None)
+    monkeypatch.setattr(code_tool, "_MOST_KEPT", 2_000)
+    served = code_tool.ServedCypher(graph, rows=1_000, view=None)
     for _ in range(2):
         served.begin(20.0)
         given = [served.cypher("UNWIND range(1, 100) AS n RETURN 'abc'") for _ in range(9)]

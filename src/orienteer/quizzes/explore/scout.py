@@ -37,7 +37,8 @@ from orienteer.records import (
 )
 from orienteer.retrieval.schema import describe
 from orienteer.sandbox.tiers import Choice
-from orienteer.tools.code.interpreter import DIALECT, CodeConfig
+from orienteer.tools.code.config import CodeConfig
+from orienteer.tools.code.interpreter import DIALECT
 from orienteer.tools.toolbox import open_scouting
 
 MAX_CALLS = 10  # GraphScout, 3.3.3: T
