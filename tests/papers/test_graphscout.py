@@ -29,10 +29,10 @@ from orienteer.llm import Allowance, Budget, Price
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.linker import AnswerLinker
 from orienteer.methods.graphscout.method import GraphScout
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage
+from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.schema import describe, examples
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

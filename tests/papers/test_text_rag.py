@@ -22,9 +22,10 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.linearized import Linearizer, named_in, rendered
+from orienteer.methods.baselines.linearized import Linearizer, rendered
 from orienteer.methods.baselines.text_rag import TextRag, TextRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
+from orienteer.retrieval.mentions import named_in
 from orienteer.retriever import failure
 from orienteer.text.sentences import tokens as count_tokens
 

@@ -13,6 +13,7 @@ from orienteer.evaluation.datasets import load
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.records import Record
+from orienteer.retrieval.mentions import longest_names
 
 _FIELDS = ("anchors", "clue_nodes")
 """Fields of a question that hold the ids of the nodes it was made of."""
@@ -69,15 +70,11 @@ def _named_in(graph: Graph, text: str) -> set[int]:
     """Return the rows of all nodes whose names or aliases a text holds, no word in two names."""
     words = graph.tokenizer.words(text)
     written = set(text.replace(",", " ").replace("?", " ").split())
-    named, at = set[int](), 0
-    while at < len(words):
-        for length in range(min(_LONGEST, len(words) - at), 0, -1):
-            name = words[at : at + length]
-            if length == 1 and len(name[0]) <= _SHORT and name[0] in written:
-                continue
-            if rows := {link.row for link in graph.name_index.called(" ".join(name))}:
-                named |= rows
-                at += length - 1
-                break
-        at += 1
-    return named
+
+    def named(begin: int, end: int) -> set[int]:
+        name = words[begin:end]
+        if len(name) == 1 and len(name[0]) <= _SHORT and name[0] in written:
+            return set()
+        return {link.row for link in graph.name_index.called(" ".join(name))}
+
+    return {row for span in longest_names(len(words), _LONGEST, named) for row in span.rows}

@@ -21,7 +21,7 @@ from orienteer.cypher.view import identifiers
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.retrieval.linking import Policy, letter_likeness, link, word_shares
+from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.parameters import number
 from orienteer.tools.search import QueryWords

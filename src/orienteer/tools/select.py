@@ -10,14 +10,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import BadOption, UnknownNode, UnknownProperty, nearest
+from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
 from orienteer.tools import parameters
 from orienteer.tools.comparisons import aggregated, meets, quantity, sort_places
-from orienteer.tools.session import ReplyLines, Session, counted
+from orienteer.tools.session import ReplyLines, Session, counted, unknown_node
 
 _DESCRIPTION = (
     "Make a set of what several sets have in common, of the nodes of a name, or of all nodes of some types; keep those "
@@ -100,11 +100,9 @@ class Select:
         """Return what is begun with, a set's own order kept. Raises `UnknownNode`, `BadOption`."""
         session, graph = self._session, self._session.graph
         if named := parameters.text(arguments, "named"):
-            if not (found := graph.candidates(named)):
-                near = graph.near_names(named)
-                hint = f" Near names: {'; '.join(near)}." if near else ""
-                raise UnknownNode(f"Not in this graph: {named[:200]!r}.{hint}", near)
-            return np.unique(np.array(found, np.int32))
+            if not (rows := graph.candidates(named)):
+                raise unknown_node(graph, named, longest=200)
+            return np.unique(np.array(rows, np.int32))
         if not (references := parameters.texts(arguments, "of")):
             if not parameters.texts(arguments, "node_types"):
                 raise BadOption("select needs sets (of), a name (named) or types (node_types)")

@@ -17,7 +17,7 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import Run
 from orienteer.records import Usage
 from orienteer.retrieval.evidence import UNPAID
-from orienteer.retrieval.linking import letter_likeness
+from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 REPLY_TOKENS = 1_200
@@ -151,13 +151,11 @@ class Session:
         """Return the candidates for a name; `name (Type)`, `[id]` and both together are what replies show."""
         graph = self.graph
         inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        if found := graph.candidates(inner) or self._typed(inner, notes):
-            return found
+        if rows := graph.candidates(inner) or self._typed(inner, notes):
+            return rows
         if text.startswith("[") and (row := graph.ids.find(text[1:].partition("] ")[0])) is not None:
             return [row]
-        near = graph.near_names(inner)
-        hint = f" Near names: {'; '.join(near)}." if near else ""
-        raise UnknownNode(f"Not in this graph: {inner!r}.{hint}", near)
+        raise unknown_node(graph, inner)
 
     def _typed(self, text: str, notes: list[str]) -> list[int]:
         """Return the candidates for `name (Type)`; none where the brackets hold no type."""
@@ -218,6 +216,13 @@ class Session:
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess
         return name
+
+
+def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
+    """Return the error about a name that no node bears, with the names that are spelled most like it."""
+    near = graph.near_names(name)
+    hint = f" Near names: {'; '.join(near)}." if near else ""
+    return UnknownNode(f"Not in this graph: {name[:longest]!r}.{hint}", near)
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:

@@ -14,7 +14,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, best_alike
-from orienteer.retrieval.linking import letter_likeness
+from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text import english
 
 # Qualities and bounds are the prototype's, tuned on GRBench, PKG and DEB (docs/anchor.md, "Constants").

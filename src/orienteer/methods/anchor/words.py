@@ -13,7 +13,7 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Posting
-from orienteer.retrieval.linking import SHARED, Phrase, is_akin, type_words
+from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
 

@@ -13,7 +13,7 @@ from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
 from orienteer.retrieval.analysis import NameAnalyzer
-from orienteer.retrieval.linking import TypeLinker, called, letter_likeness
+from orienteer.retrieval.mentions import TypeLinker, called, letter_likeness
 from orienteer.tools.node_ids import MOST_TOPK, NAME
 
 HOMONYMS = 2

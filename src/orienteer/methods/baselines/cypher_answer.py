@@ -35,10 +35,10 @@ from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import split
 from orienteer.methods.baselines.core_entities import CoreEntities
-from orienteer.methods.baselines.linearized import named_in
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Observation, Question, Ranked, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
+from orienteer.retrieval.mentions import named_in, occurrences
 from orienteer.text.lines import flat, single_spaced
 from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.toolbox import open_grounding
@@ -166,7 +166,7 @@ class _CypherCourse:
         """Tell whether rows show a node's id: also in a later column, in a list or in a path."""
         if self.rows is None or self.graph.ids.find(node_id) is None:
             return False
-        return re.search(rf"(?<!\w){re.escape(node_id)}(?!\w)", self.rows.text) is not None
+        return any(occurrences(node_id, self.rows.text))
 
     def named_first(self, result: Result) -> Result:
         """Return an answered result whose ranking begins with what its answer names, then cites."""

@@ -15,7 +15,6 @@ have half of a text, and what edges leave.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -33,8 +32,8 @@ from orienteer.records import Kind, Node, Result
 from orienteer.retrieval.analysis import STOP
 from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import kind_line, plain_lines
-from orienteer.retrieval.linking import type_phrases
-from orienteer.text.lines import one_line, single_spaced, value_text
+from orienteer.retrieval.mentions import named_in, type_phrases
+from orienteer.text.lines import one_line, value_text
 from orienteer.text.sentences import tokens as count_tokens
 
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
@@ -44,8 +43,6 @@ _EDGE_TEXT = 80  # characters of what an edge says
 LEAST = 40
 """Tokens of a text below which it says nothing: without room for that a node is left out, and that is said."""
 _MORE, _KINDS, _LABEL = 4, 6, 4  # tokens of `; and 9 more`, of `and 9 more kinds of edge`, of a label in its brackets
-_BRACKETS = re.compile(r"\[[^\[\]]*\]")
-_SHORT = 4  # letters; a name no longer than that counts only as it is written: `CAN` is a gene, "can" is not
 
 
 class LinearConfig(WorkflowConfig):
@@ -272,23 +269,3 @@ def named_first(result: Result, workflow: Workflow, written: Sequence[Linear]) -
     for hit in result.hits:
         reasons.setdefault(graph.row(hit.id), hit.why)
     return result.model_copy(update={"hits": workflow.present(reasons)})
-
-
-def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
-    """Return those of some rows whose name stands in an answer, in its order, no letter being part of two names."""
-    bare = _BRACKETS.sub(" ", answer)
-    folded = bare.casefold()
-    by_name: dict[str, list[int]] = {}
-    for row in dict.fromkeys(rows):
-        name = single_spaced(graph.names[row])
-        if any(map(str.isalpha, name)) and name.casefold() in folded:
-            by_name.setdefault(name.casefold() if len(name) > _SHORT else name, []).append(row)
-    found: list[tuple[int, int]] = []
-    taken = np.zeros(len(bare), np.bool_)
-    for name in sorted(by_name, key=lambda one: (-len(one), one)):
-        flags = re.IGNORECASE if len(name) > _SHORT else re.NOFLAG
-        for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", bare, flags):
-            if not taken[match.start() : match.end()].any():
-                taken[match.start() : match.end()] = True
-                found += [(match.start(), row) for row in by_name[name]]
-    return list(dict.fromkeys(row for _, row in sorted(found)))

@@ -16,6 +16,7 @@ Deviations:
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from string import Template
 from typing import NamedTuple
@@ -29,18 +30,18 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
-from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.linker import AnswerLinker, shown_nodes
+from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Ranked, Result, Sampling, Trajectory
+from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
 from orienteer.retrieval.graph_text import present
-from orienteer.retrieval.query import AUTO
+from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 from orienteer.tools.code.interpreter import DIALECT, CodeInterpreter
 from orienteer.tools.toolbox import Toolbox, open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
+_SMALL = 20  # nodes of a result that was rather found than listed
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
 
@@ -153,7 +154,7 @@ class GraphScout:
 
     def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
         """Return the rows of the ranking with why each is in it, and what of the answer names none."""
-        shown = shown_nodes(self._graph, trajectory.steps)
+        shown = _shown_nodes(self._graph, trajectory.steps)
         linked = self._linker.link(trajectory.answer or "", shown)
         named = dict.fromkeys(linked.rows, "named in the answer")
         notes = [f"the answer names what is no node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
@@ -197,3 +198,23 @@ class _Tools(NamedTuple):
         """End what runs code."""
         if self.code is not None:
             self.code.close()
+
+
+def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
+    """Return the rows that observations have shown, with how: of the latest small result first, long lists last."""
+    small: dict[int, str] = {}
+    large: dict[int, str] = {}
+    for number, name, nodes in _results(steps):
+        for node in nodes:
+            (small if len(nodes) <= _SMALL else large).setdefault(graph.row(node), f"shown by {name} in step {number}")
+    return {**small, **{row: why for row, why in large.items() if row not in small}}
+
+
+def _results(steps: Sequence[Step]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Return what each call gave, the latest first: the number of its step, the tool, the nodes."""
+    for number in range(len(steps), 0, -1):
+        step = steps[number - 1]
+        names = {call.id: call.name for call in step.reply.message.tool_calls}
+        for observation in reversed(step.observations):
+            if observation.nodes:
+                yield number, names.get(observation.call_id, "a tool"), observation.nodes

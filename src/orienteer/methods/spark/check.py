@@ -27,7 +27,7 @@ from orienteer.methods.spark.plan import (
 )
 from orienteer.records import Direction
 from orienteer.retrieval.graph_text import arrow, triples_by_size
-from orienteer.retrieval.linking import letter_likeness
+from orienteer.retrieval.mentions import letter_likeness
 from orienteer.tools.comparisons import ORDERED, quantity
 from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.select import property_of

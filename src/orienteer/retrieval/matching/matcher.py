@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from orienteer.graph.store import Graph, distinct
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
-from orienteer.retrieval.linking import TypeLinker
 from orienteer.retrieval.matching.bindings import (
     NO_WAY,
     UNBOUND,
@@ -40,6 +39,7 @@ from orienteer.retrieval.matching.bindings import (
 from orienteer.retrieval.matching.partners import NOBODY, OtherEnd, Partners, Surroundings
 from orienteer.retrieval.matching.predicate import PredicateFit, Predicates
 from orienteer.retrieval.matching.slots import Slot, SlotLinker
+from orienteer.retrieval.mentions import TypeLinker
 from orienteer.retrieval.spaces import Spaces
 
 STATES = 256

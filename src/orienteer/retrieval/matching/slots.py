@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
-from orienteer.retrieval.linking import TypeLinker, letter_likeness, spelled, word_shares
+from orienteer.retrieval.mentions import TypeLinker, letter_likeness, spelled, word_shares
 from orienteer.retrieval.spaces import Spaces
 
 LINKS = 10

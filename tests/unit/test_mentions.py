@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orienteer.records import Node
-from orienteer.retrieval.linking import (
+from orienteer.retrieval.mentions import (
     Policy,
     TypeLinker,
     is_akin,
