@@ -182,7 +182,9 @@ class Session:
     def refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
         """Raise the error that lists what a name may mean."""
         graph = self.graph
-        listed = "; ".join(f"[{graph.ids[row]}] {graph.names[row]} ({graph.type_at(row)})" for row in rows[:8])
+        listed = "; ".join(
+            f"[{graph.ids[row]}] {one_line(graph.names[row])} ({graph.type_at(row)})" for row in rows[:8]
+        )
         raise AmbiguousNode(f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.ids[row] for row in rows])
 
     def all_rows(

@@ -15,6 +15,7 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Edge, JsonValue, Observation
 from orienteer.retrieval.graph_text import edge_note, title
+from orienteer.text.lines import one_line
 from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted, near_types
 
@@ -206,7 +207,7 @@ class Intersect:
             ]
             if edges:
                 other = (
-                    graph.names[int(entries.neighbor[at[0]])]
+                    one_line(graph.names[int(entries.neighbor[at[0]])])
                     if len(at) == 1 or len(group) == 1
                     else f"{len(at)} members"
                 )
