@@ -258,12 +258,12 @@ class ByAnswerLine:
         return self._answer.text, self._answer.notes
 
     def _read(self, reply: Reply, cut: tuple[str, ...], *, is_last: bool) -> str | None:
-        found = read(reply.message.content or "")
-        if found is None or (reply.truncated and not found.is_closed and not is_last):
+        line = read(reply.message.content or "")
+        if line is None or (reply.truncated and not line.is_closed and not is_last):
             return "\n".join((*cut, NO_ANSWER))
-        if not found.text:
+        if not line.text:
             return EMPTY
-        self._answer = found
+        self._answer = line
         return None
 
 
@@ -287,9 +287,9 @@ class ByReport:
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
         """Count the calls."""
-        made = len(turn.reply.message.tool_calls)
-        self._left -= made
-        self.is_reached = not made
+        calls = len(turn.reply.message.tool_calls)
+        self._left -= calls
+        self.is_reached = not calls
         return None
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:

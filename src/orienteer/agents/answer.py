@@ -112,15 +112,15 @@ def ask(
         reply, _, done = ask_model(model, run.final(), begun, agent=None)
     except (BudgetExhausted, ModelError) as error:
         return _failed(result, error)
-    found = read(" ".join(after_thinking(reply.message.content or "").split()))
-    notes = found.notes if found.text else ("no answer: the model said nothing",)
+    parts = read(" ".join(after_thinking(reply.message.content or "").split()))
+    notes = parts.notes if parts.text else ("no answer: the model said nothing",)
     notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
-    text = spoken(found.text)
-    done = done.model_copy(update={"selected": found.cited, "answer": text, "notes": notes})
+    text = spoken(parts.text)
+    done = done.model_copy(update={"selected": parts.cited, "answer": text, "notes": notes})
     return result.model_copy(
         update={
             "answer": text,
-            "long_answer": found.reasoning or None,
+            "long_answer": parts.reasoning or None,
             "trajectories": (*result.trajectories, done),
             "notes": (*result.notes, *notes),
         }
@@ -135,11 +135,11 @@ def without(result: Result) -> Result:
 
 def spoken(text: str) -> str | None:
     """Return an answer as results hold it: None for no words; where there is none the exact words, uncited."""
-    bare = _BRACKETS.sub("", text).casefold().strip(" .\"'*`")
-    return NOT_THERE if bare == NOT_THERE else text or None
+    words = _BRACKETS.sub("", text).casefold().strip(" .\"'*`")
+    return NOT_THERE if words == NOT_THERE else text or None
 
 
-def with_ids(said: str, labels: Mapping[str, Collection[str]]) -> Read:
+def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> Read:
     """Return a text whose labels in square brackets have become the ids of the nodes that they stand for.
 
     Brackets without a label stay as they are. The notes are those names in brackets that are no label.
@@ -147,64 +147,64 @@ def with_ids(said: str, labels: Mapping[str, Collection[str]]) -> Read:
     cited: dict[str, None] = {}
     foreign: dict[str, None] = {}
 
-    def spelled(found: re.Match[str]) -> str:
-        parts = [part.strip() for part in re.split("[,;]", found[1]) if part.strip()]
+    def spelled(brackets: re.Match[str]) -> str:
+        parts = [part.strip() for part in re.split("[,;]", brackets[1]) if part.strip()]
         unknown = [part for part in parts if part.upper() not in labels]
         foreign.update(dict.fromkeys(unknown))
         if unknown == parts:
-            return found[0]
+            return brackets[0]
         ids = [node_id for part in parts for node_id in labels.get(part.upper(), ())]
         cited.update(dict.fromkeys(ids))
-        return "".join(f"[{one}]" for one in dict.fromkeys((*ids, *unknown)))
+        return "".join(f"[{name}]" for name in dict.fromkeys((*ids, *unknown)))
 
-    return Read(_BRACKETS.sub(spelled, said), tuple(cited), tuple(foreign))
+    return Read(_BRACKETS.sub(spelled, text), tuple(cited), tuple(foreign))
 
 
-def citations(said: str, ids: Collection[str]) -> Read:
+def citations(text: str, ids: Collection[str]) -> Read:
     """Return a text with those of some ids that it cites in square brackets, one or several in each, in their order.
 
     The notes are what it cites besides.
     """
-    rest, cited = said, set[str]()
+    rest, cited = text, set[str]()
     for node_id in sorted(ids, key=len, reverse=True):  # ids may hold brackets and commas too
         if f"[{node_id}]" in rest:
             cited.add(node_id)
             rest = rest.replace(f"[{node_id}]", "")
     groups: list[str] = _BRACKETS.findall(rest)
     cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
-    known = tuple(node_id for node_id in ids if node_id in cited)
-    return Read(said, known, tuple(sorted(cited - set(known))))
+    cited_ids = tuple(node_id for node_id in ids if node_id in cited)
+    return Read(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
 
 
-def parted(said: str) -> Read:
+def parted(text: str) -> Read:
     """Return what stands after the last `Answer:`, and the reasoning before it; without one all that is said."""
-    *before, last = _ANSWER.split(said)
+    *before, last = _ANSWER.split(text)
     if before and last.strip():
         return Read(last.strip(), reasoning=" ".join(before).strip())
-    is_more = len(list(split(said))) > 1
-    return Read(said, notes=("the answer is not parted from its reasoning",) if is_more else ())
+    is_more = len(list(split(text))) > 1
+    return Read(text, notes=("the answer is not parted from its reasoning",) if is_more else ())
 
 
-def _by_labels(said: str, labels: Mapping[str, Collection[str]]) -> Read:
-    found = parted(said)
-    if not with_ids(found.text, dict.fromkeys(labels, ())).text.strip(" ."):
+def _by_labels(text: str, labels: Mapping[str, Collection[str]]) -> Read:
+    parts = parted(text)
+    if not with_ids(parts.text, dict.fromkeys(labels, ())).text.strip(" ."):
         return Read("")  # labels alone answer nothing
-    short, reasoning = with_ids(found.text, labels), with_ids(found.reasoning, labels)
-    cited = tuple(dict.fromkeys((*short.cited, *reasoning.cited)))
-    notes = _notes(Read(short.text, cited, (*reasoning.notes, *short.notes)), "nothing of the evidence")
-    return Read(short.text, cited, (*notes, *found.notes), reasoning.text)
+    answer, reasoning = with_ids(parts.text, labels), with_ids(parts.reasoning, labels)
+    cited = tuple(dict.fromkeys((*answer.cited, *reasoning.cited)))
+    notes = _notes(Read(answer.text, cited, (*reasoning.notes, *answer.notes)), "nothing of the evidence")
+    return Read(answer.text, cited, (*notes, *parts.notes), reasoning.text)
 
 
-def _by_ids(said: str, ids: Collection[str]) -> Read:
-    found = citations(said, ids)
-    return found._replace(notes=_notes(found, "no hit", "among the hits"))
+def _by_ids(text: str, ids: Collection[str]) -> Read:
+    parts = citations(text, ids)
+    return parts._replace(notes=_notes(parts, "no hit", "among the hits"))
 
 
-def _notes(found: Read, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
+def _notes(parts: Read, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
     """Say what is wrong with the citations of an answer, whose notes are what it cites that there is not."""
-    if found.notes:
-        return (f"the answer cites what is not {where}: {', '.join(found.notes)}",)
-    return () if found.cited or NOT_THERE in found.text.casefold() else (f"the answer cites {nothing}",)
+    if parts.notes:
+        return (f"the answer cites what is not {where}: {', '.join(parts.notes)}",)
+    return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)
 
 
 def _failed(result: Result, error: BudgetExhausted | ModelError) -> Result:

@@ -39,29 +39,29 @@ class AnswerLine(NamedTuple):
     @property
     def notes(self) -> tuple[str, ...]:
         """Say what of the rule was not kept."""
-        found = []
+        notes = []
         if not self.is_closed:
-            found.append(r"the brace of \answer{ is never closed: its line was taken")
+            notes.append(r"the brace of \answer{ is never closed: its line was taken")
         if not self.is_last:
-            found.append(r"text follows \answer{}: it was passed over")
-        return tuple(found)
+            notes.append(r"text follows \answer{}: it was passed over")
+        return tuple(notes)
 
 
 def answer_in(text: str) -> str | None:
     r"""Return what the last `\answer{...}` of a reply holds; None where there is none."""
-    found = read(text)
-    return None if found is None else found.text
+    line = read(text)
+    return None if line is None else line.text
 
 
 def read(text: str) -> AnswerLine | None:
     """Return the answer of a reply with how it was written; None where there is none."""
-    said = _without_asides(text)
-    for wrapper in reversed(list(_WRAPPER.finditer(said))[-_MOST:]):
-        end = _closing(said, wrapper.end())
+    spoken = _without_asides(text)
+    for wrapper in reversed(list(_WRAPPER.finditer(spoken))[-_MOST:]):
+        end = _closing(spoken, wrapper.end())
         if end is None:
-            inner, rest = _line(said[wrapper.end() :]), ""
+            inner, rest = _line(spoken[wrapper.end() :]), ""
         else:
-            inner, rest = said[wrapper.end() : end], said[end + 1 :]
+            inner, rest = spoken[wrapper.end() : end], spoken[end + 1 :]
         if (plain := _plain(inner)) not in _PLACEHOLDERS:
             return AnswerLine(plain, end is not None, not rest.strip(" \t\r\n`*.$}"))
     return None
@@ -69,19 +69,19 @@ def read(text: str) -> AnswerLine | None:
 
 def _without_asides(text: str) -> str:
     """Leave out thoughts and calls; a thought that never ends takes the rest with it."""
-    kept, at = [], 0
-    for opened in _ASIDE.finditer(text):
-        if opened.start() < at:
+    parts, at = [], 0
+    for opening in _ASIDE.finditer(text):
+        if opening.start() < at:
             continue
-        kept.append(text[at : opened.start()])
-        close = f"</{opened[1]}>"
-        end = text.find(close, opened.end())
+        parts.append(text[at : opening.start()])
+        close = f"</{opening[1]}>"
+        end = text.find(close, opening.end())
         if end < 0:
             at = len(text)
             break
         at = end + len(close)
-    said = "\n".join((*kept, text[at:]))
-    return said[said.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in said else said  # opened in the prompt
+    spoken = "\n".join((*parts, text[at:]))
+    return spoken[spoken.rfind(_THOUGHT) + len(_THOUGHT) :] if _THOUGHT in spoken else spoken  # opened in the prompt
 
 
 def _closing(text: str, start: int) -> int | None:

@@ -81,30 +81,30 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
 
     Thoughts of earlier replies are left out, for they take much room.
     """
-    said: list[Message] = []
+    sent: list[Message] = []
     for message in messages:
         if message.role == "tool":
             response = f"<tool_response>\n{harmless(message.content or '')}\n</tool_response>"
-            if said[-1].role == "user" and (said[-1].content or "").startswith("<tool_response>"):
-                response = f"{said.pop().content}\n{response}"
-            said.append(Message(role="user", content=response))
-        elif message.role == "user" and said and said[-1].role == "user":  # a notice after results
-            said.append(Message(role="user", content=f"{said.pop().content}\n\n{message.content or ''}"))
+            if sent[-1].role == "user" and (sent[-1].content or "").startswith("<tool_response>"):
+                response = f"{sent.pop().content}\n{response}"
+            sent.append(Message(role="user", content=response))
+        elif message.role == "user" and sent and sent[-1].role == "user":  # a notice after results
+            sent.append(Message(role="user", content=f"{sent.pop().content}\n\n{message.content or ''}"))
         else:
-            said.append(Message(role=message.role, content=_in_marks(message)))
+            sent.append(Message(role=message.role, content=_in_marks(message)))
     if tools:
         schemas = "\n".join(
             json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False) for tool in tools
         )
-        said[0] = Message(role="system", content=f"{said[0].content or ''}\n{RULES.format(tools=schemas)}")
-    return tuple(said)
+        sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{RULES.format(tools=schemas)}")
+    return tuple(sent)
 
 
 def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return a conversation for native calls: as it is, but that no result holds a mark of the protocol."""
     return tuple(
-        one.model_copy(update={"content": harmless(one.content or "")}) if one.role == "tool" else one
-        for one in messages
+        message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
+        for message in messages
     )
 
 
@@ -117,11 +117,11 @@ def heard(message: Message, *, turn: int) -> Read:
     if message.tool_calls:
         return Read(message.model_copy(update={"content": _before(text, begin) or None}), feigned=bool(feigned))
     if text.find(_CALL, begin) < 0:
-        found = calls_in(spoken)
-        if not found:
+        spoken_calls = calls_in(spoken)
+        if not spoken_calls:
             return Read(message.model_copy(update={"content": text or None}), feigned=bool(feigned))
-        parts, broken = [(one.name, one.arguments) for one in found], list[str]()
-        text = text[: begin + found[0].start].strip()
+        parts, broken = [(call.name, call.arguments) for call in spoken_calls], list[str]()
+        text = text[: begin + spoken_calls[0].start].strip()
     else:
         parts, broken = _marked(spoken)
         text = text if broken and not parts else _before(text, begin)
@@ -130,8 +130,8 @@ def heard(message: Message, *, turn: int) -> Read:
         ToolCall(id=f"call_{turn}_{place}", name=name, arguments=arguments)
         for place, (name, arguments) in enumerate(parts[:MOST_CALLS])
     )
-    said = Message(role="assistant", content=text or None, tool_calls=calls)
-    return Read(said, tuple(broken), bool(feigned), left_out)
+    message = Message(role="assistant", content=text or None, tool_calls=calls)
+    return Read(message, tuple(broken), bool(feigned), left_out)
 
 
 def harmless(text: str) -> str:
@@ -148,9 +148,9 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
         begin = at + len(_CALL)
         end = text.find(_CALL_END, _past_object(text, begin))  # a mark inside the JSON ends nothing
         inner = text[begin : len(text) if end < 0 else end].strip()
-        found = calls_in(inner) or calls_in(_on_one_line(inner))
-        parts += [(one.name, one.arguments) for one in found]
-        if not found:
+        calls = calls_in(inner) or calls_in(_on_one_line(inner))
+        parts += [(call.name, call.arguments) for call in calls]
+        if not calls:
             broken.append(_fault(inner))
         at = -1 if end < 0 else text.find(_CALL, end)
     return parts, broken
@@ -194,8 +194,8 @@ def _before(text: str, begin: int) -> str:
 
 
 def _in_marks(message: Message) -> str:
-    said = message.content or ""
+    text = message.content or ""
     if message.role != "assistant":
-        return said
+        return text
     calls = (f"{_CALL}\n{as_text(call)}\n{_CALL_END}" for call in message.tool_calls)
-    return "\n".join(one for one in (after_thinking(said), *calls) if one)
+    return "\n".join(part for part in (after_thinking(text), *calls) if part)

@@ -123,10 +123,10 @@ class Stream(Iterator[Event]):
 
     def _partial(self) -> tuple[Trajectory, ...]:
         """Return the steps that were heard, by agent in the order of their numbers, the call for the answer last."""
-        heard = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
+        steps_by_agent = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
         return tuple(
             self._begun(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
-            for agent, steps in heard
+            for agent, steps in steps_by_agent
         )
 
     def _begun(self, agent: int | None) -> Trajectory:
@@ -145,18 +145,18 @@ class _Ear:
         self.begun: Trajectory | None = None
         """What the course of a method without agents began with."""
 
-    def hear(self, told: Told) -> None:
-        if isinstance(told, str):
-            self.events.put(NoteEvent(text=told))
-        elif isinstance(told, Trajectory):
-            self.begun = self.begun or told
-        elif isinstance(told, Step):
-            self.steps.setdefault(told.agent, []).append(told)
-            self.events.put(StepEvent(agent=told.agent, step=told))
-            calls = {call.id: call for call in told.reply.message.tool_calls}
-            for seen in told.observations:
+    def hear(self, news: Told) -> None:
+        if isinstance(news, str):
+            self.events.put(NoteEvent(text=news))
+        elif isinstance(news, Trajectory):
+            self.begun = self.begun or news
+        elif isinstance(news, Step):
+            self.steps.setdefault(news.agent, []).append(news)
+            self.events.put(StepEvent(agent=news.agent, step=news))
+            calls = {call.id: call for call in news.reply.message.tool_calls}
+            for seen in news.observations:
                 if seen.call_id in calls:
-                    self.events.put(ObservationEvent(agent=told.agent, call=calls[seen.call_id], observation=seen))
+                    self.events.put(ObservationEvent(agent=news.agent, call=calls[seen.call_id], observation=seen))
 
     def end(self, future: Future[Result]) -> None:
         if future.exception() is None:

@@ -73,7 +73,7 @@ def check_writable(path: Path) -> None:
 
 def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
     """Write trajectories as JSON lines; the file appears whole or not at all. `-` is standard output."""
-    lines = "".join(f"{one.model_dump_json()}\n" for one in trajectories)
+    lines = "".join(f"{trajectory.model_dump_json()}\n" for trajectory in trajectories)
     if path == STANDARD:
         sys.stdout.write(escape_json(lines))
         return
@@ -88,21 +88,21 @@ def read(path: Path) -> tuple[Trajectory, ...]:
         raise BadInput(f"{path} cannot be read: {error.strerror}; name what ask --trace FILE wrote") from error
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} cannot be read as a trace: {error}") from error
-    found = []
+    trajectories = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append(Trajectory.model_validate_json(line))
+            trajectories.append(Trajectory.model_validate_json(line))
         except BadInput as error:
             raise BadInput(f"{path}, line {number}: {error}") from error
         except ValidationError as error:
-            said = error.errors()[0]
-            place = ".".join(map(str, said["loc"]))
-            raise BadInput(f"{path}, line {number}, is no trajectory: {place} {said['msg']}") from error
-    if not found:
+            fault = error.errors()[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise BadInput(f"{path}, line {number}, is no trajectory: {place} {fault['msg']}") from error
+    if not trajectories:
         raise BadInput(f"{path} holds no trajectory: write one with: orienteer ask DIR QUESTION --trace {path}")
-    return tuple(found)
+    return tuple(trajectories)
 
 
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[Replayed]:
@@ -118,13 +118,13 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
     """
     with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
         for number, step in enumerate(trajectory.steps, 1):
-            recorded = {one.call_id: one for one in step.observations}
+            recorded = {observed.call_id: observed for observed in step.observations}
             for call in step.reply.message.tool_calls:
                 if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
                     continue
                 toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
-                found = toolbox.observe(call)
-                now = Observed(call_id=call.id, text=found.text, nodes=found.nodes, error=found.error)
+                observation = toolbox.observe(call)
+                now = Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
                 yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
 
 
@@ -137,20 +137,20 @@ def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Dif
 
 def _difference(a: Trajectory, b: Trajectory) -> Difference:
     calls = [
-        [tuple(f"{call.name} {call.arguments}" for call in step.reply.message.tool_calls) for step in one.steps]
-        for one in (a, b)
+        [tuple(f"{call.name} {call.arguments}" for call in step.reply.message.tool_calls) for step in trajectory.steps]
+        for trajectory in (a, b)
     ]
     pairs = list(zip_longest(*calls, fillvalue=()))
-    at = next((place for place, (one, other) in enumerate(pairs) if one != other), None)
+    at = next((place for place, (own, other) in enumerate(pairs) if own != other), None)
     return Difference(
         questions=(a.question.text, b.question.text),
         methods=(a.method, b.method),
         steps=(len(a.steps), len(b.steps)),
         first_step=None if at is None else at + 1,
-        calls=((), ()) if at is None else (pairs[at][0], pairs[at][1]),
-        both=tuple(one for one in a.selected if one in b.selected),
-        only_first=tuple(one for one in a.selected if one not in b.selected),
-        only_second=tuple(one for one in b.selected if one not in a.selected),
+        calls=((), ()) if at is None else pairs[at],
+        both=tuple(node for node in a.selected if node in b.selected),
+        only_first=tuple(node for node in a.selected if node not in b.selected),
+        only_second=tuple(node for node in b.selected if node not in a.selected),
         answers=(a.answer, b.answer),
         stopped_by=(a.stopped_by, b.stopped_by),
     )
@@ -163,8 +163,8 @@ def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> To
             raise BadInput(f"the trajectory does not name its toolbox: its tools are {_names(trajectory.tools)}")
         return Toolbox(Session(graph), ())
     toolbox = open_toolbox(graph, trajectory.toolbox, trusts_limits=trusts_limits)
-    known = {spec.name for spec in toolbox.specs}
-    if strange := [spec for spec in trajectory.tools if spec.name not in known]:
+    names = {spec.name for spec in toolbox.specs}
+    if strange := [spec for spec in trajectory.tools if spec.name not in names]:
         raise BadInput(f"the trajectory used tools of another version of orienteer: {_names(strange)}")
     return toolbox
 

@@ -144,7 +144,7 @@ class Workflow:
             method=self._method,
             hits=self.hits,
             trajectories=(walked, *self._asked),
-            usage=sum((one.usage for one in self._asked), walked.usage),
+            usage=sum((trajectory.usage for trajectory in self._asked), walked.usage),
             stopped_by=stopped_by,
             notes=(*self.notes, *self.session.unpaid_notes()),
         )
@@ -188,15 +188,17 @@ class Workflow:
     def use(self, tool: str, **arguments: JsonValue) -> Observation:
         """Run a tool and return what it gave; its refusals are observations with an error."""
         text = json.dumps(arguments, ensure_ascii=False)
-        made = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
-        found = self._toolbox.observe(made)
+        call = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
+        observation = self._toolbox.observe(call)
         step = Step(
-            reply=Reply(message=Message(role="assistant", tool_calls=(made,))),
-            observations=(Observed(call_id=made.id, text=found.text, nodes=found.nodes, error=found.error),),
+            reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
+            observations=(
+                Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error),
+            ),
         )
         self._walked.append(step)
         self.run.tell(step)
-        return found
+        return observation
 
     def search(
         self,
@@ -220,11 +222,13 @@ class Workflow:
             "among": among,
             "passages": list(passages),
         }
-        kept = len(session.sets)
-        found = self.use("search_in_graph", query=query, k=k, **{name: one for name, one in filters.items() if one})
+        before = len(session.sets)
+        observation = self.use(
+            "search_in_graph", query=query, k=k, **{name: value for name, value in filters.items() if value}
+        )
         name = f"@{len(session.sets)}"
-        if len(session.sets) == kept or graph.ids.find(name) is not None:  # a node of that id hides the set
-            return tuple(graph.row(node) for node in found.nodes)
+        if len(session.sets) == before or graph.ids.find(name) is not None:  # a node of that id hides the set
+            return tuple(graph.row(node) for node in observation.nodes)
         return tuple(session.ranked(name, []))
 
     def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
@@ -236,9 +240,9 @@ class Workflow:
     def count(self, tool: str, **arguments: JsonValue) -> Counted:
         """Run a tool and return what it gave, with the size of its whole result."""
         sets = self._toolbox.session.sets
-        kept = len(sets)
-        found = self.use(tool, **arguments)
-        return Counted(len(sets[-1]) if len(sets) > kept else 0, found)
+        before = len(sets)
+        observation = self.use(tool, **arguments)
+        return Counted(len(sets[-1]) if len(sets) > before else 0, observation)
 
     def present(self, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
         """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""

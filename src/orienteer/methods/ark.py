@@ -115,16 +115,16 @@ class Ark:
         agreement = _Agreement(self.config)
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
             try:
-                found = tuple(
+                courses = tuple(
                     pool.map(lambda number: self._explore(question, run, number, agreement), range(self.config.agents))
                 )
             except BaseException:  # an interrupt, or a mistake of ours: nobody waits for the other agents' end
                 agreement.end()
                 raise
-        lists = [trajectory.selected for trajectory, _ in found]
-        reasons = {row: why for _, session in reversed(found) for row, why in session.reasons.items()}
+        lists = [trajectory.selected for trajectory, _ in courses]
+        reasons = {row: why for _, session in reversed(courses) for row, why in session.reasons.items()}
         hits, notes = self._ranking(question, self._fuse(lists, run), reasons)
-        agents = tuple(trajectory for trajectory, _ in found)
+        agents = tuple(trajectory for trajectory, _ in courses)
         reranked = self._reranked(question, hits, run)
         hits, trajectories = _in_order(hits, reranked.ids), (*agents, *reranked.trajectories)
         return Result(
@@ -132,7 +132,7 @@ class Ark:
             method=self.name,
             hits=hits,
             trajectories=trajectories,
-            usage=sum((one.usage for one in trajectories), Usage()),
+            usage=sum((trajectory.usage for trajectory in trajectories), Usage()),
             stopped_by=_ending(agents),
             notes=(*notes, *_notes(agents), *reranked.notes),
         )
@@ -212,29 +212,29 @@ class Ark:
         """Filter, cut and fill as configured."""
         graph, config, notes = self._graph, self.config, list[str]()
         mask = graph.mask(question.node_types or None, question.where)
-        rows = [(graph.row(one.id), one.votes) for one in fused]
-        kept = [(row, votes) for row, votes in rows if mask is None or mask[row]]
-        if len(kept) < len(rows):
-            dropped = len(rows) - len(kept)
+        rows = [(graph.row(count.id), count.votes) for count in fused]
+        chosen = [(row, votes) for row, votes in rows if mask is None or mask[row]]
+        if len(chosen) < len(rows):
+            dropped = len(rows) - len(chosen)
             notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
-        kept = kept[: question.k]
-        chosen = len(kept)
-        if config.fill and chosen < question.k:
-            taken = {row for row, _ in kept}
-            more = graph.text_index.search(graph.tokenizer.query(question.text), question.k + chosen, mask=mask).rows
-            kept += [(row, 0) for row in more.tolist() if row not in taken][: question.k - chosen]
-            added = len(kept) - chosen
+        chosen = chosen[: question.k]
+        voted = len(chosen)
+        if config.fill and voted < question.k:
+            taken = {row for row, _ in chosen}
+            more = graph.text_index.search(graph.tokenizer.query(question.text), question.k + voted, mask=mask).rows
+            chosen += [(row, 0) for row in more.tolist() if row not in taken][: question.k - voted]
+            added = len(chosen) - voted
             notes.append(f"{added} hit{'s' * (added != 1)} filled in by plain search")
         hits = [
             present(
                 graph,
                 row,
-                score=len(kept) - place,
+                score=len(chosen) - place,
                 query=question.text,
                 votes=votes,
                 why=reasons.get(row, "filled in by plain search" if not votes else ""),
             )
-            for place, (row, votes) in enumerate(kept)
+            for place, (row, votes) in enumerate(chosen)
         ]
         return tuple(hits), notes
 
@@ -266,7 +266,7 @@ class _Agreement:
         if self._needed is None:
             return False
         with self._lock:
-            return any(self._firsts.count(one) >= self._needed for one in set(self._firsts))
+            return any(self._firsts.count(first) >= self._needed for first in set(self._firsts))
 
 
 def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ...]:
@@ -278,7 +278,7 @@ def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ..
 
 def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:
     """Return what ended the question: a budget or a failure of all before an orderly finish."""
-    endings = [one.stopped_by for one in trajectories]
+    endings = [trajectory.stopped_by for trajectory in trajectories]
     for limit in ("interrupted", "usd", "seconds", "tokens", "calls"):
         if limit in endings:
             return endings[endings.index(limit)]
@@ -286,6 +286,8 @@ def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:
 
 
 def _notes(trajectories: Sequence[Trajectory]) -> list[str]:
-    failed = [one for one in trajectories if one.stopped_by == "error"]
+    failed = [trajectory for trajectory in trajectories if trajectory.stopped_by == "error"]
     notes = [f"{len(failed)} of {len(trajectories)} agents failed: {failed[0].error}"] if failed else []
-    return notes + [f"agent {number}: {note}" for number, one in enumerate(trajectories, 1) for note in one.notes]
+    return notes + [
+        f"agent {number}: {note}" for number, trajectory in enumerate(trajectories, 1) for note in trajectory.notes
+    ]

@@ -118,7 +118,7 @@ def schema_lines(graph: Graph) -> list[str]:
 def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:
     """Return a hit with the part of its text that shows best why it fits a query."""
     index = graph.text_index
-    weights = {term: found.idf for term in graph.tokenizer.query(query) if (found := index.posting(term))}
+    weights = {term: posting.idf for term in graph.tokenizer.query(query) if (posting := index.posting(term))}
     return Ranked(
         id=graph.ids[row],
         type=graph.type_at(row),
@@ -135,9 +135,9 @@ def source_of(graph: Graph, row: int) -> Source | None:
     """Return where in a person's files a chunk, a table or a document comes from; None in a graph of another kind."""
     if not graph.is_made_of_documents:
         return None
-    known = graph.properties.of(row)
-    file, page, heading = known.get("file"), known.get("page"), known.get("heading")
-    first, count = known.get("first_row", known.get("row")), known.get("rows", 1)
+    properties = graph.properties.of(row)
+    file, page, heading = properties.get("file"), properties.get("page"), properties.get("heading")
+    first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
     rows = None
     if isinstance(first, int) and isinstance(count, int) and count:
         rows = str(first) if count == 1 else f"{first}-{first + count - 1}"

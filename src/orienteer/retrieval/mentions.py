@@ -107,15 +107,15 @@ def word_shares(index: TextIndex, words: Iterable[Sequence[str]], rows: Rows, un
     `rows` is (n,), ascending. A word is given by its terms, each of which counts as the word; it weighs the idf of its
     rarest term, and `unknown` where no node has any.
     """
-    held, whole = np.zeros(len(rows)), 0.0
+    weights, whole = np.zeros(len(rows)), 0.0
     for terms in words:
         postings = index.postings(terms)
         weight = max((posting.idf for posting in postings), default=unknown)
         whole += weight
         if postings:
             having = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
-            held[rows.searchsorted(having)] += weight
-    return held / whole if whole else held
+            weights[rows.searchsorted(having)] += weight
+    return weights / whole if whole else weights
 
 
 def type_words(name: str, tokenizer: Tokenizer) -> Phrase:

@@ -107,19 +107,19 @@ class Wording:
 def examples(graph: Graph, view: View | None) -> list[str]:
     """Return pieces of code that run on a graph: what is around a node, one step, two steps counted, words in names."""
     wording = Wording(graph, view)
-    found = _steps(wording)
-    if found is None:
-        name = max(graph.schema.node_types, key=lambda one: graph.schema.node_types[one])
+    steps = _steps(wording)
+    if steps is None:
+        name = max(graph.schema.node_types, key=lambda node_type: graph.schema.node_types[node_type])
         return [_code(f"MATCH {wording.node('n', name)} RETURN n.id AS id, n.name AS name ORDER BY id LIMIT 5")]
-    first, second, row = found
-    given = {"id": wording.identifier(row)}
+    first, second, row = steps
+    parameters = {"id": wording.identifier(row)}
     start = wording.node("a", first.source, " {id: $id}")
     step = f"{start}{wording.edge(first)}{wording.node('b', first.target)}"
     pieces = [
         "# what is around a node, by edge type\n"
-        + _code(f"MATCH {start}-[r]-(b) RETURN type(r) AS edge, count(DISTINCT b) AS n ORDER BY n DESC", given),
+        + _code(f"MATCH {start}-[r]-(b) RETURN type(r) AS edge, count(DISTINCT b) AS n ORDER BY n DESC", parameters),
         "# the neighbours by one edge type\n"
-        + _code(f"MATCH {step} RETURN b.id AS id, b.name AS name ORDER BY name LIMIT 10", given),
+        + _code(f"MATCH {step} RETURN b.id AS id, b.name AS name ORDER BY name LIMIT 10", parameters),
         "# nodes of a type whose name has a word\n"
         + _code(
             f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS toLower($word) "
@@ -133,7 +133,8 @@ def examples(graph: Graph, view: View | None) -> list[str]:
         path = f"{step}{wording.edge(triple, direction)}{wording.node('c', far)}"
         counted = "RETURN c.id AS id, c.name AS name, count(DISTINCT b) AS n ORDER BY n DESC, id LIMIT 3"
         pieces.append(
-            "# two steps, counted: the first of these is met most often\n" + _code(f"MATCH {path} {counted}", given)
+            "# two steps, counted: the first of these is met most often\n"
+            + _code(f"MATCH {path} {counted}", parameters)
         )
     return pieces
 
@@ -143,11 +144,11 @@ def quoted(name: str) -> str:
     return name if _WORD.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 
-def _code(query: str, given: dict[str, str] | None = None) -> str:
+def _code(query: str, parameters: dict[str, str] | None = None) -> str:
     """Return code that runs a query and prints its rows."""
-    parameters = f", {json.dumps(given, ensure_ascii=False)}" if given else ""
+    argument = f", {json.dumps(parameters, ensure_ascii=False)}" if parameters else ""
     text = json.dumps(query, ensure_ascii=False)  # whose escapes are Python's as well
-    return f"rows = cypher({text}{parameters})\nprint(rows)"
+    return f"rows = cypher({text}{argument})\nprint(rows)"
 
 
 def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:

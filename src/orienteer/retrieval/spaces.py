@@ -45,14 +45,14 @@ class Spaces:
 
         Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
-        kept = self.graph.mask(node_types or None, where)
-        if kept is None:
+        mask = self.graph.mask(node_types or None, where)
+        if mask is None:
             return self.passages
-        return kept if node_types else kept & self.passages
+        return mask if node_types else mask & self.passages
 
     def _of(self, names: Collection[str]) -> Mask:
-        known = [name for name in names if name in self.graph.types.nodes]
-        mask = self.graph.mask(known) if known else None
+        here = [name for name in names if name in self.graph.types.nodes]
+        mask = self.graph.mask(here) if here else None
         return np.zeros(len(self.graph), np.bool_) if mask is None else mask
 
     def pay(self, run: Run, texts: Iterable[str]) -> None:

@@ -53,9 +53,9 @@ class AddToAnswer:
         """Return the rows that can be had, with a note for each reference that means nothing."""
         wanted: list[int] = []
         failures: list[UsageError] = []
-        for one in references:
+        for reference in references:
             try:
-                wanted += self._session.ranked(one, notes)
+                wanted += self._session.ranked(reference, notes)
             except (Unknown, BadOption) as error:
                 failures.append(error)
         if failures and not wanted:

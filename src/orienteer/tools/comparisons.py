@@ -37,8 +37,8 @@ def quantity(value: JsonValue) -> float:
     number = number_of(value)
     if not math.isnan(number) or not isinstance(value, str) or len(value) > _LONGEST:
         return number
-    found = _PRICE.match(value) if is_price(value) or "," in value else None
-    return float(found[1].replace(",", "")) if found and (is_price(value) or found.end() == len(value)) else number
+    price = _PRICE.match(value) if is_price(value) or "," in value else None
+    return float(price[1].replace(",", "")) if price and (is_price(value) or price.end() == len(value)) else number
 
 
 def is_price(value: JsonValue) -> bool:
@@ -69,15 +69,17 @@ def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool
 
 def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:
     """Return both as numbers, a date as its year where it is held against a year."""
-    one, other = quantity(item), quantity(wanted)
-    return (math.floor(one), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (one, other)
+    number, other = quantity(item), quantity(wanted)
+    return (
+        (math.floor(number), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (number, other)
+    )
 
 
 def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
     if is_date(item) and is_date(wanted):
         return str(item).strip().startswith(str(wanted).strip())  # a month takes in its days
-    one, other = _pair(item, wanted)
-    return one == other or value_text(item).casefold() == value_text(wanted).casefold()
+    number, other = _pair(item, wanted)
+    return number == other or value_text(item).casefold() == value_text(wanted).casefold()
 
 
 def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
@@ -102,15 +104,15 @@ def aggregated(
     owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
 ) -> NDArray[np.float64]:
     """Return for each of `size` owners what its numbers come to; NaN where it has none, but a count of 0."""
-    known = ~np.isnan(numbers)
-    owners, numbers = owners[known], numbers[known]
+    is_number = ~np.isnan(numbers)
+    owners, numbers = owners[is_number], numbers[is_number]
     counts = np.bincount(owners, minlength=size).astype(np.float64)
     if how == "count":
         return counts
     if how in ("sum", "mean"):
         sums = np.bincount(owners, numbers, minlength=size)
-        found = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
+        results = sums if how == "sum" else np.divide(sums, counts, out=np.zeros(size), where=counts > 0)
     else:
-        found = np.full(size, np.inf if how == "min" else -np.inf)
-        (np.minimum if how == "min" else np.maximum).at(found, owners, numbers)
-    return np.where(counts > 0, found, np.nan)
+        results = np.full(size, np.inf if how == "min" else -np.inf)
+        (np.minimum if how == "min" else np.maximum).at(results, owners, numbers)
+    return np.where(counts > 0, results, np.nan)

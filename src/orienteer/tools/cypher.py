@@ -60,8 +60,8 @@ class RunCypher:
     def _nodes(self, table: QueryTable) -> list[int]:
         """Return the rows of the nodes, or of the ids, in the first column that holds nothing else; each once."""
         for column in range(len(table.columns)):
-            found = [self._row(row[column]) for row in table.rows]
-            nodes = [row for row in found if row is not None]
+            cells = [self._row(row[column]) for row in table.rows]
+            nodes = [row for row in cells if row is not None]
             if nodes and len(nodes) == sum(row[column] is not None for row in table.rows):
                 return list(dict.fromkeys(nodes))
         return []

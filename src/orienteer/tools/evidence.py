@@ -66,17 +66,19 @@ class GatherEvidence:
         Raises `BadOption` for what is no retriever here, or its options, and for a call that took a model.
         """
         options = cast(dict[str, Any], arguments.get("options", {}))
-        if asked := [f"{name}={value}" for name, value in options.items() if (name, value) in _ASK]:
-            raise BadOption(f"This call took a model ({', '.join(asked)}): without one it cannot be made again.")
+        if model_options := [f"{name}={value}" for name, value in options.items() if (name, value) in _ASK]:
+            raise BadOption(
+                f"This call took a model ({', '.join(model_options)}): without one it cannot be made again."
+            )
         by_words = self._session is not None and self._session.goes_by_words
         limits = {name: value for name, value in options.items() if name in _OF_QUESTION}
         own = {name: value for name, value in options.items() if name not in limits}
         base = open_base(str(arguments["base"]), self._graph, {**own, **({"mode": "lexical"} if by_words else {})})
-        low, high, types = (tuple(cast(list[str], arguments.get(one, []))) for one in ("low", "high", "answer_types"))
+        low, high, types = (tuple(cast(list[str], arguments.get(name, []))) for name in ("low", "high", "answer_types"))
         query = replace(_query(str(arguments["query"]), limits), low=low, high=high, answer_types=types)
-        found = base.gather(query, Allowance())
-        found = unpaid(found) if by_words else found
-        part = part_of(found, cast(Part, arguments.get("part", "all")))
+        evidence = base.gather(query, Allowance())
+        evidence = unpaid(evidence) if by_words else evidence
+        part = part_of(evidence, cast(Part, arguments.get("part", "all")))
         return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 
 
@@ -123,8 +125,8 @@ def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TO
 def observed(evidence: Evidence, graph: Graph, tokens: int = TOKENS) -> Observation:
     """Return evidence as an observation: its text, and the ids of its nodes, best first."""
     text = render(evidence, graph, tokens).text
-    told = f"\n{UNPAID}" if evidence and UNPAID in evidence.reason else ""
-    return Observation(text + told, tuple(one.item.id for one in evidence.nodes))
+    note = f"\n{UNPAID}" if evidence and UNPAID in evidence.reason else ""
+    return Observation(text + note, tuple(scored.item.id for scored in evidence.nodes))
 
 
 class MatchTriples:
@@ -150,15 +152,15 @@ class MatchTriples:
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Match once more what a trajectory has matched."""
-        triples = [TriplePattern(*one) for one in cast(list[list[str]], arguments["triples"])]
+        triples = [TriplePattern(*triple) for triple in cast(list[list[str]], arguments["triples"])]
         spaces = Spaces(self._graph, cast(Mode, arguments.get("mode", AUTO)))
-        found = TripleMatcher(self._graph, spaces).match(triples, run=Allowance())
-        return observed(found.evidence.relational(), self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
+        match = TripleMatcher(self._graph, spaces).match(triples, run=Allowance())
+        return observed(match.evidence.relational(), self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 
 
 def matching_arguments(triples: Sequence[TriplePattern], mode: Mode = AUTO, tokens: int = TOKENS) -> str:
     """Return the arguments of the call that matches this, as JSON."""
-    said: dict[str, Any] = {"triples": [list(one) for one in triples]}  # Any: JSON
-    said |= {"mode": mode} if mode != AUTO else {}
-    said |= {"tokens": tokens} if tokens != TOKENS else {}
-    return json.dumps(said, ensure_ascii=False)
+    arguments: dict[str, Any] = {"triples": [list(triple) for triple in triples]}  # Any: JSON
+    arguments |= {"mode": mode} if mode != AUTO else {}
+    arguments |= {"tokens": tokens} if tokens != TOKENS else {}
+    return json.dumps(arguments, ensure_ascii=False)

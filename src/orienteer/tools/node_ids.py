@@ -90,12 +90,14 @@ class NodeIdRetriever:
             notes.append("queries is empty: give at least one text.")
         if len(queries) > MOST_QUERIES:
             notes.append(f"Only the first {MOST_QUERIES} of {len(queries)} queries were answered: ask again for more.")
-        asked = number(arguments, "topk", TOPK)
-        topk = min(max(asked, 1), MOST_TOPK)
-        if topk != asked:
-            notes.append(f"topk is {asked}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
-        found = [self._found(place, query, topk, notes) for place, query in enumerate(queries[:MOST_QUERIES], 1)]
-        return self._reply(topk, found, notes)
+        wanted = number(arguments, "topk", TOPK)
+        topk = min(max(wanted, 1), MOST_TOPK)
+        if topk != wanted:
+            notes.append(f"topk is {wanted}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
+        hits_by_query = [
+            self._found(place, query, topk, notes) for place, query in enumerate(queries[:MOST_QUERIES], 1)
+        ]
+        return self._reply(topk, hits_by_query, notes)
 
     def _found(self, place: int, query: str, topk: int, notes: list[str]) -> list[Scored]:
         """Return the nodes of one query, best first."""
@@ -117,7 +119,7 @@ class NodeIdRetriever:
             more = by_words(session.graph, text, left + len(sure))
         else:
             more = self._by_meaning(mode, text, left + len(sure))
-        others = [one for one in more if one.row not in set(sure)][:left]
+        others = [hit for hit in more if hit.row not in set(sure)][:left]
         if not sure and not others:
             notes.append(f"Nothing in this graph is like query {place}: try other words.")
         return [*(Scored(row, _SURE) for row in sure), *others]
@@ -134,9 +136,9 @@ class NodeIdRetriever:
             for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
         ]
 
-    def _reply(self, topk: int, found: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
+    def _reply(self, topk: int, hits_by_query: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
         """Return as many places of every list as there is room for, one at the least, the best of each list first."""
-        shown = [[self._shown(one) for one in hits] for hits in found]
+        shown = [[self._shown(hit) for hit in hits] for hits in hits_by_query]
         room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
         while places > 1 and len(repr({"topk": topk, "results": [hits[:places] for hits in shown]})) > room:
@@ -144,26 +146,26 @@ class NodeIdRetriever:
         left_out = sum(max(0, len(hits) - places) for hits in shown)
         if left_out:
             notes.append(f"{left_out} nodes did not fit into this reply: {places} are shown of each query.")
-        said = repr({"topk": topk, "results": [hits[:places] for hits in shown]})
+        results = repr({"topk": topk, "results": [hits[:places] for hits in shown]})
         graph = self._session.graph
-        nodes = dict.fromkeys(graph.ids[one.row] for hits in found for one in hits[:places])
-        return Observation("\n".join((said, *dict.fromkeys(notes))), tuple(nodes))
+        nodes = dict.fromkeys(graph.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
+        return Observation("\n".join((results, *dict.fromkeys(notes))), tuple(nodes))
 
-    def _shown(self, one: Scored) -> dict[str, JsonValue]:
+    def _shown(self, hit: Scored) -> dict[str, JsonValue]:
         graph, identifiers = self._session.graph, self._identifiers
-        node_type = graph.type_at(one.row)
+        node_type = graph.type_at(hit.row)
         return {
-            "node_id": graph.ids[one.row] if identifiers is None else identifiers.of(one.row),
+            "node_id": graph.ids[hit.row] if identifiers is None else identifiers.of(hit.row),
             "node_type": node_type if identifiers is None else self._schema.label(node_type),
-            "score": round(one.score, 2),
-            "name": one_line(graph.names[one.row]),
+            "score": round(hit.score, 2),
+            "name": one_line(graph.names[hit.row]),
         }
 
 
 def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
     words = QueryWords(graph, text)
-    groups = [[one.term for one in postings] for postings in words.postings.values()]
+    groups = [[posting.term for posting in postings] for postings in words.postings.values()]
     for word in words.unknown:
         groups.append([term for other in graph.name_index.spellings(word) for term in graph.tokenizer.expand(other)])
     terms = list(dict.fromkeys(term for group in groups for term in group))
@@ -174,10 +176,8 @@ def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
     shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
-    found = [
-        Scored(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
-    ]
-    return sorted(found, key=lambda one: -one.score)[:k]  # stable: what is alike stays in BM25's order
+    hits = [Scored(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()]
+    return sorted(hits, key=lambda hit: -hit.score)[:k]  # stable: what is alike stays in BM25's order
 
 
 def _alike(graph: Graph, folded: str, row: int) -> float:

@@ -82,17 +82,17 @@ class Select:
         rows = self._base(arguments, notes)
         if types := parameters.texts(arguments, "node_types"):
             rows = rows[np.asarray(graph.mask(session.node_types(types, notes)))[rows]]
-        for one in cast(list[dict[str, Any]], arguments.get("where") or []):
-            rows = self._meeting(rows, one, until)
+        for condition in cast(list[dict[str, Any]], arguments.get("where") or []):
+            rows = self._meeting(rows, condition, until)
         if order := cast(dict[str, Any], arguments.get("order") or {}):
             rows = self._ordered(rows, order, notes, until)
-        kept = rows[: parameters.number(arguments, "limit", len(rows))]
-        name = session.save(kept)
+        chosen = rows[: parameters.number(arguments, "limit", len(rows))]
+        name = session.save(chosen)
         reply = ReplyLines(session)
         reply.say_all(notes)
-        cut = f" of {len(rows)}" if len(kept) < len(rows) else ""
-        reply.say(f"{f'{name}: ' if name else ''}{counted(len(kept), 'node')}{cut}")
-        shown = kept[:_SHOWN].tolist()
+        cut = f" of {len(rows)}" if len(chosen) < len(rows) else ""
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(chosen), 'node')}{cut}")
+        shown = chosen[:_SHOWN].tolist()
         reply.list(shown, (title(graph, row) for row in shown))
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 
@@ -108,7 +108,7 @@ class Select:
                 raise BadOption("select needs sets (of), a name (named) or types (node_types)")
             return np.arange(len(graph), dtype=np.int32)
         first = np.array(session.ranked(references[0], notes), np.int32)
-        others = [session.rows(one, notes) for one in references[1:]]
+        others = [session.rows(reference, notes) for reference in references[1:]]
         return first if not others else first[np.isin(first, reduce(np.intersect1d, others))]
 
     def _meeting(self, rows: Rows, condition: Mapping[str, Any], until: float) -> Rows:
@@ -120,17 +120,17 @@ class Select:
     def _values(self, rows: Rows, name: str, until: float) -> list[JsonValue]:
         """Return a property of these nodes, None where one has none. Raises `UnknownProperty`, `BadOption`."""
         graph = self._session.graph
-        known = property_of(graph, name)
-        found: list[JsonValue] = []
+        property_name = property_of(graph, name)
+        values: list[JsonValue] = []
         for low in range(0, len(rows), _BLOCK):
             if time.monotonic() > until:
                 raise BadOption(f"reading {name!r} of {len(rows):,} nodes takes too long: begin with a smaller set")
             block = rows[low : low + _BLOCK]
-            if known in graph.properties.names:
-                found += graph.properties.values(known, block)
+            if property_name in graph.properties.names:
+                values += graph.properties.values(property_name, block)
             else:
-                found += [(graph.names if known == "name" else graph.texts)[row] for row in block.tolist()]
-        return found
+                values += [(graph.names if property_name == "name" else graph.texts)[row] for row in block.tolist()]
+        return values
 
     def _ordered(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> Rows:
         how, name = order.get("aggregate"), order.get("property")
@@ -161,8 +161,8 @@ class Select:
         numbers = np.zeros(len(pairs))
         if name := order.get("property"):
             distinct, place = np.unique(neighbor, return_inverse=True)
-            known = [quantity(value) for value in self._values(distinct, name, until)]
-            numbers = np.array(known, np.float64)[place] if known else numbers
+            quantities = [quantity(value) for value in self._values(distinct, name, until)]
+            numbers = np.array(quantities, np.float64)[place] if quantities else numbers
         sorter = np.argsort(rows, kind="stable")
         at = sorter[np.searchsorted(rows, owner, sorter=sorter)] if len(owner) else owner
         return aggregated(at.astype(np.int64), numbers, len(rows), order["aggregate"])
@@ -170,15 +170,15 @@ class Select:
 
 def property_of(graph: Graph, name: str) -> str:
     """Return a property by its name, case and signs between words aside. Raises `UnknownProperty` with near ones."""
-    known: Sequence[str] = (*graph.properties.names, *OWN)
-    if name in known:
+    names: Sequence[str] = (*graph.properties.names, *OWN)
+    if name in names:
         return name
-    same = [one for one in known if _bare(one) == _bare(name)]
+    same = [other for other in names if _bare(other) == _bare(name)]
     if len(same) == 1:
         return same[0]
-    near = nearest(name, known)
+    near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
-    raise UnknownProperty(f"No node has a property {name[:200]!r}.{hint} In this graph: {', '.join(known[:40])}.", near)
+    raise UnknownProperty(f"No node has a property {name[:200]!r}.{hint} In this graph: {', '.join(names[:40])}.", near)
 
 
 def _bare(name: str) -> str:

@@ -122,14 +122,14 @@ class Session:
         text = reference.strip()
         if self._is_set(text):
             return self._set(text)
-        found = self._named(text, notes)
-        if len(found) > 1:
+        candidates = self._named(text, notes)
+        if len(candidates) > 1:
             if self.saves_sets:
-                found = self._with_edges(found, mask, kinds)
-            if len(found) > 1:
-                self.refuse_ambiguous(text, found)
-            notes.append(f"{text!r} is read as {self.graph.ids[found[0]]} ({self.graph.type_at(found[0])})")
-        return np.array(found, np.int32)
+                candidates = self._with_edges(candidates, mask, kinds)
+            if len(candidates) > 1:
+                self.refuse_ambiguous(text, candidates)
+            notes.append(f"{text!r} is read as {self.graph.ids[candidates[0]]} ({self.graph.type_at(candidates[0])})")
+        return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:
         """Tell whether a reference means a saved set; a node may have an id that looks like one."""
@@ -138,8 +138,8 @@ class Session:
     def _set(self, text: str) -> Rows:
         number = self._number(text)
         if not 1 <= number <= len(self.sets):
-            known = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
-            raise BadOption(f"There is no saved set {text}; there are {known}.")
+            names = f"@1 to @{len(self.sets)}" if self.sets else "none yet"
+            raise BadOption(f"There is no saved set {text}; there are {names}.")
         return self.sets[number - 1]
 
     @staticmethod
@@ -191,7 +191,7 @@ class Session:
         self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
     ) -> Rows:
         """Return the rows of several references together."""
-        parts = [self.rows(one, notes, mask=mask, kinds=kinds) for one in references]
+        parts = [self.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:

@@ -120,7 +120,7 @@ class Toolbox:
         except ValueError as error:
             return self._refused(str(error), "BadCall")
         try:
-            found = self.call(call.name, arguments)
+            observation = self.call(call.name, arguments)
         except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
             raise
         except Error as error:
@@ -128,9 +128,11 @@ class Toolbox:
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
-                found = Observation(f"You asked just this before.\n{found.text}", found.nodes, found.error)
+                observation = Observation(
+                    f"You asked just this before.\n{observation.text}", observation.nodes, observation.error
+                )
             self._asked.add(key)
-        return found
+        return observation
 
     def close(self) -> None:
         """End what tools keep running, as the process that a model's code runs in. Closing twice is no fault."""
@@ -148,8 +150,8 @@ def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
     """Return the tool that an installed package registers under a name. Raises `BadOption`."""
     make = load("tools", name, taken)
     if make is None:
-        known = ", ".join(registered("tools", taken)) or "none"
-        raise BadOption(f"no installed package has a tool {name!r}: there are {known}")
+        names = ", ".join(registered("tools", taken)) or "none"
+        raise BadOption(f"no installed package has a tool {name!r}: there are {names}")
     tool: Tool = make(session)
     if tool.spec.name != name:
         raise refused("tools", name, f"the tool calls itself {tool.spec.name!r}")

@@ -90,13 +90,13 @@ class Follow:
         start: Rows | None = None
         walked: list[tuple[Rows, str]] = []
         reached = Reached(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
-        for one in steps:
-            mask, kinds = self._filters(one, notes, reached.rows if start is not None else reference)
+        for hop in steps:
+            mask, kinds = self._filters(hop, notes, reached.rows if start is not None else reference)
             if start is None:
                 start = session.rows(reference, notes, mask=mask, kinds=kinds)
                 reached = Reached(start, np.ones(len(start), np.int64), np.ones(len(start)))
             reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
-            walked.append((reached.rows, _what(len(reached.rows), one.get("type"))))
+            walked.append((reached.rows, _what(len(reached.rows), hop.get("type"))))
         order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
         trail = [reference if start is not None and len(start) == 1 else _what(0 if start is None else len(start))]
         for place, (rows, what) in enumerate(walked, 1):
@@ -108,16 +108,16 @@ class Follow:
         return self._ranked(reply, reached, order, parameters.number(arguments, "k", parameters.NEIGHBORS_K))
 
     def _filters(
-        self, one: Mapping[str, str], notes: list[str], around: Rows | str
+        self, hop: Mapping[str, str], notes: list[str], around: Rows | str
     ) -> tuple[Mask | None, KindMask | None]:
         session, graph = self._session, self._session.graph
         try:
-            types = session.node_types([one["type"]], notes) if one.get("type") else None
-            edges = session.edge_types([one["edge"]], notes) if one.get("edge") else None
+            types = session.node_types([hop["type"]], notes) if hop.get("type") else None
+            edges = session.edge_types([hop["edge"]], notes) if hop.get("edge") else None
         except UnknownType as error:
             rows = session.rows(around, []) if isinstance(around, str) else around
             raise near_types(error, graph, rows) from error
-        direction = one.get("direction")
+        direction = hop.get("direction")
         return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
 
     def _ranked(self, reply: ReplyLines, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
@@ -173,13 +173,16 @@ class Intersect:
         mask = graph.mask(session.node_types(types, notes) if types else None)
         kinds = graph.kind_mask(session.edge_types(edges, notes) if edges else None, None)
         references = parameters.texts(arguments, "nodes") or []
-        groups = [session.rows(one, notes, mask=mask, kinds=kinds) for one in references]
+        groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
         rows, counts = graph.touching(around, mask)
         reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(
-            "; ".join(f"{one}: {counted(len(near), 'neighbour')}" for one, near in zip(references, around, strict=True))
+            "; ".join(
+                f"{reference}: {counted(len(near), 'neighbour')}"
+                for reference, near in zip(references, around, strict=True)
+            )
         )
         if not len(rows):
             reply.say("No node touches two of them under these filters.")
@@ -202,8 +205,8 @@ class Intersect:
         for group in groups:
             at = np.flatnonzero(_are_in(entries.neighbor, group))
             edges = [
-                graph.edge(row, int(entries.neighbor[one]), int(entries.kind[one]), int(entries.at[one]))
-                for one in at[:5]
+                graph.edge(row, int(entries.neighbor[place]), int(entries.kind[place]), int(entries.at[place]))
+                for place in at[:5]
             ]
             if edges:
                 other = (
@@ -242,15 +245,15 @@ class Paths:
             return Observation(reply.text(), error="BadOption")
         a, b = (graph.ids[int(end[0])] for end in ends)
         longest = parameters.number(arguments, "max_length", _LONGEST_PATH)
-        found = graph.paths(a, b, longest, k=parameters.number(arguments, "k", 10))
-        if not found:
+        paths = graph.paths(a, b, longest, k=parameters.number(arguments, "k", 10))
+        if not paths:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
             return Observation(reply.text())
-        rows = np.unique(np.array([graph.row(node) for path in found for node in path.nodes], np.int32))
+        rows = np.unique(np.array([graph.row(node) for path in paths for node in path.nodes], np.int32))
         name = session.save(rows)
-        told = f"{counted(len(found), 'shortest path')} of {counted(found[0].length, 'edge')}"
-        reply.say(f"{f'{name}: ' if name else ''}{told}")
-        for path in found:
+        count = f"{counted(len(paths), 'shortest path')} of {counted(paths[0].length, 'edge')}"
+        reply.say(f"{f'{name}: ' if name else ''}{count}")
+        for path in paths:
             steps = [
                 f"{edge_note(graph, edges, node)} {title(graph, graph.row(node))}"
                 for edges, node in zip(path.edges, path.nodes[1:], strict=True)

@@ -22,7 +22,7 @@ from orienteer.protocols import LanguageModel
 from orienteer.records import Result, StoppedBy, Trajectory, Usage
 from orienteer.retriever import LIMITS, Retriever, failure
 from orienteer.settings import Settings
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 _NO_TIME = Budget(seconds=1e-9)
 

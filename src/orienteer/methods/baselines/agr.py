@@ -24,7 +24,7 @@ from orienteer.methods.baselines.expansion import LONGEST, expanded, passages
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import type_names
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 
 class AgrConfig(WorkflowConfig):

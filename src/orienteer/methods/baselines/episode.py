@@ -21,7 +21,7 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Sampling, Trajectory
 from orienteer.retrieval.graph_text import present
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.session import Session
 from orienteer.tools.texts import SEARCH_PASSAGES
 from orienteer.tools.toolbox import Toolbox, open_passages, open_plain

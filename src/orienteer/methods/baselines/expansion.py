@@ -42,20 +42,20 @@ def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_mean
 
 def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
     """Yield the nodes that match question and texts together best, each with the words that it has of either."""
-    graph, filters, question = workflow.graph, workflow.question, workflow.question.text
-    texts = [text.strip() for text in written if text.strip()]
+    graph, question = workflow.graph, workflow.question
+    texts = [passage.strip() for passage in written if passage.strip()]
     if not texts:
         workflow.notes.append("nothing was written beside the question: searched with its own words alone")
     if not are_means:
         texts = ["\n".join(texts)]
     if (longest := max(map(len, texts), default=0)) > LONGEST:
         workflow.notes.append(f"of {longest} characters written the first {LONGEST} were searched with")
-    texts = [text[:LONGEST] for text in texts]
+    texts = [passage[:LONGEST] for passage in texts]
     text = "\n".join(texts)
-    query = f"{question}\n{text}" if text else question
-    search = partial(workflow.search, k=filters.k, node_types=filters.node_types, where=filters.where)
-    rows = search(question, passages=texts) if are_means else search(query)
-    words, added = QueryWords(graph, question), QueryWords(graph, text)
+    query = f"{question.text}\n{text}" if text else question.text
+    search = partial(workflow.search, k=question.k, node_types=question.node_types, where=question.where)
+    rows = search(question.text, passages=texts) if are_means else search(query)
+    words, added = QueryWords(graph, question.text), QueryWords(graph, text)
     at = np.array(rows, np.int32)
     for place, (row, own, other) in enumerate(zip(rows, words.coverages(at), added.coverages(at), strict=True)):
         why = _why(_had(words, own), _had(added, other))
@@ -69,7 +69,7 @@ def _had(words: QueryWords, coverage: Coverage) -> list[str]:
 
 
 def _why(own: Sequence[str], added: Sequence[str]) -> str:
-    """Say which words of the question a node has, and which of the model's text alone."""
+    """Say which words of the question a node has, and which only the model's text brought in."""
     new = [word for word in added if word not in own]
     has = f"of the question: {', '.join(own[:_NAMED])}" if own else ""
     written = f"of the expansion: {', '.join(new[:_NAMED])}" if new else ""

@@ -36,7 +36,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import schema_lines
 from orienteer.text.lines import one_line
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 _SAMPLES = 5  # names of each node type in the prompt; AF-Retriever
 _SAMPLED = 40  # node types that are shown with them

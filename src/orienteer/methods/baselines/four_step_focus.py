@@ -31,7 +31,7 @@ from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Tr
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import schema_lines
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 _TEXT = {"type": "string"}
 _OBJECT = {"type": "object", "additionalProperties": False}

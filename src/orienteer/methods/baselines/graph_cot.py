@@ -31,7 +31,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.graph_functions import GraphFunctions
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 
 class GraphCotConfig(WorkflowConfig):

@@ -31,7 +31,7 @@ from orienteer.methods.baselines.graph_functions import ActionLog, GraphFunction
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import schema_lines
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 PLAN = {
     "type": "object",

@@ -38,7 +38,7 @@ from orienteer.methods.baselines.core_entities import CoreEntities
 from orienteer.methods.baselines.linearized import LEAST, Linear, LinearConfig, Linearizer, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.toolbox import open_grounding
 
 

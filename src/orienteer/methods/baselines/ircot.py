@@ -37,7 +37,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
 from orienteer.text.sentences import split
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 STOP = "answer is"
 """What a sentence says that ends the chain."""

@@ -32,7 +32,7 @@ from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import edge_note, title
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.search import QueryWords
 
 ENTITIES = {

@@ -92,9 +92,9 @@ class Linearizer:
         words = graph.tokenizer.words(question)
         self._stems = frozenset(graph.tokenizer.stem(word) for word in words if word not in STOP)
         self._ways = cache(self._ways_of)
-        found = graph.searcher("lexical").search(question, _SCORED)
+        hits = graph.searcher("lexical").search(question, _SCORED)
         self._fit = np.zeros(len(graph))  # (nodes,)
-        self._fit[found.rows] = found.scores
+        self._fit[hits.rows] = hits.scores
 
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
         """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
@@ -103,7 +103,7 @@ class Linearizer:
         left = tokens - _LABEL - count_tokens(title)
         lines = [title, *self._attributes(node, left - self._need(all_groups, left // 2))]
         groups, heads, left = self._fitting(all_groups, left - sum(map(count_tokens, lines[1:])))
-        rooms = _rooms(groups, left, [self._size(one, left) for one in groups])
+        rooms = _rooms(groups, left, [self._size(group, left) for group in groups])
         named: list[int] = []
         for head, group, room in zip(heads, groups, rooms, strict=False):
             names = self._names(group, room + _MORE)  # the last of them in place of saying that there is more
@@ -130,18 +130,18 @@ class Linearizer:
 
     def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
         """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
-        kept: list[_Group] = []
+        fitting: list[_Group] = []
         heads: list[str] = []
         left = tokens - _KINDS
         for group in groups:
             head = self._head(group)
             cost = count_tokens(head) + _MORE
             if cost > left:
-                return _Fitting(kept, [*heads, f"and {len(groups) - len(kept)} more kinds of edge"], max(0, left))
-            kept.append(group)
+                return _Fitting(fitting, [*heads, f"and {len(groups) - len(fitting)} more kinds of edge"], max(0, left))
+            fitting.append(group)
             heads.append(head)
             left -= cost
-        return _Fitting(kept, heads, max(0, left))
+        return _Fitting(fitting, heads, max(0, left))
 
     def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
         """Yield what a node says of itself, as far as there is room."""
@@ -167,7 +167,7 @@ class Linearizer:
         codes = kinds * len(graph.types.nodes) + graph.node_types[entries.neighbor]
         own = graph.type_at(row)
         groups = [self._group(own, code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
-        return sorted(groups, key=lambda one: (-one.fit, len(one.rows), one.kind))
+        return sorted(groups, key=lambda group: (-group.fit, len(group.rows), group.kind))
 
     def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _Group:
         graph, wide = self._graph, len(self._graph.types.nodes)
@@ -182,14 +182,14 @@ class Linearizer:
 
         The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
         """
-        others = frozenset[str]().union(*(way for one in joined for way in self._ways(one)))
+        others = frozenset[str]().union(*(way for end in joined for way in self._ways(end)))
         return any(((way - others) or way) & self._stems for way in self._ways(type_name))
 
     def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each way to say a type."""
         tokenizer = self._graph.tokenizer
-        said = type_phrases(type_name, self._graph.schema, tokenizer)
-        return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in said)
+        phrases = type_phrases(type_name, self._graph.schema, tokenizer)
+        return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in phrases)
 
     def _size(self, group: _Group, tokens: int) -> int:
         """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
@@ -214,8 +214,8 @@ class Linearizer:
         if not graph.has_extras:
             return name
         places = group.entries.at[slice(*span(group.entries.neighbor, row))].tolist()
-        said = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
-        return f"{name} ({', '.join(said)})" if said else name
+        texts = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
+        return f"{name} ({', '.join(texts)})" if texts else name
 
 
 def _cut(line: str, tokens: int) -> str:
@@ -231,9 +231,9 @@ def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[
     rooms = [0] * len(groups)
     left = tokens
     for fit in (2, 1, 0):
-        some = sorted((at for at, one in enumerate(groups) if one.fit == fit), key=sizes.__getitem__)
-        for place, at in enumerate(some):
-            rooms[at] = min(sizes[at], left // (len(some) - place))
+        places = sorted((at for at, group in enumerate(groups) if group.fit == fit), key=sizes.__getitem__)
+        for place, at in enumerate(places):
+            rooms[at] = min(sizes[at], left // (len(places) - place))
             left -= rooms[at]
     return rooms
 
@@ -246,14 +246,14 @@ def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> EvidenceTe
     labels: dict[str, tuple[str, ...]] = {}
     pieces: list[str] = []
     left, left_out = tokens, 0
-    for one in written:
-        if one.tokens > left:
+    for node in written:
+        if node.tokens > left:
             left_out += 1
             continue
-        left -= one.tokens
-        label = f"{'C' if graph.type_at(one.row) in PASSAGES else 'N'}{len(labels) + 1}"
-        labels[label] = (graph.ids[one.row],)
-        pieces.append(f"[{label}] {one.text}")
+        left -= node.tokens
+        label = f"{'C' if graph.type_at(node.row) in PASSAGES else 'N'}{len(labels) + 1}"
+        labels[label] = (graph.ids[node.row],)
+        pieces.append(f"[{label}] {node.text}")
     return EvidenceText("\n".join(pieces), labels, tokens - left, left_out)
 
 
@@ -262,7 +262,7 @@ def named_first(result: Result, workflow: Workflow, written: Sequence[Linear]) -
     if result.answer in (None, NOT_THERE):
         return result
     graph = workflow.graph
-    rows = (row for one in written for row in (one.row, *one.rows))
+    rows = (row for node in written for row in (node.row, *node.rows))
     reasons = dict.fromkeys(named_in(graph, rows, str(result.answer)), "named in the answer")
     for node in result.trajectories[-1].selected:
         reasons.setdefault(graph.row(node), "cited in the answer")

@@ -71,16 +71,18 @@ def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
         return tuple(hits)
     question = workflow.question.text
     documents = "\n\n".join(document(workflow.graph, hit, question) for hit in hits[:DOCUMENTS])
-    found = workflow.ask_for("listwise", SCHEMA, question=question, documents=documents)
-    if found is None:
+    reply = workflow.ask_for("listwise", SCHEMA, question=question, documents=documents)
+    if reply is None:
         workflow.notes.append("the model's order cannot be read: the ranking stays as it was")
         return tuple(hits)
-    order = in_order(found["ids"], [hit.id for hit in hits[:DOCUMENTS]])
-    if not any(_bare(one) in order for one in found["ids"]):
+    order = in_order(reply["ids"], [hit.id for hit in hits[:DOCUMENTS]])
+    if not any(_bare(node_id) in order for node_id in reply["ids"]):
         workflow.notes.append("the model's order names no document: the ranking stays as it was")
     by_id = {hit.id: hit for hit in hits}
-    order += tuple(one for one in by_id if one not in order)
-    return tuple(by_id[one].model_copy(update={"score": float(len(order) - at)}) for at, one in enumerate(order))
+    order += tuple(node_id for node_id in by_id if node_id not in order)
+    return tuple(
+        by_id[node_id].model_copy(update={"score": float(len(order) - at)}) for at, node_id in enumerate(order)
+    )
 
 
 def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, rerank_first: bool) -> Result:
@@ -98,9 +100,9 @@ def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, re
 
 def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:
     """Return the ids, each once: the wanted ones first, as they are wanted, then the others as they stand."""
-    known = set(ids)
-    named = (one if one in known else _bare(one) for one in wanted)
-    return tuple(dict.fromkeys((*(one for one in named if one in known), *ids)))
+    among = set(ids)
+    named = (node_id if node_id in among else _bare(node_id) for node_id in wanted)
+    return tuple(dict.fromkeys((*(node_id for node_id in named if node_id in among), *ids)))
 
 
 def _bare(written: str) -> str:

@@ -50,8 +50,10 @@ def search(workflow: Workflow, query: str, k: int) -> tuple[int, ...]:
     """Return the rows of the best passages that pass the question's filters."""
     question = workflow.question
     filters: dict[str, JsonValue] = {"node_types": list(question.node_types), "where": list(question.where)}
-    found = workflow.use(SEARCH_PASSAGES, query=query, k=k, **{name: one for name, one in filters.items() if one})
-    return tuple(workflow.graph.row(node) for node in found.nodes)
+    observation = workflow.use(
+        SEARCH_PASSAGES, query=query, k=k, **{name: value for name, value in filters.items() if value}
+    )
+    return tuple(workflow.graph.row(node) for node in observation.nodes)
 
 
 def shown(graph: Graph, rows: Iterable[int], tokens: int) -> EvidenceText:

@@ -41,7 +41,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Observation, Question, Result, Sampling
 from orienteer.retrieval.graph_text import schema_lines, title
 from orienteer.text.lines import CHARACTERS_A_TOKEN
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.toolbox import Toolbox
 
 BasicPattern = Literal["<s,*,*>", "<s,p,*>", "<s,*,o>", "<s,p,o>"]

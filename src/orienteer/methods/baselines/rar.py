@@ -23,7 +23,7 @@ from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded, passages
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 
 class RarConfig(WorkflowConfig):

@@ -27,7 +27,7 @@ from orienteer.methods.baselines.episode import EpisodeConfig, SearchAgents
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result, Trajectory
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 VERDICT = {
     "type": "object",

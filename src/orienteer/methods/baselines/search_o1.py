@@ -47,7 +47,7 @@ from orienteer.methods.baselines.passages import PassageConfig, course, search, 
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.text.lines import one_line
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 EMPTY = "The search found nothing."
 AGAIN = "You have searched for this before: see above."

@@ -29,7 +29,7 @@ from orienteer.index.searchers import Mode, ranking_of
 from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 _REASONS = {
     "lexical": "its words fit the question",

@@ -39,7 +39,7 @@ from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Kind, Question, Result
 from orienteer.retrieval.graph_text import kind_line
 from orienteer.text.lines import one_line
-from orienteer.tools.arguments import LARGEST_K
+from orienteer.tools.parameters import LARGEST_K
 
 Scorer = Literal["model", "bm25"]
 _NUMBERED: dict[str, Any] = {

@@ -172,13 +172,13 @@ class GraphScout:
         """Return a result with the hits of one search by the question's words."""
         config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
-        found = workflow.follow(lambda: workflow.present(workflow.plain()))
+        plain = workflow.follow(lambda: workflow.present(workflow.plain()))
         return result.model_copy(
             update={
-                "hits": found.hits,
-                "trajectories": (*result.trajectories, *found.trajectories),
-                "usage": result.usage + found.usage,
-                "notes": (*result.notes, _NO_NODES, *found.notes),
+                "hits": plain.hits,
+                "trajectories": (*result.trajectories, *plain.trajectories),
+                "usage": result.usage + plain.usage,
+                "notes": (*result.notes, _NO_NODES, *plain.notes),
             }
         )
 

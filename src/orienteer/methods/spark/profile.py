@@ -115,7 +115,7 @@ def _hint(name: str, shape: str) -> str:
     """Return what a question says where this property is meant, by its name and format alone."""
     words = name.casefold()
     is_number = "number" in shape or shape == "integer"
-    if is_number and (most := next((said for part, said in _COUNTED.items() if part in words), None)):
+    if is_number and (most := next((phrase for part, phrase in _COUNTED.items() if part in words), None)):
         return f'order by it for "{most}" and for the opposite'
     if is_number and "rank" in words:
         return 'order by it, descending false, for "best"'

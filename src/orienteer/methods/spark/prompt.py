@@ -57,8 +57,8 @@ def prompt_for(
     operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
-    told = _fitted(_told(examples, samples=samples), int(room * _EXAMPLES), "")
-    return Prompt(operations, _graph(graph, room - len(told), samples=samples), told or "none")
+    examples_text = _fitted(_told(examples, samples=samples), int(room * _EXAMPLES), "")
+    return Prompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
 
 
 def _operations(*, has_vectors: bool, offers_cypher: bool) -> Iterable[str]:
@@ -102,7 +102,7 @@ def _relations(graph: Graph) -> Iterable[str]:
         means = f" means {_plain(label)!r}" if label != triple.type else ""
         direction: Direction | None = None if triple.type in schema.symmetric else "out"
         ends = f"{_plain(triple.source)} {arrow(_plain(triple.type), direction)} {_plain(triple.target)}"
-        yield f"- {ends} {schema.edges[triple]}{means}{_also(graph, triple.type, known=(triple.source, triple.target))}"
+        yield f"- {ends} {schema.edges[triple]}{means}{_also(graph, triple.type, ends=(triple.source, triple.target))}"
 
 
 def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
@@ -117,22 +117,22 @@ def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
         yield f"- {_plain(use.node_type)}.{_plain(use.name)} ({use.format}{such_as}): {use.hint}"
 
 
-def _also(graph: Graph, name: str, *, known: tuple[str, ...] = ()) -> str:
+def _also(graph: Graph, name: str, *, ends: tuple[str, ...] = ()) -> str:
     """Return what else a type is called; what only repeats the ends of an edge is left out."""
     words = graph.schema.also_called.get(name, ())
-    words = tuple(one for one in words if not known or any(end not in one for end in known))
+    words = tuple(word for word in words if not ends or any(end not in word for end in ends))
     return f", also called {', '.join(map(_plain, words[:3]))}" if words else ""
 
 
 def _fitted(lines: Iterable[str], room: int, what: str) -> str:
     """Return as many lines as there is room for, and how many are left out."""
-    kept, left = list[str](), list(lines)
+    fitting, left = list[str](), list(lines)
     rest = len(f"\n- {len(left)} more {what}")
-    while left and sum(len(one) + 1 for one in (*kept, left[0])) + (rest if what else 0) <= room:
-        kept.append(left.pop(0))
-    if left and kept and what:
-        kept.append(f"- {len(left)} more {what}")
-    return "\n".join(kept)
+    while left and sum(len(line) + 1 for line in (*fitting, left[0])) + (rest if what else 0) <= room:
+        fitting.append(left.pop(0))
+    if left and fitting and what:
+        fitting.append(f"- {len(left)} more {what}")
+    return "\n".join(fitting)
 
 
 def _plain(name: str, longest: int = _LONGEST_NAME) -> str:

@@ -152,7 +152,7 @@ class Shape:
         for start, end in (*((start, end) for start, end, _ in self._steps()), *self._renamed()):
             joined[start].add(end)
             joined[end].add(start)
-        waiting = [given.variable for given in self.given]
+        waiting = [node.variable for node in self.given]
         reached = set(waiting)
         while waiting:
             further = joined[waiting.pop()] - reached
@@ -197,14 +197,14 @@ def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*labels, *(end for triple in triples for end in (triple.source, triple.target))]))
 
 
-def rows_of(graph: Graph, given: Given) -> list[int]:
+def rows_of(graph: Graph, node: Given) -> list[int]:
     """Return the rows of the nodes that a query is given by one value; none where it is no node's."""
-    if given.key == "id":
-        row = graph.ids.find(given.value)
+    if node.key == "id":
+        row = graph.ids.find(node.value)
         return [] if row is None else [row]
     names = Cypher(graph).names
-    types = {node_type for label in given.types for node_type in names.node_types(label)}
-    rows = [link.row for link in graph.name_index.called(given.value) if graph.names[link.row] == given.value]
+    types = {node_type for label in node.types for node_type in names.node_types(label)}
+    rows = [link.row for link in graph.name_index.called(node.value) if graph.names[link.row] == node.value]
     return sorted({row for row in rows if not types or graph.type_at(row) in types})
 
 

@@ -119,17 +119,17 @@ class _PatternWalker:
                 nodes.setdefault(name, []).append(node)
             edges += map(_Edge, names, names[1:], path.edges)
         conditions = _conjuncts(where)
-        given = {
+        fixed = {
             name: row
             for name, patterns in nodes.items()
             if (row := self._given(name, patterns, conditions)) is not None
         }
-        if any(row < 0 for row in given.values()):
+        if any(row < 0 for row in fixed.values()):
             return
-        for name in bound.keys() & given.keys():
-            if bound[name] != given.pop(name):
+        for name in bound.keys() & fixed.keys():
+            if bound[name] != fixed.pop(name):
                 return
-        start = {**bound, **given}
+        start = {**bound, **fixed}
         if all(self._fits(nodes.get(name, ()), row) for name, row in start.items()):
             yield from self._extended(nodes, edges, conditions, start, frozenset())
 

@@ -127,7 +127,7 @@ def is_answered(text: str, item: QuizItem) -> bool:
 
 def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
     """Return the ids of the nodes that a query is given, the seed first where it is one."""
-    rows = dict.fromkeys(row for given in shape.given for row in rows_of(graph, given))
+    rows = dict.fromkeys(row for node in shape.given for row in rows_of(graph, node))
     ids = [graph.ids[row] for row in rows]
     return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
 

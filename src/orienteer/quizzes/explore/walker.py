@@ -46,8 +46,8 @@ class Walker:
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
         rows = walk(self._graph, self._graph.row(order.seed), np.random.default_rng([run.random_seed, order.place]))
-        told = {"piece": piece(self._graph, rows), "report": report_prompt(order)}
-        values = {**in_words(self._graph, order), **told}
+        parts = {"piece": piece(self._graph, rows), "report": report_prompt(order)}
+        values = {**in_words(self._graph, order), **parts}
         begun = begun_by(model, order, run, "quiz-walk", self._environment, values, self._temperature)
         talk = Conversation(model, begun.opening, sampling=begun.sampling)
         touched = {self._graph.ids[row] for row in rows}

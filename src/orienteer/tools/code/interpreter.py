@@ -130,7 +130,7 @@ class CodeInterpreter:
         try:
             self._open("cpython")
             self._earlier = []
-            again = [self._run(one.code) for one in earlier]
+            again = [self._run(run.code) for run in earlier]
             ran = self._run(code)
         except (MissingExtra, UnsafeSandbox) as error:
             del self._opened[1:]
@@ -148,7 +148,7 @@ class CodeInterpreter:
             notes.append(f"The code ran in the sandbox {self.tier}.")
             self._has_told_tier = True
         parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
-        lines = [*parts, *(f"Note: {one}" for one in (*self._served.notes, *notes))]
+        lines = [*parts, *(f"Note: {note}" for note in (*self._served.notes, *notes))]
         nodes = self._shown.nodes(ran.printed, self._served.returned)
         return Observation("\n".join(lines), nodes, error=_kind(ran))
 
@@ -170,8 +170,8 @@ def _kind(ran: RunResult) -> str | None:
 
 
 def _close(opened: Sequence[Interpreter]) -> None:
-    for one in opened:
-        one.close()
+    for interpreter in opened:
+        interpreter.close()
 
 
 class ServedCypher:
@@ -226,15 +226,15 @@ class ServedCypher:
         return min(limit, self._rows)
 
     def _note(self, table: QueryTable, wanted: int, *, is_own: bool) -> None:
-        said = list(table.notes)
+        notes = list(table.notes)
         if table.truncated and not (is_own and len(table.rows) == wanted):
             most = f"{self._rows:,} rows" if len(table.rows) == wanted else "the size that a result may have"
-            said.append(
+            notes.append(
                 f"the result was cut at {most}: {len(table.rows):,} of {table.total:,} rows were returned; "
                 "aggregate in the query, or page with ORDER BY, SKIP and LIMIT"
             )
         room = _MOST_NOTES - len(self.notes)
-        self.notes += [f"query {self._number}: {one}" for one in said[: max(room, 0)]]
+        self.notes += [f"query {self._number}: {note}" for note in notes[: max(room, 0)]]
 
 
 def _text(query: JsonValue) -> str:
@@ -257,10 +257,10 @@ def _flat(value: JsonValue) -> JsonValue:
     Code that is written for those asks `row["d"].get("year")`, and would take its own mistake for a missing year.
     """
     if isinstance(value, list):
-        return [_flat(one) for one in value]
+        return [_flat(item) for item in value]
     if not isinstance(value, dict):
         return value
     if value.keys() == _NODE or value.keys() == _EDGE:
-        own = {name: one for name, one in value.items() if name != "properties"}
-        return {**own, **{name: one for name, one in value["properties"].items() if name not in own}}
-    return {name: _flat(one) for name, one in value.items()}
+        bare = {name: item for name, item in value.items() if name != "properties"}
+        return {**bare, **{name: item for name, item in value["properties"].items() if name not in bare}}
+    return {name: _flat(item) for name, item in value.items()}

@@ -39,16 +39,16 @@ class Shown:
         A bare number counts as a number: `250` is rather how many there are than which.
         """
         values = list(dict.fromkeys(_texts(returned)))
-        found: dict[str, None] = {}
+        printed_nodes: dict[str, None] = {}
         for word in dict.fromkeys(_words(printed, values)):
-            found.update(dict.fromkeys(self._named(word)))
+            printed_nodes.update(dict.fromkeys(self._named(word)))
         others: dict[str, None] = {}
         for value in values:
             others.update(dict.fromkeys(self._named(value)))
             if len(others) > _MOST:  # nobody has seen them all: none of them was shown
                 others.clear()
                 break
-        return tuple({**found, **others})[:_MOST]
+        return tuple({**printed_nodes, **others})[:_MOST]
 
     def _named(self, text: str) -> Iterator[str]:
         if not text or len(text) > _LONGEST_ID:
@@ -61,13 +61,13 @@ class Shown:
 
 def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
     """Return what may be an id in a text, in order: what stands in quotes, as in lists and dicts, words, and values."""
-    found = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
+    places = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
     for match in _WORD.finditer(printed):
-        found += [(match.start(), one) for one in (match[0], match[0].strip(_AROUND)) if not one.isdigit()]
+        places += [(match.start(), word) for word in (match[0], match[0].strip(_AROUND)) if not word.isdigit()]
     for value in islice(values, _MOST_VALUES):
         if value in printed and not value.isdigit():
-            found += [(at, value) for at in _places(value, printed)]
-    return (word for _, word in sorted(found, key=lambda one: one[0]))
+            places += [(at, value) for at in _places(value, printed)]
+    return (word for _, word in sorted(places, key=lambda place: place[0]))
 
 
 def _places(value: str, printed: str) -> Iterator[int]:
@@ -91,9 +91,9 @@ def _text(value: JsonValue) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for one in value:
-            yield from _text(one)
+        for item in value:
+            yield from _text(item)
     elif isinstance(value, dict):
-        for key, one in value.items():
+        for key, item in value.items():
             if key not in _NO_IDS:
-                yield from _text(one)
+                yield from _text(item)
