@@ -20,7 +20,7 @@ from orienteer.records import Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event, Stream, Told
+    from orienteer.agents.events import Event, News, Stream
     from orienteer.methods.ark import Reranker
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
@@ -127,10 +127,10 @@ class Retriever:
         from orienteer.agents.events import Stream
 
         asked = self._question(question, k, node_types, where)
-        told: list[Callable[[Told], None]] = []
+        told: list[Callable[[News], None]] = []
         allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: told[0](event))
 
-        def work(hear: Callable[[Told], None]) -> Result:
+        def work(hear: Callable[[News], None]) -> Result:
             told.append(hear)
             return self._run(asked, k, allowance, has_answer=has_answer)
 
@@ -281,7 +281,7 @@ class Retriever:
             budget.require_price(self.model.name, self.model.price)
 
     def _allowance(
-        self, budget: Budget | None, *, has_answer: bool, listener: Callable[[Told], None] | None = None
+        self, budget: Budget | None, *, has_answer: bool, listener: Callable[[News], None] | None = None
     ) -> _Allowance:
         """Return what one question may spend, with the last turn of each agent and the answer's kept back."""
         if budget is not None:
@@ -319,7 +319,7 @@ class _Allowance(Allowance):
     """An allowance that whoever asked can end, and whose last call the answer gets, not an agent's last turn."""
 
     def __init__(
-        self, budget: Budget, *, random_seed: int, listener: Callable[[Told], None] | None, reserve: int, answers: bool
+        self, budget: Budget, *, random_seed: int, listener: Callable[[News], None] | None, reserve: int, answers: bool
     ) -> None:
         super().__init__(budget, random_seed=random_seed, listener=listener, reserve=reserve)
         self.is_stopped = False

@@ -148,7 +148,7 @@ class Agent:
         self._ending.hear(turn, is_last=True)
 
 
-class Last(NamedTuple):
+class LastTurn(NamedTuple):
     """What the last turn is."""
 
     notice: str
@@ -174,7 +174,7 @@ class Ending(Protocol):
         """How many calls of the next turn are run; None where nothing limits them."""
 
     @property
-    def last(self) -> Last | None:
+    def last(self) -> LastTurn | None:
         """The last turn; None where there is none."""
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
@@ -191,7 +191,7 @@ class ByFinish:
         """`takes_last_set`: a course that ends without an answer gives its last result, marked so."""
         self._session, self._left, self._takes_last_set = session, max_steps, takes_last_set
         self.calls_left: int | None = None
-        self.last: Last | None = Last(LAST_TURN, offers_tools=True, is_after_steps=False)
+        self.last: LastTurn | None = LastTurn(LAST_TURN, offers_tools=True, is_after_steps=False)
 
     @property
     def is_reached(self) -> bool:
@@ -225,7 +225,7 @@ class ByAnswerLine:
         """`max_calls` are tool calls; a turn that makes none counts as one."""
         self._left = max_calls
         self._answer: AnswerLine | None = None
-        self.last: Last | None = Last(ANSWER_NOW, offers_tools=False, is_after_steps=True)
+        self.last: LastTurn | None = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
 
     @property
     def is_reached(self) -> bool:
@@ -273,7 +273,7 @@ class ByReport:
     def __init__(self, *, max_calls: int) -> None:
         self._left = max_calls
         self.is_reached = False
-        self.last: Last | None = None
+        self.last: LastTurn | None = None
 
     @property
     def is_spent(self) -> bool:

@@ -29,7 +29,7 @@ _ANSWER = re.compile(r"\**\banswer\**\s*[:：]\**", re.IGNORECASE)
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
 
-class Read(NamedTuple):
+class AnswerParts(NamedTuple):
     """What a reply says once it is read."""
 
     text: str
@@ -93,7 +93,7 @@ def ask(
     result: Result,
     prompt: str,
     user: str,
-    read: Callable[[str], Read],
+    read: Callable[[str], AnswerParts],
     *,
     model: LanguageModel,
     run: Run,
@@ -139,7 +139,7 @@ def spoken(text: str) -> str | None:
     return NOT_THERE if words == NOT_THERE else text or None
 
 
-def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> Read:
+def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
     """Return a text whose labels in square brackets have become the ids of the nodes that they stand for.
 
     Brackets without a label stay as they are. The notes are those names in brackets that are no label.
@@ -157,10 +157,10 @@ def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> Read:
         cited.update(dict.fromkeys(ids))
         return "".join(f"[{name}]" for name in dict.fromkeys((*ids, *unknown)))
 
-    return Read(_BRACKETS.sub(spelled, text), tuple(cited), tuple(foreign))
+    return AnswerParts(_BRACKETS.sub(spelled, text), tuple(cited), tuple(foreign))
 
 
-def citations(text: str, ids: Collection[str]) -> Read:
+def citations(text: str, ids: Collection[str]) -> AnswerParts:
     """Return a text with those of some ids that it cites in square brackets, one or several in each, in their order.
 
     The notes are what it cites besides.
@@ -173,34 +173,34 @@ def citations(text: str, ids: Collection[str]) -> Read:
     groups: list[str] = _BRACKETS.findall(rest)
     cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
     cited_ids = tuple(node_id for node_id in ids if node_id in cited)
-    return Read(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
+    return AnswerParts(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
 
 
-def parted(text: str) -> Read:
+def parted(text: str) -> AnswerParts:
     """Return what stands after the last `Answer:`, and the reasoning before it; without one all that is said."""
     *before, last = _ANSWER.split(text)
     if before and last.strip():
-        return Read(last.strip(), reasoning=" ".join(before).strip())
+        return AnswerParts(last.strip(), reasoning=" ".join(before).strip())
     is_more = len(list(split(text))) > 1
-    return Read(text, notes=("the answer is not parted from its reasoning",) if is_more else ())
+    return AnswerParts(text, notes=("the answer is not parted from its reasoning",) if is_more else ())
 
 
-def _by_labels(text: str, labels: Mapping[str, Collection[str]]) -> Read:
+def _by_labels(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
     parts = parted(text)
     if not with_ids(parts.text, dict.fromkeys(labels, ())).text.strip(" ."):
-        return Read("")  # labels alone answer nothing
+        return AnswerParts("")  # labels alone answer nothing
     answer, reasoning = with_ids(parts.text, labels), with_ids(parts.reasoning, labels)
     cited = tuple(dict.fromkeys((*answer.cited, *reasoning.cited)))
-    notes = _notes(Read(answer.text, cited, (*reasoning.notes, *answer.notes)), "nothing of the evidence")
-    return Read(answer.text, cited, (*notes, *parts.notes), reasoning.text)
+    notes = _notes(AnswerParts(answer.text, cited, (*reasoning.notes, *answer.notes)), "nothing of the evidence")
+    return AnswerParts(answer.text, cited, (*notes, *parts.notes), reasoning.text)
 
 
-def _by_ids(text: str, ids: Collection[str]) -> Read:
+def _by_ids(text: str, ids: Collection[str]) -> AnswerParts:
     parts = citations(text, ids)
     return parts._replace(notes=_notes(parts, "no hit", "among the hits"))
 
 
-def _notes(parts: Read, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
+def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
     """Say what is wrong with the citations of an answer, whose notes are what it cites that there is not."""
     if parts.notes:
         return (f"the answer cites what is not {where}: {', '.join(parts.notes)}",)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from orienteer.errors import Error
 from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
-Told: TypeAlias = Step | Ranked | str | Trajectory
+News: TypeAlias = Step | Ranked | str | Trajectory
 """What a method tells its run."""
 
 
@@ -73,7 +73,7 @@ class Stream(Iterator[Event]):
 
     def __init__(
         self,
-        work: Callable[[Callable[[Told], None]], Result],
+        work: Callable[[Callable[[News], None]], Result],
         *,
         stop: Callable[[], None],
         begin: Callable[[int | None], Trajectory],
@@ -145,7 +145,7 @@ class _Ear:
         self.begun: Trajectory | None = None
         """What the course of a method without agents began with."""
 
-    def hear(self, news: Told) -> None:
+    def hear(self, news: News) -> None:
         if isinstance(news, str):
             self.events.put(NoteEvent(text=news))
         elif isinstance(news, Trajectory):

@@ -24,7 +24,7 @@ from orienteer.tools.toolbox import Toolbox, open_toolbox
 STANDARD = Path("-")
 
 
-class Replayed(Record):
+class CallReplay(Record):
     """One recorded call, and what it gives now."""
 
     step: int
@@ -105,7 +105,7 @@ def read(path: Path) -> tuple[Trajectory, ...]:
     return tuple(trajectories)
 
 
-def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[Replayed]:
+def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
     """Run each recorded call again, in order and over the graph as it is now, without the model.
 
     A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
@@ -125,7 +125,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
                 toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
                 observation = toolbox.observe(call)
                 now = Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
-                yield Replayed(step=number, call=call, recorded=recorded[call.id], now=now)
+                yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
@@ -147,7 +147,7 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
         methods=(a.method, b.method),
         steps=(len(a.steps), len(b.steps)),
         first_step=None if at is None else at + 1,
-        calls=((), ()) if at is None else pairs[at],
+        calls=((), ()) if at is None else (pairs[at][0], pairs[at][1]),
         both=tuple(node for node in a.selected if node in b.selected),
         only_first=tuple(node for node in a.selected if node not in b.selected),
         only_second=tuple(node for node in b.selected if node not in a.selected),

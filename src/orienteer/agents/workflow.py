@@ -237,12 +237,12 @@ class Workflow:
         mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
         return self.graph.rank(rows, query, k, mode=mode)
 
-    def count(self, tool: str, **arguments: JsonValue) -> Counted:
+    def count(self, tool: str, **arguments: JsonValue) -> CountedObservation:
         """Run a tool and return what it gave, with the size of its whole result."""
         sets = self._toolbox.session.sets
         before = len(sets)
         observation = self.use(tool, **arguments)
-        return Counted(len(sets[-1]) if len(sets) > before else 0, observation)
+        return CountedObservation(len(sets[-1]) if len(sets) > before else 0, observation)
 
     def present(self, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
         """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""
@@ -318,7 +318,7 @@ def check_limits(graph: Graph, question: Question) -> None:
     graph.mask(question.node_types or None, question.where)
 
 
-class Counted(NamedTuple):
+class CountedObservation(NamedTuple):
     """What a tool gave, and how many nodes there are in all."""
 
     total: int

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field
 
-from orienteer.agents.answer import NOT_THERE, Read, ask, citations, parted, without
+from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.cypher.ladybug.database import engine
 from orienteer.graph.store import Graph
@@ -152,7 +152,7 @@ class _CypherCourse:
             reasons.setdefault(row, why)
         return reasons
 
-    def read(self, reply: str) -> Read:
+    def read(self, reply: str) -> AnswerParts:
         """Read a reply: the answer, and which nodes of the rows it cites."""
         answer = parted(reply)
         ids = self.rows.nodes if self.rows is not None else ()
@@ -160,7 +160,7 @@ class _CypherCourse:
         others = tuple(node for node in cited.notes if self._is_shown(node))
         strange = [node for node in cited.notes if node not in others]
         notes = (f"the answer cites what is not in the rows: {', '.join(strange)}",) if strange else ()
-        return Read(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
+        return AnswerParts(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
 
     def _is_shown(self, node_id: str) -> bool:
         """Tell whether rows show a node's id: also in a later column, in a list or in a path."""

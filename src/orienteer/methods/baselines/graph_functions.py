@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orienteer.agents.workflow import Counted, Workflow
+from orienteer.agents.workflow import CountedObservation, Workflow
 from orienteer.errors import nearest
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import ARGUMENTS, ActionCall, names_function, parse, split
@@ -161,7 +161,7 @@ class GraphFunctions:
         total, around = self._around(node, edge, k=1)
         return _refusal(around) if around.error else f"The degree of {node} by {edge} is {total}."
 
-    def _around(self, node: str, edge: str, *, k: int) -> Counted:
+    def _around(self, node: str, edge: str, *, k: int) -> CountedObservation:
         """Return how many neighbours there are, and those shown."""
         return self._workflow.count(
             "search_in_neighborhood", node=node, query=self._workflow.question.text, edge_types=[edge], k=k

@@ -30,11 +30,12 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
-from orienteer.methods.graphscout.config import AUTO, GraphScoutConfig
+from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
 from orienteer.retrieval.graph_text import present
 from orienteer.retrieval.mentions import AnswerLinker
+from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.schema import describe
 from orienteer.text.lines import one_line
 from orienteer.tools.code.interpreter import DIALECT, CodeInterpreter

@@ -13,7 +13,7 @@ from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.agents.replay import Difference, Replayed
+    from orienteer.agents.replay import CallReplay, Difference
     from orienteer.agents.requests import SentRequest
     from orienteer.records import Trajectory
 
@@ -154,7 +154,7 @@ def _print_request(out: Output, number: int, trajectory: Trajectory, request: Se
             out.print(f"{call['id']}: {call['function']['name']} {call['function']['arguments']}")
 
 
-def _print_call(out: Output, number: int, replayed: Replayed) -> None:
+def _print_call(out: Output, number: int, replayed: CallReplay) -> None:
     if replayed.is_equal:
         out.note(f"equal: trajectory {number}, step {replayed.step}, {replayed.call.name}")
         return
