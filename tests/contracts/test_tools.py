@@ -25,14 +25,14 @@ from orienteer.tools.select import Select
 from orienteer.tools.session import Session
 from orienteer.tools.texts import ReadNode, ReadSchema, SearchPassages
 from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.walks import Follow, Intersect, Paths
+from orienteer.tools.walks import FindPaths, Follow, IntersectNodes
 
 TOOLS = {
     SearchInGraph: {"query": "river town"},
     SearchInNeighborhood: {"node": "a"},
     Follow: {"start": "a", "steps": [{"edge": "joins"}, {}]},
-    Intersect: {"nodes": ["a", "c"]},
-    Paths: {"a": "a", "b": "d"},
+    IntersectNodes: {"nodes": ["a", "c"]},
+    FindPaths: {"a": "a", "b": "d"},
     RunCypher: {"query": "MATCH (n:Town) RETURN n ORDER BY n.year"},
     ReadNode: {"node": "Bern"},
     ReadSchema: {},
@@ -130,7 +130,7 @@ def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths, RunCypher)]
+    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, FindPaths, RunCypher)]
 )
 def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     toolbox = Toolbox.full(graph)
@@ -143,7 +143,7 @@ def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, Paths, RunCypher)]
+    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, FindPaths, RunCypher)]
 )
 def test_what_cannot_be_met_is_an_error_of_ours_with_a_message_for_the_model(kind, graph):
     toolbox = Toolbox.full(graph, offers_select=True)

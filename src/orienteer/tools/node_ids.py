@@ -62,7 +62,7 @@ SPEC = ToolSpec(
 )
 
 
-class Scored(NamedTuple):
+class ScoredNode(NamedTuple):
     """A node that a query found."""
 
     row: int
@@ -99,7 +99,7 @@ class NodeIdRetriever:
         ]
         return self._reply(topk, hits_by_query, notes)
 
-    def _found(self, place: int, query: str, topk: int, notes: list[str]) -> list[Scored]:
+    def _found(self, place: int, query: str, topk: int, notes: list[str]) -> list[ScoredNode]:
         """Return the nodes of one query, best first."""
         text = " ".join(query[:_LONGEST_QUERY].split())
         if not text:
@@ -113,7 +113,7 @@ class NodeIdRetriever:
         if left < 0:
             notes.append(f"Query {place}: {len(named)} nodes are called just so; raise topk to see all.")
         if left <= 0:
-            return [Scored(row, _SURE) for row in sure]
+            return [ScoredNode(row, _SURE) for row in sure]
         mode = session.payable(session.mode, text, notes)
         if mode == "lexical":
             more = by_words(session.graph, text, left + len(sure))
@@ -122,21 +122,21 @@ class NodeIdRetriever:
         others = [hit for hit in more if hit.row not in set(sure)][:left]
         if not sure and not others:
             notes.append(f"Nothing in this graph is like query {place}: try other words.")
-        return [*(Scored(row, _SURE) for row in sure), *others]
+        return [*(ScoredNode(row, _SURE) for row in sure), *others]
 
     def _called(self, text: str) -> list[int]:
         """Return the rows of just this name, alias or identifier; of those that only punctuation parts, the nearest."""
         return link(self._session.graph, text, Policy(identifiers=self._identifiers))
 
-    def _by_meaning(self, mode: Mode, text: str, k: int) -> list[Scored]:
+    def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
         rows, scores = self._session.graph.searcher(mode).search(text, k)
         most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0  # first in both lists
         return [
-            Scored(row, min(max(score / most, 0.0), _UNSURE))
+            ScoredNode(row, min(max(score / most, 0.0), _UNSURE))
             for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
         ]
 
-    def _reply(self, topk: int, hits_by_query: Sequence[Sequence[Scored]], notes: list[str]) -> Observation:
+    def _reply(self, topk: int, hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]) -> Observation:
         """Return as many places of every list as there is room for, one at the least, the best of each list first."""
         shown = [[self._shown(hit) for hit in hits] for hits in hits_by_query]
         room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
@@ -151,7 +151,7 @@ class NodeIdRetriever:
         nodes = dict.fromkeys(graph.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
         return Observation("\n".join((results, *dict.fromkeys(notes))), tuple(nodes))
 
-    def _shown(self, hit: Scored) -> dict[str, JsonValue]:
+    def _shown(self, hit: ScoredNode) -> dict[str, JsonValue]:
         graph, identifiers = self._session.graph, self._identifiers
         node_type = graph.type_at(hit.row)
         return {
@@ -162,7 +162,7 @@ class NodeIdRetriever:
         }
 
 
-def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
+def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
     """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
     words = QueryWords(graph, text)
     groups = [[posting.term for posting in postings] for postings in words.postings.values()]
@@ -176,7 +176,9 @@ def by_words(graph: Graph, text: str, k: int) -> list[Scored]:
     rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
     shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
-    hits = [Scored(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()]
+    hits = [
+        ScoredNode(row, min((shares.get(row, 0.0) + _alike(graph, folded, row)) / 2, _UNSURE)) for row in rows.tolist()
+    ]
     return sorted(hits, key=lambda hit: -hit.score)[:k]  # stable: what is alike stays in BM25's order
 
 

@@ -17,12 +17,12 @@ from orienteer.plugins import load, refused, registered
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec, Trajectory
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
-from orienteer.tools.code.config import CodeConfig, Lowered, lowered
+from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
 from orienteer.tools.texts import PASSAGES_TOKENS, ReadNode, ReadSchema, SearchPassages
-from orienteer.tools.walks import Follow, Intersect, Paths
+from orienteer.tools.walks import FindPaths, Follow, IntersectNodes
 
 if TYPE_CHECKING:
     from orienteer.tools.code.interpreter import CodeInterpreter
@@ -79,8 +79,8 @@ class Toolbox:
             SearchInGraph(session),
             SearchInNeighborhood(session),
             Follow(session),
-            Intersect(session),
-            Paths(session),
+            IntersectNodes(session),
+            FindPaths(session),
             ReadNode(session),
             ReadSchema(session),
             AddToAnswer(session),
@@ -250,7 +250,7 @@ def code_config(trajectory: Trajectory) -> CodeConfig:
     return _code_config(spec.options) if spec is not None and spec.name == "scouting" else CodeConfig()
 
 
-def lowered_limits(trajectory: Trajectory) -> Lowered:
+def lowered_limits(trajectory: Trajectory) -> LoweredLimits:
     """Return how the code of a trajectory is run where its limits are not trusted. Raises as `code_config`."""
     return lowered(code_config(trajectory))
 

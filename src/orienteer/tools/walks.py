@@ -42,7 +42,7 @@ LONGEST_WALK = 4
 """Steps of a walk at the most."""
 
 
-class Reached(NamedTuple):
+class StepResult(NamedTuple):
     """Where a step leads."""
 
     rows: Rows
@@ -52,7 +52,9 @@ class Reached(NamedTuple):
     """How many walks from the start end at each row."""
 
 
-def step(graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | None, kinds: KindMask | None) -> Reached:
+def step(
+    graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | None, kinds: KindMask | None
+) -> StepResult:
     """Walk one step from a set, given how many walks end at each of its rows."""
     entries = graph.adjacency.entries(rows, kinds)
     if mask is not None:
@@ -60,12 +62,12 @@ def step(graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | N
     owner, neighbor = entries.owner, entries.neighbor
     if len(rows) == 1:  # its neighbours are sorted, those of parallel edges side by side
         reached, edges = runs(neighbor)
-        return Reached(reached, np.ones(len(reached), np.int64), edges * paths[0])
+        return StepResult(reached, np.ones(len(reached), np.int64), edges * paths[0])
     pairs = neighbor.astype(np.int64) << 32 | owner
     pairs.sort()
     reached, members = runs(runs(pairs)[0] >> 32)
     walks = np.bincount(reached.searchsorted(neighbor), paths[rows.searchsorted(owner)], minlength=len(reached))
-    return Reached(reached.astype(np.int32), members, walks.astype(np.float64))
+    return StepResult(reached.astype(np.int32), members, walks.astype(np.float64))
 
 
 class Follow:
@@ -89,12 +91,12 @@ class Follow:
         reference = parameters.text(arguments, "start") or ""
         start: Rows | None = None
         walked: list[tuple[Rows, str]] = []
-        reached = Reached(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
+        reached = StepResult(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
         for hop in steps:
             mask, kinds = self._filters(hop, notes, reached.rows if start is not None else reference)
             if start is None:
                 start = session.rows(reference, notes, mask=mask, kinds=kinds)
-                reached = Reached(start, np.ones(len(start), np.int64), np.ones(len(start)))
+                reached = StepResult(start, np.ones(len(start), np.int64), np.ones(len(start)))
             reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
             walked.append((reached.rows, _what(len(reached.rows), hop.get("type"))))
         order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
@@ -120,7 +122,7 @@ class Follow:
         direction = hop.get("direction")
         return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
 
-    def _ranked(self, reply: ReplyLines, reached: Reached, order: NDArray[np.int64], k: int) -> Observation:
+    def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], k: int) -> Observation:
         graph = self._session.graph
         if not len(reached.rows):
             reply.say("0 nodes are reached. Leave a filter out, or look at schema.")
@@ -147,7 +149,7 @@ def _what(count: int, node_type: str | None = None) -> str:
     return f"{count} {node_type}" if node_type else counted(count, "node")
 
 
-class Intersect:
+class IntersectNodes:
     """Common neighbours."""
 
     def __init__(self, session: Session) -> None:
@@ -219,7 +221,7 @@ class Intersect:
         return "; ".join(parts)
 
 
-class Paths:
+class FindPaths:
     """Connections between two nodes."""
 
     def __init__(self, session: Session) -> None:

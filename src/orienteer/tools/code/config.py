@@ -48,16 +48,16 @@ class CodeConfig(Options):
         )
 
 
-class Lowered(NamedTuple):
+class LoweredLimits(NamedTuple):
     """A configuration from somebody else, and what of it is not granted."""
 
     config: CodeConfig
     notes: tuple[str, ...]
 
 
-def lowered(config: CodeConfig) -> Lowered:
+def lowered(config: CodeConfig) -> LoweredLimits:
     """Return a configuration with no limit above the default one: who wrote a trace does not say what it may take."""
     own = CodeConfig()
     high = {name: getattr(config, name) for name in _LIMITS if getattr(config, name) > getattr(own, name)}
     notes = (f"{name} is {high[name]:,} in the trace: replayed with {getattr(own, name):,}" for name in high)
-    return Lowered(config.model_copy(update={name: getattr(own, name) for name in high}), tuple(notes))
+    return LoweredLimits(config.model_copy(update={name: getattr(own, name) for name in high}), tuple(notes))

@@ -21,7 +21,7 @@ from orienteer.sandbox.interpreter import Interpreter, RunResult, Tier
 from orienteer.sandbox.tiers import Choice, open_interpreter
 from orienteer.tools import parameters
 from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.shown import Shown
+from orienteer.tools.code.shown import ShownNodes
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class CodeInterpreter:
         self.config = config or CodeConfig()
         self.spec = SPEC
         self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
-        self._shown = Shown(session.graph, self.config.view)
+        self._shown = ShownNodes(session.graph, self.config.view)
         self._opened: list[Interpreter] = []
         self._earlier: list[_Earlier] = []
         self._has_told_tier = False

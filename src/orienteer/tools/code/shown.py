@@ -26,7 +26,7 @@ _QUOTED = re.compile(r"'([^'\n]{1,500})'|\"([^\"\n]{1,500})\"")
 _AROUND = "'\"`,;:.!?()[]{}<>"  # what may stand about an id in printed text
 
 
-class Shown:
+class ShownNodes:
     """Finds ids of a graph, or the identifiers of a view, in text and in rows; never inside another word."""
 
     def __init__(self, graph: Graph, view: View | None) -> None:
