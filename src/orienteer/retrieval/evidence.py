@@ -33,7 +33,7 @@ class Scored(NamedTuple, Generic[_T]):
     why: str = ""
 
 
-Path = tuple[Edge, ...]
+EdgePath = tuple[Edge, ...]
 """Edges that join end to end, whichever way each points."""
 
 
@@ -43,7 +43,7 @@ class Evidence:
 
     nodes: tuple[Scored[Node], ...] = ()
     edges: tuple[Scored[Edge], ...] = ()
-    paths: tuple[Scored[Path], ...] = ()
+    paths: tuple[Scored[EdgePath], ...] = ()
     reason: str = ""
     """Why there is nothing, or less than there might be."""
     trajectories: tuple[Trajectory, ...] = ()
@@ -181,7 +181,7 @@ def _of_edge(edge: Edge, graph: Graph) -> _Piece:
     return _Piece(line, (edge.source, edge.target))
 
 
-def _of_path(path: Path, graph: Graph) -> _Piece:
+def _of_path(path: EdgePath, graph: Graph) -> _Piece:
     ids = list(_walk(path))
     line = _name(graph, ids[0])
     for edge, before, after in zip(path, ids, ids[1:], strict=False):
@@ -189,7 +189,7 @@ def _of_path(path: Path, graph: Graph) -> _Piece:
     return _Piece("\n".join([line, *(f"  {single_spaced(edge.text)}" for edge in path if edge.text)]), tuple(ids))
 
 
-def _walk(path: Path) -> Iterator[str]:
+def _walk(path: EdgePath) -> Iterator[str]:
     """Yield the ids of a path's nodes in the order of the walk."""
     first = path[0]
     after = {path[1].source, path[1].target} if len(path) > 1 else {first.target}

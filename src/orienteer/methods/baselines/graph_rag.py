@@ -35,7 +35,7 @@ from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.core_entities import CoreEntities
-from orienteer.methods.baselines.linearized import LEAST, Linear, LinearConfig, Linearizer, named_first, rendered
+from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, NodeText, named_first, rendered
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.tools.parameters import LARGEST_K
@@ -55,7 +55,7 @@ class _Subgraph(NamedTuple):
     """A question's subgraph."""
 
     result: Result
-    written: tuple[Linear, ...]
+    written: tuple[NodeText, ...]
     workflow: Workflow
 
 
@@ -92,7 +92,7 @@ class GraphRag:
             config=config,
             toolbox=open_grounding(graph, config.mode),
         )
-        written: list[Linear] = []
+        written: list[NodeText] = []
 
         def gather() -> tuple[Ranked, ...]:
             hits = self._cores.found(workflow, question.k)
@@ -139,7 +139,7 @@ class GraphRag:
                 nodes |= dict.fromkeys(near.nodes)
         return list(map(self._graph.row, nodes))[:most]
 
-    def _write(self, question: str, cores: Sequence[int], around: Sequence[int]) -> list[Linear]:
+    def _write(self, question: str, cores: Sequence[int], around: Sequence[int]) -> list[NodeText]:
         """Return both as text: half of the room for core entities, and what they leave for their neighbours."""
         linearizer, first = Linearizer(self._graph, question), {*cores, *around}
         half = self.config.context_tokens // 2

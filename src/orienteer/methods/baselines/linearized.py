@@ -52,7 +52,7 @@ class LinearConfig(WorkflowConfig):
     """Size of what the model reads; the number is ours."""
 
 
-class Linear(NamedTuple):
+class NodeText(NamedTuple):
     """A node as text."""
 
     row: int
@@ -63,7 +63,7 @@ class Linear(NamedTuple):
     """What it takes of a prompt, its label too."""
 
 
-class _Group(NamedTuple):
+class _EdgeGroup(NamedTuple):
     """The neighbours of a node by one kind of edge."""
 
     kind: Kind
@@ -77,7 +77,7 @@ class _Group(NamedTuple):
 class _Fitting(NamedTuple):
     """The lines of a text that tell of edges."""
 
-    groups: list[_Group]
+    groups: list[_EdgeGroup]
     heads: list[str]
     """How the line of each begins, and a last line where some have none."""
     tokens: int
@@ -96,7 +96,7 @@ class Linearizer:
         self._fit = np.zeros(len(graph))  # (nodes,)
         self._fit[hits.rows] = hits.scores
 
-    def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> Linear:
+    def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> NodeText:
         """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
         node, all_groups = self._graph.node_at(row), self._groups(row, first)
         title = f"{one_line(node.name)} ({one_line(node.type)})"
@@ -114,9 +114,9 @@ class Linearizer:
             named += group.rows[: len(names)].tolist()
         lines += heads[len(groups) :]
         text = "\n  ".join(lines)
-        return Linear(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
+        return NodeText(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
 
-    def _need(self, groups: Sequence[_Group], most: int) -> int:
+    def _need(self, groups: Sequence[_EdgeGroup], most: int) -> int:
         """Return how many tokens it takes to tell of all edges, or `most` where it takes more."""
         need = _KINDS if groups else 0
         for group in groups:
@@ -125,12 +125,12 @@ class Linearizer:
             need += count_tokens(self._head(group)) + _MORE + self._size(group, most)
         return min(need, most)
 
-    def _head(self, group: _Group) -> str:
+    def _head(self, group: _EdgeGroup) -> str:
         return f"{one_line(kind_line(self._graph, group.kind))} ({len(group.rows)}): "
 
-    def _fitting(self, groups: Sequence[_Group], tokens: int) -> _Fitting:
+    def _fitting(self, groups: Sequence[_EdgeGroup], tokens: int) -> _Fitting:
         """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
-        fitting: list[_Group] = []
+        fitting: list[_EdgeGroup] = []
         heads: list[str] = []
         left = tokens - _KINDS
         for group in groups:
@@ -157,7 +157,7 @@ class Linearizer:
             yield cut
             left -= count_tokens(cut)
 
-    def _groups(self, row: int, first: Collection[int]) -> list[_Group]:
+    def _groups(self, row: int, first: Collection[int]) -> list[_EdgeGroup]:
         """Return a node's edges by kind: what the question speaks of first, then what has fewest neighbours."""
         graph = self._graph
         entries = graph.adjacency.entries(np.array([row], np.int32))
@@ -169,13 +169,13 @@ class Linearizer:
         groups = [self._group(own, code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
         return sorted(groups, key=lambda group: (-group.fit, len(group.rows), group.kind))
 
-    def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _Group:
+    def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _EdgeGroup:
         graph, wide = self._graph, len(self._graph.types.nodes)
         kind = graph.types.kind(code // wide, code % wide)
         rows = np.unique(entries.neighbor)
         order = np.lexsort((rows, -self._fit[rows], ~np.isin(rows, list(first))))
         fit = self._is_said(kind.edge_type, joined=(own, kind.node_type)) + self._is_said(kind.node_type)
-        return _Group(kind, rows[order], entries, fit)
+        return _EdgeGroup(kind, rows[order], entries, fit)
 
     def _is_said(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
         """Tell whether the question has a word of a type that says something.
@@ -191,11 +191,11 @@ class Linearizer:
         phrases = type_phrases(type_name, self._graph.schema, tokenizer)
         return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in phrases)
 
-    def _size(self, group: _Group, tokens: int) -> int:
+    def _size(self, group: _EdgeGroup, tokens: int) -> int:
         """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
         return sum(count_tokens(name) + 1 for name in self._names(group, tokens))
 
-    def _names(self, group: _Group, tokens: int) -> list[str]:
+    def _names(self, group: _EdgeGroup, tokens: int) -> list[str]:
         """Return as many names of a group as there is room for."""
         names: list[str] = []
         left = tokens
@@ -207,7 +207,7 @@ class Linearizer:
             names.append(name)
         return names
 
-    def _named(self, group: _Group, row: int) -> str:
+    def _named(self, group: _EdgeGroup, row: int) -> str:
         """Return a neighbour's name, with what the edges to it say."""
         graph = self._graph
         name = one_line(graph.names[row])
@@ -226,7 +226,7 @@ def _cut(line: str, tokens: int) -> str:
     return line if count_tokens(line) <= tokens else f"{cut}…"
 
 
-def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[int]:
+def _rooms(groups: Sequence[_EdgeGroup], tokens: int, sizes: Sequence[int]) -> list[int]:
     """Return the tokens that each group may take: what the question speaks of before the rest, equally among equals."""
     rooms = [0] * len(groups)
     left = tokens
@@ -238,7 +238,7 @@ def _rooms(groups: Sequence[_Group], tokens: int, sizes: Sequence[int]) -> list[
     return rooms
 
 
-def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> EvidenceText:
+def rendered(graph: Graph, written: Iterable[NodeText], tokens: int) -> EvidenceText:
     """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
 
     What a text says stands on lines of their own, indented, so that it can pass for no label.
@@ -257,7 +257,7 @@ def rendered(graph: Graph, written: Iterable[Linear], tokens: int) -> EvidenceTe
     return EvidenceText("\n".join(pieces), labels, tokens - left, left_out)
 
 
-def named_first(result: Result, workflow: Workflow, written: Sequence[Linear]) -> Result:
+def named_first(result: Result, workflow: Workflow, written: Sequence[NodeText]) -> Result:
     """Return an answered result whose ranking begins with what its answer names, then cites, of what was read."""
     if result.answer in (None, NOT_THERE):
         return result

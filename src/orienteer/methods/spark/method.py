@@ -36,7 +36,7 @@ from orienteer.methods.spark.check import CheckedPlan, PlanFault, check, has_cyp
 from orienteer.methods.spark.examples import examples_of
 from orienteer.methods.spark.execution import Execution, PlanOutcome
 from orienteer.methods.spark.plan import SCHEMA, SparkPlan
-from orienteer.methods.spark.prompt import Prompt, prompt_for
+from orienteer.methods.spark.prompt import PlanPrompt, prompt_for
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import JsonValue, Question, Result
@@ -129,7 +129,7 @@ class Spark:
         return self.config.cypher and has_cypher()
 
     @cached_property
-    def _prompt(self) -> Prompt:
+    def _prompt(self) -> PlanPrompt:
         """Made once a graph, at the first question."""
         return prompt_for(
             self._graph,

@@ -42,7 +42,7 @@ _CYPHER = (
 )
 
 
-class Prompt(NamedTuple):
+class PlanPrompt(NamedTuple):
     """What the placeholders of the prompt hold, besides the question."""
 
     operations: str
@@ -52,13 +52,13 @@ class Prompt(NamedTuple):
 
 def prompt_for(
     graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
-) -> Prompt:
+) -> PlanPrompt:
     """Return the prompt of a graph, in all at most this many tokens before the question; less room shows less."""
     operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
     examples_text = _fitted(_told(examples, samples=samples), int(room * _EXAMPLES), "")
-    return Prompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
+    return PlanPrompt(operations, _graph(graph, room - len(examples_text), samples=samples), examples_text or "none")
 
 
 def _operations(*, has_vectors: bool, offers_cypher: bool) -> Iterable[str]:

@@ -36,7 +36,7 @@ class Conditions(Record):
     """Of the ids that are to be avoided."""
 
 
-class Done(Record):
+class EpisodeEnd(Record):
     """An episode that has ended."""
 
     id: str
@@ -61,7 +61,7 @@ class Episodes:
         self._clear()
         self.replies.prepare()
 
-    def add(self, done: Done, trajectories: Sequence[Trajectory]) -> None:
+    def add(self, done: EpisodeEnd, trajectories: Sequence[Trajectory]) -> None:
         """Write an episode down, how it went first; its replies are of no more use."""
         for trajectory in trajectories:
             append_line(self._folder / TRAJECTORIES, trajectory.model_dump_json())
@@ -120,9 +120,9 @@ def _claim(folder: Path, conditions: Conditions) -> None:
         )
 
 
-def _read(file: Path) -> list[Done]:
+def _read(file: Path) -> list[EpisodeEnd]:
     mend(file)
     try:
-        return [Done.model_validate_json(line) for line in read_lines(file)]
+        return [EpisodeEnd.model_validate_json(line) for line in read_lines(file)]
     except ValidationError as error:
         raise BadInput(f"{file} holds a line that is no episode: remove its folder, and begin anew") from error

@@ -32,7 +32,7 @@ from orienteer.graph.store import Graph
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import Ledger
-from orienteer.quizzes.explore.episodes import Conditions, Done, Episodes, held_episodes
+from orienteer.quizzes.explore.episodes import Conditions, EpisodeEnd, Episodes, held_episodes
 from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives, QuizOrder
 from orienteer.quizzes.explore.report import CheckedReport, Maker, QuizReport, check
 from orienteer.quizzes.explore.scout import MAX_CALLS, QuizEpisode, Scout, ScoutConfig, probed
@@ -119,7 +119,7 @@ class _Work:
     stopping: Event = field(default_factory=Event)
     _lock: Lock = field(default_factory=Lock)
     _ledger: Ledger = field(default_factory=Ledger)
-    _filled: dict[int, Done] = field(default_factory=dict)
+    _filled: dict[int, EpisodeEnd] = field(default_factory=dict)
     """The episode that filled a place."""
     _rejected: Counter[str] = field(default_factory=Counter)
     _left: list[Cell] = field(default_factory=list)
@@ -210,7 +210,7 @@ class _Work:
             repeated = self._repeated(episode.item)
             item = episode.item if repeated is None else None
             faults = episode.faults if repeated is None else (repeated,)
-            done = Done(
+            done = EpisodeEnd(
                 id=name,
                 place=place,
                 item=item,
@@ -221,7 +221,7 @@ class _Work:
             self._count(done)
         return item is not None
 
-    def _count(self, done: Done) -> None:
+    def _count(self, done: EpisodeEnd) -> None:
         if done.item is None:
             self._rejected[done.reason or ""] += 1
             return

@@ -38,7 +38,7 @@ _OF_TYPES = frozenset({"type", "labels", "nodetype"})
 _LARGE = 100
 
 
-class Given(NamedTuple):
+class GivenNode(NamedTuple):
     """A node that a query is given: by which property, and by what value of it."""
 
     variable: str
@@ -48,7 +48,7 @@ class Given(NamedTuple):
     """The labels that its pattern has."""
 
 
-class _Walked(NamedTuple):
+class _PatternStep(NamedTuple):
     start: str
     end: str
     edge: EdgePattern
@@ -84,7 +84,7 @@ class Shape:
         return any(not edge.types for edge in self.edges)
 
     @cached_property
-    def given(self) -> tuple[Given, ...]:
+    def given(self) -> tuple[GivenNode, ...]:
         """The nodes that it is given by id or name."""
         labels = defaultdict[str, tuple[str, ...]](tuple)
         triples: list[tuple[str, str, str]] = []
@@ -95,7 +95,7 @@ class Shape:
         for comparison in parts(self.statement, Binary):
             triples += _compared(comparison)
         return tuple(
-            Given(variable, key, text, labels[variable])
+            GivenNode(variable, key, text, labels[variable])
             for variable, key, text in dict.fromkeys(triples)
             if key in _NAMING
         )
@@ -160,13 +160,13 @@ class Shape:
             waiting += further
         return reached
 
-    def _steps(self) -> Iterator[_Walked]:
+    def _steps(self) -> Iterator[_PatternStep]:
         """Return the edges that have to be found; not those that must not be."""
         for names, path in self._paths:
             if path in self._denied:
                 continue
             for start, end, edge in zip(names, names[1:], path.edges, strict=False):
-                yield _Walked(start, end, edge)
+                yield _PatternStep(start, end, edge)
 
     def _renamed(self) -> Iterator[tuple[str, str]]:
         pairs = [(projected.expression, projected.name) for projected in parts(self.statement, ProjectionItem)]
@@ -197,7 +197,7 @@ def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*labels, *(end for triple in triples for end in (triple.source, triple.target))]))
 
 
-def rows_of(graph: Graph, node: Given) -> list[int]:
+def rows_of(graph: Graph, node: GivenNode) -> list[int]:
     """Return the rows of the nodes that a query is given by one value; none where it is no node's."""
     if node.key == "id":
         row = graph.ids.find(node.value)

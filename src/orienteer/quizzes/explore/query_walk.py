@@ -36,7 +36,7 @@ from orienteer.graph.store import Graph
 _MOST_STEPS = 100_000  # a second
 _Bound: TypeAlias = Mapping[str, int]
 """The row of each node of a pattern that is bound, by its name."""
-_Walked: TypeAlias = tuple[int, int, int, int]
+_GraphEdge: TypeAlias = tuple[int, int, int, int]
 """An edge: source, target, type, and which of several alike."""
 
 
@@ -44,7 +44,7 @@ class _Unread(Exception):
     """The query holds what is not read here, or takes too many steps."""
 
 
-class _Edge(NamedTuple):
+class _QueryEdge(NamedTuple):
     start: str
     end: str
     pattern: EdgePattern
@@ -93,7 +93,7 @@ class _PatternWalker:
 
     graph: Graph
     _steps: int = 0
-    _around: dict[int, list[tuple[int, int, _Walked]]] = field(default_factory=dict)
+    _around: dict[int, list[tuple[int, int, _GraphEdge]]] = field(default_factory=dict)
 
     def matches(self, clauses: Sequence[MatchClause], bound: _Bound) -> Iterator[_Bound]:
         """Return every way to bind the nodes of clauses, one after the other."""
@@ -111,13 +111,13 @@ class _PatternWalker:
             for path in paths
         ]
         nodes: dict[str, list[NodePattern]] = {}
-        edges: list[_Edge] = []
+        edges: list[_QueryEdge] = []
         for names, path in named:
             if path.shortest or path.variable is not None:
                 _refused()
             for name, node in zip(names, path.nodes, strict=True):
                 nodes.setdefault(name, []).append(node)
-            edges += map(_Edge, names, names[1:], path.edges)
+            edges += map(_QueryEdge, names, names[1:], path.edges)
         conditions = _conjuncts(where)
         fixed = {
             name: row
@@ -136,10 +136,10 @@ class _PatternWalker:
     def _extended(
         self,
         nodes: Mapping[str, Sequence[NodePattern]],
-        edges: Sequence[_Edge],
+        edges: Sequence[_QueryEdge],
         conditions: Sequence[Expression],
         bound: _Bound,
-        used: frozenset[_Walked],
+        used: frozenset[_GraphEdge],
     ) -> Iterator[_Bound]:
         """Walk the next edge that has a bound end, each way that it can be walked."""
         if not edges:
@@ -156,7 +156,7 @@ class _PatternWalker:
                 continue
             yield from self._extended(nodes, others, conditions, {**bound, there: row}, used | {passed})
 
-    def _next(self, edges: Sequence[_Edge], bound: _Bound) -> tuple[_Edge, bool]:
+    def _next(self, edges: Sequence[_QueryEdge], bound: _Bound) -> tuple[_QueryEdge, bool]:
         """Return the edge to walk next, and whether from its end: from the bound node with the fewest edges."""
         indptr = self.graph.adjacency.indptr
         ways = [
@@ -168,7 +168,7 @@ class _PatternWalker:
         _, place, is_turned = min(ways) if ways else _refused()
         return edges[place], is_turned
 
-    def _taken(self, pattern: EdgePattern, row: int, *, is_turned: bool) -> Iterator[tuple[int, _Walked]]:
+    def _taken(self, pattern: EdgePattern, row: int, *, is_turned: bool) -> Iterator[tuple[int, _GraphEdge]]:
         """Return the nodes that an edge leads to from a row, and the edges walked."""
         if pattern.hops is not None or pattern.properties or pattern.variable is not None:
             _refused()
@@ -188,12 +188,12 @@ class _PatternWalker:
             if goes_out == wanted or name in schema.symmetric:
                 yield neighbor, passed
 
-    def _entries(self, row: int) -> list[tuple[int, int, _Walked]]:
+    def _entries(self, row: int) -> list[tuple[int, int, _GraphEdge]]:
         """Return neighbour, kind and edge of every edge of a row."""
         if row not in self._around:
             entries = self.graph.adjacency.entries(np.array([row], np.int32))
             pairs = zip(entries.neighbor.tolist(), entries.kind.tolist(), strict=True)
-            around = list[tuple[int, int, _Walked]]()
+            around = list[tuple[int, int, _GraphEdge]]()
             for (neighbor, kind), alike in groupby(pairs):  # parallel edges stand together, in one order at both ends
                 ends = (neighbor, row) if kind & 1 else (row, neighbor)
                 around += [(neighbor, kind, (*ends, kind >> 1, number)) for number, _ in enumerate(alike)]

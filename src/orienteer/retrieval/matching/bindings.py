@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
-from orienteer.retrieval.evidence import Evidence, Path, Scored
+from orienteer.retrieval.evidence import EdgePath, Evidence, Scored
 from orienteer.retrieval.matching.partners import Surroundings
 from orienteer.retrieval.matching.predicate import PredicateFit
 from orienteer.retrieval.matching.slots import Slot
@@ -187,7 +187,7 @@ class _EvidenceBuilder:
         adjacency = self._graph.adjacency
         return int(adjacency.indptr.searchsorted(at, "right")) - 1, int(adjacency.neighbor[at]), int(adjacency.kind[at])
 
-    def _path(self, walk: tuple[int, ...]) -> Path:
+    def _path(self, walk: tuple[int, ...]) -> EdgePath:
         """Return one edge for each step of a walk."""
         steps = zip(walk, walk[1:], strict=False)
         return tuple(self._graph.edges_between(row, np.array([after], np.int32))[0] for row, after in steps)
