@@ -1,6 +1,7 @@
-"""One agent: a model that calls tools until its course ends or may go no further; and the ways in which it ends.
+"""One agent, a model that calls tools in turns, and the three ways in which its course can end.
 
-By the tool `finish`, by an answer in a line, or by exploring no further: a method chooses the ending.
+A course ends with the tool `finish`, with an answer in a line, or when the model explores no further, as its method
+chooses.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ AGAIN = "Write each call again, right."
 
 
 class Agent:
-    """One model over one toolbox, for one course. Not shared among threads."""
+    """One model with one toolbox, for one course. Not safe to share among threads."""
 
     def __init__(
         self,
@@ -54,13 +55,13 @@ class Agent:
         number: int = 0,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`number` is which of several agents this is; its steps say so."""
+        """`number` tells several agents apart, from 0; every step of the record holds it."""
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
         self._notes: list[str] = []
 
     def explore(self, begun: Trajectory, run: Run) -> Trajectory:
-        """Run until the end. A failure of the model ends the trajectory with the steps so far; ours propagate."""
+        """Run to the end; where the model fails, return the steps so far. Our own errors propagate."""
         talk, ending, session = self.begin(begun, run), self._ending, self._toolbox.session
         stopped_by: StoppedBy = "finish"
         error: str | None = None
@@ -90,7 +91,7 @@ class Agent:
         )
 
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
-        """Return the talk that a trajectory without steps opens; its searches are paid from the run."""
+        """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
         self._toolbox.session.run = run
         return Conversation(
             self._model,
@@ -103,7 +104,7 @@ class Agent:
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:
-        """Take turns until the course has ended; return whether it was stopped before.
+        """Take turns until the course ends; return True where `should_stop` ended it early.
 
         Raises `BudgetExhausted`, `ModelError`.
         """
@@ -129,7 +130,7 @@ class Agent:
         return turn
 
     def _rescue(self, talk: Conversation, run: Run) -> str | None:
-        """Let the model answer from what it has; return what went wrong."""
+        """Let the model answer from what it has seen; return the error where it fails, else None."""
         try:
             self._last_turn(talk, run)
         except ModelError as failed:
@@ -137,7 +138,7 @@ class Agent:
         return None
 
     def _last_turn(self, talk: Conversation, run: Run) -> None:
-        """Ask for the answer, out of the budget's reserve; where no call is left for it there is none."""
+        """Ask for the answer, paid from the budget's reserve. Where the reserve is spent too, nothing is asked."""
         last = self._ending.last
         if last is None or self._ending.is_reached:
             return
@@ -149,17 +150,17 @@ class Agent:
 
 
 class LastTurn(NamedTuple):
-    """What the last turn is."""
+    """How the last turn is asked for."""
 
     notice: str
     offers_tools: bool
-    """Without them its words count alone: no call is run, and the answer may stand behind one."""
+    """Whether calls are run. If not, only the words of the reply count, even those after a call."""
     is_after_steps: bool
-    """It is also asked for where the steps are spent, not the budget alone."""
+    """Whether it is also asked for when the steps are spent; else only when the budget is."""
 
 
 class Ending(Protocol):
-    """One course's. It hears every turn, and says what the model is told next."""
+    """Decides when one course ends: it hears every turn and returns what the model is told next."""
 
     @property
     def is_reached(self) -> bool:
@@ -167,28 +168,28 @@ class Ending(Protocol):
 
     @property
     def is_spent(self) -> bool:
-        """Whether there is no further turn."""
+        """Whether the steps or calls of the course are used up."""
 
     @property
     def calls_left(self) -> int | None:
-        """How many calls of the next turn are run; None where nothing limits them."""
+        """How many calls of the next turn may run; None for all of them."""
 
     @property
     def last(self) -> LastTurn | None:
-        """The last turn; None where there is none."""
+        """How the last turn is asked for; None for a course without one."""
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Take in a turn, and return what the model is to be told before the next one."""
+        """Take in a turn; return what to tell the model before the next one, None for nothing."""
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:
-        """Return the answer in words, where the course has one, and what there is to note."""
+        """Return the answer in words, None without one, and the notes on the course."""
 
 
 class ByFinish:
-    """The model calls `finish`."""
+    """Ends when the model calls `finish`."""
 
     def __init__(self, session: Session, *, max_steps: int, takes_last_set: bool = True) -> None:
-        """`takes_last_set`: a course that ends without an answer gives its last result, marked so."""
+        """With `takes_last_set` a course that ends without an answer gives its last result, and a note says so."""
         self._session, self._left, self._takes_last_set = session, max_steps, takes_last_set
         self.calls_left: int | None = None
         self.last: LastTurn | None = LastTurn(LAST_TURN, offers_tools=True, is_after_steps=False)
@@ -204,12 +205,12 @@ class ByFinish:
         return self._left <= 0
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Ask for a call where there is none."""
+        """Ask for a call where the reply has none."""
         self._left -= 1
         return left_out(turn.reply) if turn.reply.message.tool_calls else CALL_A_TOOL
 
     def settle(self) -> tuple[str | None, tuple[str, ...]]:
-        """Take the last result where nothing was chosen: forgetting to add is no reason to lose what was found."""
+        """Take the last result where nothing was chosen: what was found is not lost because nobody added it."""
         session = self._session
         last = session.last()
         if session.answer or last is None or not self._takes_last_set or session.is_finished:
@@ -219,17 +220,17 @@ class ByFinish:
 
 
 class ByAnswerLine:
-    r"""The model answers in `\answer{...}`. GraphScout (003), 3.2."""
+    r"""Ends when the model answers in `\answer{...}`. GraphScout (003), 3.2."""
 
     def __init__(self, *, max_calls: int) -> None:
-        """`max_calls` are tool calls; a turn that makes none counts as one."""
+        """`max_calls` limits the tool calls; a turn without any counts as one."""
         self._left = max_calls
         self._answer: AnswerLine | None = None
         self.last: LastTurn | None = LastTurn(ANSWER_NOW, offers_tools=False, is_after_steps=True)
 
     @property
     def is_reached(self) -> bool:
-        """Whether a reply has given an answer that is not empty."""
+        """Whether some reply gave an answer that is not empty."""
         return self._answer is not None
 
     @property
@@ -243,7 +244,7 @@ class ByAnswerLine:
         return self._left
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Take the answer of a reply that calls nothing, or say what is wrong with it."""
+        """Take the answer of a reply without calls, or return what is wrong with it."""
         calls = turn.reply.message.tool_calls
         self._left -= max(1, len(calls))
         cut = (CUT,) if turn.reply.truncated else ()
@@ -268,7 +269,7 @@ class ByAnswerLine:
 
 
 class ByReport:
-    """The model explores until it calls nothing more, or has no call left; what it reports is asked for after that."""
+    """Ends when the model calls nothing more, or has no call left. Its report is asked for afterwards."""
 
     def __init__(self, *, max_calls: int) -> None:
         self._left = max_calls
@@ -286,7 +287,7 @@ class ByReport:
         return self._left
 
     def hear(self, turn: Turn, *, is_last: bool = False) -> str | None:
-        """Count the calls."""
+        """Count the calls of a turn."""
         calls = len(turn.reply.message.tool_calls)
         self._left -= calls
         self.is_reached = not calls

@@ -1,6 +1,6 @@
-"""The last call of a method that only ranks: a short answer, citing ids, or that the evidence does not hold one.
+"""The last call of a method that only ranks: a short answer that cites ids, or that the evidence holds no answer.
 
-Of the hits (`answer`), or of the evidence that a method has gathered, relations too (`answer_from`).
+The model answers from the hits (`answer`), or from all the evidence that a method has gathered (`answer_from`).
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
 
 class AnswerParts(NamedTuple):
-    """What a reply says once it is read."""
+    """The parts of a reply that answers."""
 
     text: str
     cited: tuple[str, ...] = ()
-    """Ids of nodes."""
+    """Ids of the nodes that it cites."""
     notes: tuple[str, ...] = ()
-    """What is wrong with it."""
+    """What is wrong with the reply."""
     reasoning: str = ""
-    """What it says before the answer."""
+    """What the reply says before the answer."""
 
 
 def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None) -> Result:
-    """Return the result with an answer from its hits; the one call it takes may come out of the run's reserve.
+    """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
-    Where there are passages of the graph among them, the model reads what hits are whole, as of any evidence.
+    Where passages are among the hits, the model reads every hit whole, as it reads other evidence.
 
-    Without a hit nothing is spent. Where the model fails or the budget is spent, the answer is None and the notes say
-    why; so it is where the search itself did not come to its end. What ended the search stays what ended the result.
+    Without a hit nothing is spent. The answer is None, and the notes say why, where the model fails, the budget is
+    spent, or the search itself was cut short. `stopped_by` stays what ended the search.
     """
     if not result.hits:
         return without(result)
@@ -67,9 +67,9 @@ def answer_from(
     prompt: str = "answer-evidence",
     temperature: float = 0.0,
 ) -> Result:
-    """Return the result with an answer from evidence, as `answer` does: the reasoning first, then the answer in short.
+    """Return the result with an answer from evidence, as `answer` does: first the reasoning, then a short answer.
 
-    Labels that they cite become ids of nodes. Evidence of which nothing has room gives no answer.
+    The labels that these cite become ids of nodes. Where no piece of the evidence has room, there is no answer.
     """
     if evidence.left_out:
         pieces = evidence.left_out + len(evidence.labels)
@@ -128,21 +128,21 @@ def ask(
 
 
 def without(result: Result) -> Result:
-    """Return the result of a search that found nothing: that is an answer, unless the search was cut short."""
+    """Return the result of a search that found nothing. That is an answer too, unless the search was cut short."""
     came_to_its_end = result.stopped_by in ("finish", "steps")
     return result.model_copy(update={"answer": NOT_THERE if came_to_its_end else None})
 
 
 def spoken(text: str) -> str | None:
-    """Return an answer as results hold it: None for no words; where there is none the exact words, uncited."""
+    """Return an answer as results hold it: None for an empty one, and for \"not in the evidence\" just these words."""
     words = _BRACKETS.sub("", text).casefold().strip(" .\"'*`")
     return NOT_THERE if words == NOT_THERE else text or None
 
 
 def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
-    """Return a text whose labels in square brackets have become the ids of the nodes that they stand for.
+    """Return a text with its labels in square brackets replaced by the ids of the nodes that they stand for.
 
-    Brackets without a label stay as they are. The notes are those names in brackets that are no label.
+    Brackets without a label stay as they are. The notes list the names in brackets that are no labels.
     """
     cited: dict[str, None] = {}
     foreign: dict[str, None] = {}
@@ -161,9 +161,9 @@ def with_ids(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
 
 
 def citations(text: str, ids: Collection[str]) -> AnswerParts:
-    """Return a text with those of some ids that it cites in square brackets, one or several in each, in their order.
+    """Return a text with the ids that it cites in square brackets, one or several in each pair, in the order of `ids`.
 
-    The notes are what it cites besides.
+    The notes list what it cites besides.
     """
     rest, cited = text, set[str]()
     for node_id in sorted(ids, key=len, reverse=True):  # ids may hold brackets and commas too
@@ -177,7 +177,7 @@ def citations(text: str, ids: Collection[str]) -> AnswerParts:
 
 
 def parted(text: str) -> AnswerParts:
-    """Return what stands after the last `Answer:`, and the reasoning before it; without one all that is said."""
+    """Return the answer after the last `Answer:` and the reasoning before it; without one the whole text answers."""
     *before, last = _ANSWER.split(text)
     if before and last.strip():
         return AnswerParts(last.strip(), reasoning=" ".join(before).strip())
@@ -201,7 +201,7 @@ def _by_ids(text: str, ids: Collection[str]) -> AnswerParts:
 
 
 def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
-    """Say what is wrong with the citations of an answer, whose notes are what it cites that there is not."""
+    """Say what is wrong with the citations of an answer; its notes list those that do not exist."""
     if parts.notes:
         return (f"the answer cites what is not {where}: {', '.join(parts.notes)}",)
     return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)

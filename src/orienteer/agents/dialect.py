@@ -1,7 +1,8 @@
-"""Calls in a model's own words, as Qwen's chat template writes them: `<tool_call>`, `<tool_response>`, `<tools>`.
+"""How tools are offered to a model: by a server's native calls, or in words, as Qwen's chat template writes them.
 
-GraphScout (003), 3.2 and B.4.1. So asked, a server needs to know nothing of tools. What a model says is read whoever
-asked for it: calls in their marks, several too, and a JSON object that stands bare; of one that is broken it is told.
+In words, calls and results stand between the marks `<tool_call>`, `<tool_response>` and `<tools>`, so that any server
+will do (GraphScout, 003, 3.2 and B.4.1). Calls in words are read in either dialect: one or several between their
+marks, or a bare JSON object. The model is told of calls that cannot be read.
 """
 
 from __future__ import annotations
@@ -41,45 +42,45 @@ follow one another. What a call gives comes back between <tool_response> marks; 
 
 
 class Native:
-    """The protocol's own tool calls; no result holds a mark of a protocol."""
+    """The protocol's own tool calls. Marks of a dialect are made harmless in all results."""
 
     def __init__(self, *, reads_words: bool = False) -> None:
-        """`reads_words` finds calls that a model writes into its prose, too."""
+        """With `reads_words`, calls that a model writes into its prose are found too."""
         self._reads_words = reads_words
 
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Return the messages, and the tools that are offered."""
+        """Return the messages and the tools that are offered."""
         return plainly(messages), tuple(offered)
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply as it is, or with its calls in words."""
+        """Return the reply as it is, or with the calls that it makes in words."""
         return heard(message, turn=turn) if self._reads_words else Read(message)
 
 
 class Qwen:
-    """Calls in words. The tools stand in the system prompt from the first request to the last."""
+    """Calls in words. Every request has all the tools in its system prompt."""
 
     def written(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
-        """Return the messages in Qwen's form, and nothing beside them."""
+        """Return the messages in Qwen's form, and no tools beside them."""
         return written(messages, tools), ()
 
     def read(self, message: Message, *, turn: int) -> Read:
-        """Return the reply with the calls that it makes."""
+        """Return the reply with its calls."""
         return heard(message, turn=turn)
 
 
 DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen()}
-"""By the name that a trajectory keeps. Who changes what one writes gives it another name: requests are made again."""
+"""By the name that a trajectory keeps. To change what one writes, rename it: old requests are written again."""
 
 
 def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
-    """Return a conversation in Qwen's form: the tools in the system message, calls and results in their marks.
+    """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
-    Thoughts of earlier replies are left out, for they take much room.
+    The thoughts of earlier replies are left out, for they take much room.
     """
     sent: list[Message] = []
     for message in messages:
@@ -101,7 +102,7 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
 
 
 def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a conversation for native calls: as it is, but that no result holds a mark of the protocol."""
+    """Return a conversation for native calls: the messages, with the marks of dialects made harmless in results."""
     return tuple(
         message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
         for message in messages
@@ -109,7 +110,7 @@ def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def heard(message: Message, *, turn: int) -> Read:
-    """Return a reply with the calls that it makes, in the protocol's own way or in words."""
+    """Return a reply with its calls, whether they are native or in words."""
     text = message.content or ""
     spoken, *feigned = _RESPONSE.split(after_thinking(text), 1)
     begin = text.rindex(after_thinking(text))
@@ -135,12 +136,12 @@ def heard(message: Message, *, turn: int) -> Read:
 
 
 def harmless(text: str) -> str:
-    """Return a text whose marks of the protocol, and of chat templates, are none any more."""
+    """Return a text in which a space breaks up the marks of dialects and chat templates."""
     return _MARKS.sub(r"\g<0> ", text)
 
 
 def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the calls between marks, and what is wrong with those that cannot be read."""
+    """Return the name and arguments of each call between marks, and a sentence for each that cannot be read."""
     parts: list[tuple[str, str]] = []
     broken: list[str] = []
     at = text.find(_CALL)
@@ -157,7 +158,7 @@ def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def _past_object(text: str, begin: int) -> int:
-    """Return where the JSON object ends that stands next; `begin` where none does."""
+    """Return where the JSON object that comes next ends; `begin` where no object comes next."""
     place = text.find("{", begin)
     if place < 0 or text[begin:place].strip():
         return begin
@@ -168,7 +169,7 @@ def _past_object(text: str, begin: int) -> int:
 
 
 def _on_one_line(inner: str) -> str:
-    """Return JSON whose texts hold line breaks as they are, as small models write code, in JSON's own form."""
+    """Return JSON in strict form although its texts hold raw line breaks, as small models write; empty for no JSON."""
     try:
         value, _ = _LENIENT.raw_decode(inner)
         return json.dumps(value)  # in ASCII: a half of a surrogate pair could not be written down
@@ -188,7 +189,7 @@ def _fault(inner: str) -> str:
 
 
 def _before(text: str, begin: int) -> str:
-    """Return what a reply says before its first call."""
+    """Return the words of a reply before its first call."""
     at = text.find(_CALL, begin)
     return (text if at < 0 else text[:at]).strip()
 

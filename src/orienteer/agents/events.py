@@ -1,4 +1,4 @@
-"""A question's events as they happen: the steps of agents, what they saw, the hits, the answer, the end."""
+"""The events of a question as they happen: steps of agents, observations, hits, the answer, the end."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from orienteer.errors import Error
 from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
 News: TypeAlias = Step | Ranked | str | Trajectory
-"""What a method tells its run."""
+"""What a method tells its run while it works."""
 
 
 class StepEvent(Record):
-    """An agent has taken a turn; its observations follow, one event each."""
+    """A turn of an agent. Its observations follow, an event each."""
 
     kind: Literal["step"] = "step"
     agent: int | None
-    """Which of the agents that work side by side, from 0; None is the call for the answer."""
+    """Which agent it was, from 0; None for the call that answers."""
     step: Step
 
 
 class ObservationEvent(Record):
-    """What one call of the step before gave."""
+    """The result of one call of the step before."""
 
     kind: Literal["observation"] = "observation"
     agent: int | None
@@ -34,14 +34,14 @@ class ObservationEvent(Record):
 
 
 class HitEvent(Record):
-    """A place of the ranking, best first."""
+    """One hit of the ranking, best first."""
 
     kind: Literal["hit"] = "hit"
     hit: Ranked
 
 
 class NoteEvent(Record):
-    """Something a person should know while it runs."""
+    """Something that a person should know while the method runs."""
 
     kind: Literal["note"] = "note"
     text: str
@@ -55,7 +55,7 @@ class AnswerEvent(Record):
 
 
 class DoneEvent(Record):
-    """The end, with everything."""
+    """The end, with the whole result."""
 
     kind: Literal["done"] = "done"
     result: Result
@@ -65,10 +65,10 @@ Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerE
 
 
 class Stream(Iterator[Event]):
-    """Events of one question, which is worked on in a thread of its own.
+    """The events of one question, which is worked on in a thread of its own.
 
-    Closing it, or letting go of it, stops the work at its next call of a model. What the work raises is raised where
-    the stream is read.
+    Closing the stream, or dropping the last reference to it, stops the work at its next call of a model. Errors of the
+    work are raised where the stream is read.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Stream(Iterator[Event]):
         stop: Callable[[], None],
         begin: Callable[[int | None], Trajectory],
     ) -> None:
-        """`begin` gives what an agent began with, a trajectory without steps, or for None the call for the answer."""
+        """`begin` returns what an agent, or for None the call that answers, began with: a trajectory without steps."""
         self._begin = begin
         self._ear = _Ear()
         self._is_closed = False
@@ -111,9 +111,9 @@ class Stream(Iterator[Event]):
         self._ear.events.put(None)
 
     def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
-        """Close, and return the trajectories as far as they came: whole ones where the work ends in time, else steps.
+        """Close; return whole trajectories where the work ends within `patience` seconds, else the steps so far.
 
-        An agent that waits for its model does not end before the model has answered.
+        An agent that waits for its model ends only once the model has answered.
         """
         self.close()
         try:
@@ -122,7 +122,7 @@ class Stream(Iterator[Event]):
             return self._partial()
 
     def _partial(self) -> tuple[Trajectory, ...]:
-        """Return the steps that were heard, by agent in the order of their numbers, the call for the answer last."""
+        """Return the steps so far as a trajectory for each agent, by their numbers, the answering call last."""
         steps_by_agent = sorted(self._ear.steps.copy().items(), key=lambda item: (item[0] is None, item[0] or 0))
         return tuple(
             self._begun(agent).model_copy(update={"steps": tuple(steps), "stopped_by": "interrupted"})
@@ -130,20 +130,20 @@ class Stream(Iterator[Event]):
         )
 
     def _begun(self, agent: int | None) -> Trajectory:
-        """Return what an agent began with: as its method tells it, else as its course told it when it began."""
+        """Return the trajectory that an agent began with: from its method, else as its course told it."""
         begun = self._begin(agent)
         return self._ear.begun if agent == 0 and begun.toolbox is None and self._ear.begun is not None else begun
 
 
 class _Ear:
-    """The working side of a stream: turns what is told into events. It does not know the stream, which may be gone."""
+    """The working side of a stream: turns news into events. It holds no reference to the stream, which may be gone."""
 
     def __init__(self) -> None:
         self.events: SimpleQueue[Event | None] = SimpleQueue()
         self.steps: dict[int | None, list[Step]] = {}
         """By agent."""
         self.begun: Trajectory | None = None
-        """What the course of a method without agents began with."""
+        """The trajectory that the course of a method without agents began with."""
 
     def hear(self, news: News) -> None:
         if isinstance(news, str):

@@ -1,4 +1,4 @@
-"""Trajectories in files: one JSON line each, to be read again, replayed over a graph without a model, and compared."""
+"""Trajectories in files, a JSON line each: written, read, replayed over a graph without a model, and compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STANDARD = Path("-")
 
 
 class CallReplay(Record):
-    """One recorded call, and what it gives now."""
+    """One recorded call and what it gives now."""
 
     step: int
     """From 1."""
@@ -35,20 +35,20 @@ class CallReplay(Record):
 
     @property
     def is_equal(self) -> bool:
-        """Whether the observation is the recorded one, to the letter."""
+        """Whether the observation is the recorded one, letter for letter."""
         return self.recorded == self.now
 
 
 class Difference(Record):
-    """How the second of two trajectories differs from the first."""
+    """How a trajectory differs from another one."""
 
     questions: tuple[str, str]
     methods: tuple[str, str]
     steps: tuple[int, int]
     first_step: int | None
-    """The first step, from 1, whose calls are not the same; None where all are."""
+    """The first step, from 1, whose calls differ; None where none does."""
     calls: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """The calls of that step in either."""
+    """The calls of that step in each."""
     both: tuple[str, ...] = ()
     """Selected in both, in the order of the first."""
     only_first: tuple[str, ...] = ()
@@ -58,13 +58,13 @@ class Difference(Record):
 
     @property
     def is_empty(self) -> bool:
-        """Whether both did the same and came to the same."""
+        """Whether both made the same calls and came to the same end."""
         same_words = len(set(self.answers)) == len(set(self.questions)) == len(set(self.stopped_by)) == 1
         return self.first_step is None and not self.only_first and not self.only_second and same_words
 
 
 def check_writable(path: Path) -> None:
-    """Raise `BadInput` where no trace could be written: better before a model is paid than after."""
+    """Raise `BadInput` where no trace can be written: better before a model is paid than after."""
     if path == STANDARD:
         return
     if path.is_dir() or not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
@@ -72,7 +72,7 @@ def check_writable(path: Path) -> None:
 
 
 def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
-    """Write trajectories as JSON lines; the file appears whole or not at all. `-` is standard output."""
+    """Write trajectories as JSON lines. The file appears whole or not at all; `-` is standard output."""
     lines = "".join(f"{trajectory.model_dump_json()}\n" for trajectory in trajectories)
     if path == STANDARD:
         sys.stdout.write(escape_json(lines))
@@ -81,7 +81,7 @@ def write(path: Path, trajectories: Iterable[Trajectory]) -> None:
 
 
 def read(path: Path) -> tuple[Trajectory, ...]:
-    """Return the trajectories of a file. `-` is standard input. Raises `BadInput` with the line that is none."""
+    """Return the trajectories of a file; `-` is standard input. Raises `BadInput` with the line that is none."""
     try:
         text = sys.stdin.read() if path == STANDARD else path.read_text(encoding="utf-8")
     except OSError as error:
@@ -106,15 +106,15 @@ def read(path: Path) -> tuple[Trajectory, ...]:
 
 
 def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False) -> Iterator[CallReplay]:
-    """Run each recorded call again, in order and over the graph as it is now, without the model.
+    """Run each recorded call again, in order, over the graph as it is now and without the model.
 
-    A model's code runs within the default limits, or within lower ones that the trajectory names; only where its limits
-    are trusted, which somebody else may have written, within higher ones too (`toolbox.lowered_limits`).
+    Somebody else may have written the trajectory: code runs within the default limits, or within lower ones that it
+    names, and within higher ones only where its limits are trusted (`toolbox.lowered_limits`).
 
-    What a method found as another's evidence is passed over: trajectories of its own tell how it did. So are calls
-    that were never run, for none was left.
+    Evidence that a method gathered for another one is passed over, for its own trajectories tell how it was found. So
+    are calls that were never run.
 
-    Raises `BadInput` where the trajectory used tools that there are not.
+    Raises `BadInput` where the trajectory used tools that do not exist here.
     """
     with closing(_toolbox(trajectory, graph, trusts_limits=trusts_limits)) as toolbox:
         for number, step in enumerate(trajectory.steps, 1):
@@ -129,7 +129,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
 
 
 def diff(first: Sequence[Trajectory], second: Sequence[Trajectory]) -> tuple[Difference, ...]:
-    """Compare trajectories pair by pair, in order. Raises `BadInput` where there are not as many of both."""
+    """Compare trajectories pair by pair, in order. Raises `BadInput` where the two numbers differ."""
     if len(first) != len(second):
         raise BadInput(f"the traces hold {len(first)} and {len(second)} trajectories: compare runs of as many agents")
     return tuple(_difference(a, b) for a, b in zip(first, second, strict=True))
@@ -157,7 +157,7 @@ def _difference(a: Trajectory, b: Trajectory) -> Difference:
 
 
 def _toolbox(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool) -> Toolbox:
-    """Return the tools that the trajectory was offered. Raises `BadInput` where there are none of these names."""
+    """Return the tools that a trajectory was offered. Raises `BadInput` where some of them do not exist here."""
     if trajectory.toolbox is None:
         if trajectory.tools:
             raise BadInput(f"the trajectory does not name its toolbox: its tools are {_names(trajectory.tools)}")
