@@ -1,7 +1,7 @@
-"""A method that follows a fixed course: its model calls and tool calls, recorded so that each can be read and replayed.
+"""The course of a method with fixed steps: calls of a model and of tools, recorded to be read and replayed.
 
-Each call of the model is a conversation of its own and so a trajectory of its own; the tool calls between them make
-the first trajectory, which replays without a model.
+Each call of the model is a conversation, and so a trajectory, of its own. The tool calls between them make the first
+trajectory, which can be replayed without a model.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class WorkflowConfig(Options):
 
 
 class Workflow:
-    """One question on its course. Not shared among threads: a course that asks several things at once forks it."""
+    """The course of one question. Not safe to share among threads: a course that asks in parallel forks it."""
 
     def __init__(
         self,
@@ -75,14 +75,14 @@ class Workflow:
         check_limits(graph, question)
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()
-        """The ranking so far: what is left where a budget ends the course."""
+        """The ranking so far, which stays where a budget ends the course."""
         self.notes: list[str] = []
-        """What was degraded, for the result."""
+        """What went less well than it might have, for the result."""
         self.set_joins = 0
         """Set joins that the course has made over the graph's arrays."""
         self._model, self._method, self._temperature = model, method, config.temperature
         self.marks: list[str] = []
-        """What a program can tell of the course, in fixed words, for the trajectory."""
+        """Marks of the course in fixed words, for programs that read the trajectory."""
         self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
         self._toolbox.session.run = run
         self._walked: list[Step] = []
@@ -90,17 +90,17 @@ class Workflow:
 
     @property
     def session(self) -> Session:
-        """The sets that tools have kept."""
+        """The session of the course's tools, with the sets that they saved."""
         return self._toolbox.session
 
     @property
     def asked(self) -> tuple[Trajectory, ...]:
-        """What a model was asked so far, by the course and by agents that it has sent out."""
+        """The trajectories of all model calls so far, by the course and by agents that it sent out."""
         return tuple(self._asked)
 
     @property
     def last_set(self) -> str | None:
-        """The name of the set that the last result was kept as; None where nothing was found yet."""
+        """The name of the last saved set that is not empty; None where there is none yet."""
         return self._toolbox.session.last()
 
     def follow(
@@ -108,8 +108,7 @@ class Workflow:
     ) -> Result:
         """Run a course to its end and return its ranking.
 
-        A spent budget leaves the ranking that the course had come to, or what `instead` makes of it without a model;
-        a failed model leaves none.
+        A spent budget leaves the ranking so far, or what `instead` returns without a model. A failed model leaves none.
         """
         begun = Trajectory(
             question=self.question,
@@ -159,14 +158,14 @@ class Workflow:
         return self.follow(course, instead=ranking)
 
     def ask(self, prompt: str, /, **values: object) -> str:
-        """Return what the model says to a prompt: the file `prompts/NAME.md`, its placeholders filled.
+        """Return the model's reply to the prompt `prompts/NAME.md` with its placeholders filled.
 
-        What a reasoning model thinks aloud before it speaks is left out.
+        What a reasoning model thinks aloud before it answers is left out.
         """
         return after_thinking(self.ask_aloud(prompt, **values))
 
     def ask_aloud(self, prompt: str, /, **values: object) -> str:
-        """Return all that the model says to a prompt, also what it thinks aloud."""
+        """Return the model's whole reply to a prompt, with what it thinks aloud."""
         return self._called(prompt, values).reply.message.content or ""
 
     def ask_for(
@@ -178,15 +177,15 @@ class Workflow:
         /,
         **values: object,
     ) -> dict[str, Any] | None:
-        """Return the object that the model gives, None where it fits the schema not even after a repair turn.
+        """Return the object of the model's reply; None where it does not fit the schema even after a repair turn.
 
-        `check` may find fault with an object that fits: then too there is a repair turn, the only one, and what comes
-        of it is returned as it is. Without `repairs` there is none.
+        `check` may find fault with an object that fits the schema: this too is worth the one repair turn, whose object
+        is returned as it is. Without `repairs` there is no such turn.
         """
         return self._called(prompt, values, schema, check, repairs).value
 
     def use(self, tool: str, **arguments: JsonValue) -> Observation:
-        """Run a tool and return what it gave; its refusals are observations with an error."""
+        """Run a tool and return its observation; a refusal is an observation with an error."""
         text = json.dumps(arguments, ensure_ascii=False)
         call = ToolCall(id=f"call_{len(self._walked) + 1}", name=tool, arguments=text)
         observation = self._toolbox.observe(call)
@@ -210,10 +209,10 @@ class Workflow:
         among: str | None = None,
         passages: Sequence[str] = (),
     ) -> tuple[int, ...]:
-        """Search the graph and return the rows found, best first, also those that the tool's reply had no room for.
+        """Search the graph and return all rows found, best first, even those that the tool's reply has no room for.
 
-        `among` is a set to search in; `passages`, where the toolbox offers them, count for the meaning as the query
-        does.
+        `among` names a set to search in. `passages`, where the toolbox offers them, count for the meaning as much as
+        the query.
         """
         graph, session = self.graph, self._toolbox.session
         filters: dict[str, JsonValue] = {
@@ -232,20 +231,20 @@ class Workflow:
         return tuple(session.ranked(name, []))
 
     def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return those of some rows that match the question best, as searches rank here, and their scores."""
+        """Return the `k` rows that match the question best, ranked as searches rank here, and their scores."""
         session, query = self.session, self.question.text
         mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
         return self.graph.rank(rows, query, k, mode=mode)
 
     def count(self, tool: str, **arguments: JsonValue) -> CountedObservation:
-        """Run a tool and return what it gave, with the size of its whole result."""
+        """Run a tool and return its observation with the size of its whole result."""
         sets = self._toolbox.session.sets
         before = len(sets)
         observation = self.use(tool, **arguments)
         return CountedObservation(len(sets[-1]) if len(sets) > before else 0, observation)
 
     def present(self, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
-        """Return the first `k` of these rows that pass the filters as hits, best first, each with its reason."""
+        """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
         mask = self.graph.mask(self.question.node_types or None, self.question.where)
         rows = [row for row in reasons if mask is None or mask[row]][: self.question.k]
         return tuple(
@@ -254,24 +253,24 @@ class Workflow:
         )
 
     def plain(self) -> dict[int, str]:
-        """Return the rows that one search with the question's own words finds, best first, and that it was plain."""
+        """Return the rows that one search with the question's own words finds, best first, each with that reason."""
         question = self.question
         rows = self.search(question.text, question.k, node_types=question.node_types, where=question.where)
         return dict.fromkeys(rows, "found by plain search")
 
     def record(self, trajectory: Trajectory) -> None:
-        """Keep the trajectory of an agent that the course has sent out."""
+        """Record the trajectory of an agent that the course sent out."""
         self._asked.append(trajectory)
 
     def walk(self, step: Step) -> None:
-        """Keep a tool call that the course has made by itself."""
+        """Record a tool call that the course made by itself."""
         self._walked.append(step)
         self.run.tell(step)
 
     def fork(self, run: Run | None = None) -> Workflow:
-        """Return a part of the course for another thread, which keeps its own record; it has no set of tools' results.
+        """Return a part of the course for another thread. It keeps a record of its own, and no saved sets of its own.
 
-        `run` is what its calls are claimed from, where that is another.
+        Its calls are claimed from `run` where one is given, else from the same run.
         """
         part = copy.copy(self)
         part.run = self.run if run is None else run
@@ -279,7 +278,7 @@ class Workflow:
         return part
 
     def join(self, part: Workflow) -> None:
-        """Take in what a part has done, after what was done so far: in whose order is for the caller to choose."""
+        """Append the record of a part. The caller chooses the order in which several parts are joined."""
         self.notes += part.notes
         self.marks += part.marks
         self._walked += part._walked
@@ -319,7 +318,7 @@ def check_limits(graph: Graph, question: Question) -> None:
 
 
 class CountedObservation(NamedTuple):
-    """What a tool gave, and how many nodes there are in all."""
+    """The observation of a tool, and how many nodes its whole result has."""
 
     total: int
     observation: Observation

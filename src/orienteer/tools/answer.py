@@ -34,7 +34,7 @@ class AddToAnswer:
         self.spec = parameters.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Append what is not there yet, in the order given; a wrong name does not lose the right ones."""
+        """Append the nodes that are not there yet, in this order. A wrong name does not lose the right ones."""
         session = self._session
         notes: list[str] = []
         left_out = set(session.all_rows(parameters.texts(arguments, "except") or [], notes).tolist())
@@ -50,7 +50,7 @@ class AddToAnswer:
         return Observation("\n".join(lines), tuple(session.graph.ids[row] for row in fresh[:_LISTED]))
 
     def _wanted(self, references: list[str], notes: list[str]) -> list[int]:
-        """Return the rows that can be had, with a note for each reference that means nothing."""
+        """Return the rows of the references, with a note for each unknown one; raise where all are unknown."""
         wanted: list[int] = []
         failures: list[UsageError] = []
         for reference in references:
@@ -65,14 +65,14 @@ class AddToAnswer:
 
 
 class RemoveFromAnswer:
-    """Takes nodes back."""
+    """Takes nodes out of the answer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.spec = parameters.spec("remove_from_answer", _REMOVE, {"nodes": parameters.NODES}, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Remove what is there."""
+        """Remove the nodes that are in the answer."""
         session = self._session
         notes: list[str] = []
         gone = set(session.all_rows(parameters.texts(arguments, "nodes") or [], notes).tolist())
@@ -82,7 +82,7 @@ class RemoveFromAnswer:
 
 
 class Finish:
-    """The dedicated end (section 3); an empty answer is sent back once."""
+    """The end of a search (section 3). An empty answer is sent back once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -90,7 +90,7 @@ class Finish:
         self.spec = parameters.spec("finish", _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """End, unless the answer is empty and the agent was not yet reminded."""
+        """End, unless the answer is empty and the agent was not reminded yet."""
         session = self._session
         if not session.answer and session.saves_sets and not session.was_refused:
             session.was_refused = True

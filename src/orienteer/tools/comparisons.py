@@ -1,4 +1,4 @@
-"""Values of properties as people mean them: numbers, dates, years and prices compare, texts are equal or contained."""
+"""Values of properties compared as people mean them: numbers, dates and prices by size, texts by their words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
 
 
 def quantity(value: JsonValue) -> float:
-    """Return a number, a date or a price such as `$1,299.00` as a number; NaN for what is none of them."""
+    """Return a number, a date or a price such as `$1,299.00` as a number; NaN for anything else."""
     number = number_of(value)
     if not math.isnan(number) or not isinstance(value, str) or len(value) > _LONGEST:
         return number
@@ -52,9 +52,9 @@ def is_date(value: JsonValue) -> bool:
 
 
 def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
-    """Tell whether a property's value is as wanted; of a list any item may be, and none where it is to differ.
+    """Tell whether a property's value meets a comparison. Of a list one item has to; for `!=` all have to.
 
-    A year takes in every date of that year. Texts are compared without regard to case.
+    A year stands for every date of that year. Texts are compared without regard to case.
     """
     items = value if isinstance(value, list) else [value]
     if comparison == "contains":
@@ -68,7 +68,7 @@ def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool
 
 
 def _pair(item: JsonValue, wanted: str | float | bool) -> tuple[float, float]:
-    """Return both as numbers, a date as its year where it is held against a year."""
+    """Return both as numbers; a date that is compared with a year becomes its year."""
     number, other = quantity(item), quantity(wanted)
     return (
         (math.floor(number), other) if is_date(item) and other.is_integer() and not is_date(wanted) else (number, other)
@@ -83,9 +83,9 @@ def _is_same(item: JsonValue, wanted: str | float | bool) -> bool:
 
 
 def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
-    """Return the places of values in order: numbers, dates and prices first, then texts; what is missing comes last.
+    """Return the places of values in order: numbers, dates and prices first, then texts, then missing values.
 
-    What is tied stays as it stands.
+    Ties stay in their order.
     """
     numbers = [quantity(_first(value)) for value in values]
     counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
@@ -103,7 +103,10 @@ def _first(value: JsonValue) -> JsonValue:
 def aggregated(
     owners: NDArray[np.int64], numbers: NDArray[np.float64], size: int, how: Aggregate
 ) -> NDArray[np.float64]:
-    """Return for each of `size` owners what its numbers come to; NaN where it has none, but a count of 0."""
+    """Return the aggregate of each owner's numbers: (size,). Without numbers it is NaN, and a count is 0.
+
+    `owners` and `numbers` are (n,) and aligned; an owner is a place from 0 to `size`.
+    """
     is_number = ~np.isnan(numbers)
     owners, numbers = owners[is_number], numbers[is_number]
     counts = np.bincount(owners, minlength=size).astype(np.float64)

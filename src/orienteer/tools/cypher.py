@@ -58,7 +58,7 @@ class RunCypher:
         return Observation(reply.text(), tuple(ids))
 
     def _nodes(self, table: QueryTable) -> list[int]:
-        """Return the rows of the nodes, or of the ids, in the first column that holds nothing else; each once."""
+        """Return the nodes of the first column that holds only nodes or ids, each once, as rows of the graph."""
         for column in range(len(table.columns)):
             cells = [self._row(row[column]) for row in table.rows]
             nodes = [row for row in cells if row is not None]
@@ -72,13 +72,13 @@ class RunCypher:
         return self._session.graph.ids.find(value) if isinstance(value, str) else None
 
     def _cell(self, value: JsonValue, wide: int) -> str:
-        """Return a value on one line; nodes and edges are whole."""
+        """Return a value as one line, which is cut unless it is a node or an edge."""
         text = self._text(value)
         is_whole = isinstance(value, dict) and (set(value) >= _NODE or set(value) >= _EDGE)
         return flat(text) if is_whole else one_line(text, wide)
 
     def _text(self, value: JsonValue) -> str:
-        """Return a value as text: nodes as every reply shows them, edges as arrows, also within lists and paths."""
+        """Return a value as text: nodes as every reply shows them, edges as arrows, in lists and paths too."""
         graph = self._session.graph
         if isinstance(value, list) and any(isinstance(item, dict | list) for item in value):
             return f"[{', '.join(map(self._text, value))}]"

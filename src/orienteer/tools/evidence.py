@@ -27,7 +27,7 @@ GATHER = "gather_evidence"
 _ASK = (("filter", True), ("reports", "model"))
 """Options with which a retriever asks a model about what it finds."""
 _OF_QUESTION = ("k", "node_types", "where")
-"""What a call has among its options, and a retriever from the question."""
+"""Options of a call that a retriever has from the question."""
 _LIST = {"type": "array", "items": {"type": "string"}}
 _SPEC = ToolSpec(
     name=GATHER,
@@ -53,7 +53,7 @@ _TRIPLE = {"type": "array", "items": {"type": "string"}, "minItems": 3, "maxItem
 
 
 class GatherEvidence:
-    """Opens the retriever that a call names, and gives what it gathers as text with labels."""
+    """Gathers evidence with the retriever that a call names, and returns it as text with labels."""
 
     spec = _SPEC
 
@@ -61,9 +61,9 @@ class GatherEvidence:
         self._graph, self._session = graph, session
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Gather once more what a trajectory has gathered, without a model.
+        """Gather again what a trajectory has gathered, without a model.
 
-        Raises `BadOption` for what is no retriever here, or its options, and for a call that took a model.
+        Raises `BadOption` for an unknown retriever or option, and for a call that took a model.
         """
         options = cast(dict[str, Any], arguments.get("options", {}))
         if model_options := [f"{name}={value}" for name, value in options.items() if (name, value) in _ASK]:
@@ -83,7 +83,7 @@ class GatherEvidence:
 
 
 def _query(text: str, limits: Mapping[str, Any]) -> Query:  # Any: JSON
-    """Return the query of a call with the k and the filters that stand among its options. Raises `BadOption`."""
+    """Return the query of a call with the k and the filters among its options. Raises `BadOption`."""
     try:
         return Query.of(Question.model_validate({"text": text, **limits}))
     except ValidationError as error:
@@ -92,7 +92,7 @@ def _query(text: str, limits: Mapping[str, Any]) -> Query:  # Any: JSON
 
 
 def is_of_method(call: ToolCall) -> bool:
-    """Return whether a call's evidence is what a method found that is no retriever, and cannot be gathered again."""
+    """Tell whether a call's evidence came from a method that is no retriever, so that it cannot be gathered again."""
     try:
         arguments = decode(call.arguments)
     except ValueError:
@@ -101,7 +101,7 @@ def is_of_method(call: ToolCall) -> bool:
 
 
 def part_of(evidence: Evidence, part: Part) -> Evidence:
-    """Return the part of evidence that is asked for."""
+    """Return the text part or the graph part of evidence, or all of it."""
     return {"all": evidence, "text": evidence.semantic(), "graph": evidence.relational()}[part]
 
 
@@ -130,7 +130,7 @@ def observed(evidence: Evidence, graph: Graph, tokens: int = TOKENS) -> Observat
 
 
 class MatchTriples:
-    """Finds what matches triples of subject, predicate and object; `?x` and the like stand for anything."""
+    """Finds what matches triples of subject, predicate and object. `?x` and the like stand for anything."""
 
     spec = ToolSpec(
         name=MATCH,
@@ -151,7 +151,7 @@ class MatchTriples:
         self._graph = graph
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Match once more what a trajectory has matched."""
+        """Match again what a trajectory has matched."""
         triples = [TriplePattern(*triple) for triple in cast(list[list[str]], arguments["triples"])]
         spaces = Spaces(self._graph, cast(Mode, arguments.get("mode", AUTO)))
         match = TripleMatcher(self._graph, spaces).match(triples, run=Allowance())
@@ -159,7 +159,7 @@ class MatchTriples:
 
 
 def matching_arguments(triples: Sequence[TriplePattern], mode: Mode = AUTO, tokens: int = TOKENS) -> str:
-    """Return the arguments of the call that matches this, as JSON."""
+    """Return the arguments of the call that matches these triples, as JSON."""
     arguments: dict[str, Any] = {"triples": [list(triple) for triple in triples]}  # Any: JSON
     arguments |= {"mode": mode} if mode != AUTO else {}
     arguments |= {"tokens": tokens} if tokens != TOKENS else {}

@@ -70,7 +70,7 @@ class ScoredNode(NamedTuple):
 
 
 class NodeIdRetriever:
-    """Nodes for texts: by name first, then as the session's searches rank. A view names nodes and types its way."""
+    """Finds nodes for texts: by name first, then as the session's searches rank. A view has its own names and types."""
 
     def __init__(self, session: Session, *, view: View | None = None) -> None:
         self._session = session
@@ -83,7 +83,7 @@ class NodeIdRetriever:
             self._identifiers, self._schema = identifiers(session.graph, view), viewed_schema(self._schema, view)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the best nodes of each query; what could not be done as asked is said beneath them."""
+        """Return the best nodes of each query, and notes on what could not be done as asked."""
         notes: list[str] = []
         queries = cast(list[str], arguments["queries"])  # checked against the schema before the tool runs
         if not queries:
@@ -125,7 +125,7 @@ class NodeIdRetriever:
         return [*(ScoredNode(row, _SURE) for row in sure), *others]
 
     def _called(self, text: str) -> list[int]:
-        """Return the rows of just this name, alias or identifier; of those that only punctuation parts, the nearest."""
+        """Return the rows of just this name, alias or identifier; of names that differ in punctuation, the nearest."""
         return link(self._session.graph, text, Policy(identifiers=self._identifiers))
 
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
@@ -137,7 +137,7 @@ class NodeIdRetriever:
         ]
 
     def _reply(self, topk: int, hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]) -> Observation:
-        """Return as many places of every list as there is room for, one at the least, the best of each list first."""
+        """Return as many places of every list as there is room for, at least one, best first."""
         shown = [[self._shown(hit) for hit in hits] for hits in hits_by_query]
         room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
@@ -163,7 +163,7 @@ class NodeIdRetriever:
 
 
 def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
-    """Return the `k` nodes that are likest to a text by words and by letters, words that no node has as they may be."""
+    """Return the `k` nodes that are most like a text, by words and by letters. Unknown words are read as near ones."""
     words = QueryWords(graph, text)
     groups = [[posting.term for posting in postings] for postings in words.postings.values()]
     for word in words.unknown:
@@ -183,6 +183,6 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
 
 
 def _alike(graph: Graph, folded: str, row: int) -> float:
-    """Return how alike a text and the nearest of a node's names are, from 0 to 1."""
+    """Return how alike a text and the nearest of a node's names are, letter by letter, from 0 to 1."""
     names = (graph.names[row], *graph.aliases_at(row))
     return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

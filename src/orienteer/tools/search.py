@@ -55,7 +55,7 @@ class SearchInGraph:
         self.spec = parameters.spec("search_in_graph", _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the best nodes, the words that each has, and which words the graph does not hold at all."""
+        """Return the best nodes with the words that each has, and the words that are not in the graph."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         query = parameters.text(arguments, "query") or ""
@@ -95,7 +95,7 @@ class SearchInGraph:
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words; where the tools are ours, those with all words before those with some."""
+        """Return the best rows by words. Among our own tools, those with all words come first."""
         index = self._session.graph.text_index
         rows = index.search(words.terms, k, among=among, mask=mask).rows
         if self._is_plain or len(words.postings) < 2:
@@ -131,7 +131,7 @@ class SearchInNeighborhood:
         self.spec = parameters.spec("search_in_neighborhood", description, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the neighbours: counts by kind, then a page, those with all the words first."""
+        """Return the neighbours: counts by kind of edge, then a page of them, those with all the words first."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         reference = parameters.text(arguments, "node") or ""
@@ -227,7 +227,7 @@ def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
 
 
 class Coverage(NamedTuple):
-    """Which of a query's words a node has."""
+    """How many of a query's words a node has, and which it lacks."""
 
     number: int
     of: int
@@ -241,7 +241,7 @@ class Coverage(NamedTuple):
 
 
 class QueryWords:
-    """A query's words, ready to explain hits."""
+    """The words of a query, which explain its hits."""
 
     def __init__(self, graph: Graph, query: str) -> None:
         self._graph, self.query = graph, query
@@ -259,7 +259,7 @@ class QueryWords:
         self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
 
     def full(self, rows: Rows) -> Rows:
-        """Return those of some sorted rows that have every word that says something."""
+        """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result."""
         if self.unknown:
             return rows[:0]
         for postings in self.postings.values():
@@ -268,7 +268,7 @@ class QueryWords:
         return rows
 
     def full_in(self, among: Rows | None) -> Rows:
-        """Return the rows that have every word that says something, of the whole graph or among some."""
+        """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
         if among is not None:
             return self.full(among)
         index = self._graph.text_index
@@ -276,7 +276,7 @@ class QueryWords:
         return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
 
     def coverages(self, rows: Rows) -> list[Coverage]:
-        """Tell for each row which words it has."""
+        """Return for each row which words it has, in the order of `rows`."""
         order = np.argsort(rows)
         ascending = rows[order]
         has: dict[str, set[int]] = {}
@@ -291,7 +291,7 @@ class QueryWords:
         return coverages
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
-        """Return the part of a node's text that shows the match best."""
+        """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
         return snippet(self._graph.texts[row], self.weights, self._graph.tokenizer.terms_of, width=width)
 
 

@@ -1,4 +1,4 @@
-"""`select`: a set made of sets, of names or of types, kept to what meets conditions, put in order, cut. For plans."""
+"""`select`: makes a set of sets, of a name or of types, keeps what meets conditions, orders it, cuts it. For plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DESCRIPTION = (
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "contains")
 AGGREGATES = ("count", "sum", "mean", "min", "max")
 OWN = ("name", "text")
-"""What every node has, read where no property is called so."""
+"""Fields of every node, which are read where no property has the name."""
 _TEXT = {"type": "string"}
 _CONDITION = {
     "type": "object",
@@ -52,7 +52,7 @@ _ORDER = {
 }
 _SHOWN = 5
 SECONDS = 10.0
-"""Reading values ends here."""
+"""How long the values of properties may be read."""
 _BLOCK = 20_000  # rows between two looks at the clock
 
 
@@ -75,7 +75,7 @@ class Select:
         self.spec = parameters.spec("select", _DESCRIPTION, properties)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return how many nodes are left, the first of them, and the set that they are kept as."""
+        """Return how many nodes are left, the first of them, and the set that they are saved as."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         until = time.monotonic() + self._seconds
@@ -97,7 +97,7 @@ class Select:
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 
     def _base(self, arguments: Mapping[str, JsonValue], notes: list[str]) -> Rows:
-        """Return what is begun with, a set's own order kept. Raises `UnknownNode`, `BadOption`."""
+        """Return the rows to begin with, a set in its own order. Raises `UnknownNode`, `BadOption`."""
         session, graph = self._session, self._session.graph
         if named := parameters.text(arguments, "named"):
             if not (rows := graph.candidates(named)):
@@ -118,7 +118,7 @@ class Select:
         return rows[np.array(keep, np.bool_)]
 
     def _values(self, rows: Rows, name: str, until: float) -> list[JsonValue]:
-        """Return a property of these nodes, None where one has none. Raises `UnknownProperty`, `BadOption`."""
+        """Return a property of each node, None for a node without it. Raises `UnknownProperty`, `BadOption`."""
         graph = self._session.graph
         property_name = property_of(graph, name)
         values: list[JsonValue] = []
@@ -147,7 +147,7 @@ class Select:
         return rows[np.argsort(lowest, kind="stable")]
 
     def _around(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> NDArray[np.float64]:
-        """Return for each row what its distinct neighbours come to."""
+        """Return for each row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
         edges, types = order.get("edge_types"), order.get("node_types")
         entries = graph.entries(
@@ -169,7 +169,7 @@ class Select:
 
 
 def property_of(graph: Graph, name: str) -> str:
-    """Return a property by its name, case and signs between words aside. Raises `UnknownProperty` with near ones."""
+    """Return a property by its name, whatever its case and punctuation. Raises `UnknownProperty` with near names."""
     names: Sequence[str] = (*graph.properties.names, *OWN)
     if name in names:
         return name

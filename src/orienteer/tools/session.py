@@ -33,40 +33,40 @@ _ALIKE = 0.75  # how much a type must look like the one that was written, to be 
 
 @dataclass(slots=True)
 class Session:
-    """One agent's dealings with one graph. Not shared among threads."""
+    """What one agent has done with one graph. Not safe to share among threads."""
 
     graph: Graph
     reply_tokens: int = REPLY_TOKENS
     saves_sets: bool = True
     mode: Mode = "lexical"
-    """How searches rank where the model does not say; another one than words needs vectors."""
+    """How searches rank where the model does not say. All modes but `lexical` need vectors."""
     offers_mode: bool = False
     """Whether the model may say how a search is to rank."""
     offers_passages: bool = False
-    """Whether a search takes passages, whose meaning counts beside the query's."""
+    """Whether a search takes passages, whose meaning counts beside that of the query."""
     sets: list[Rows] = field(default_factory=list)
-    """Whole results, each in row order: what a walk starts from."""
+    """Whole results, each (n,) rows, ascending: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list)
-    """Those rows of each that were shown, best first: the order in which an answer takes them."""
+    """The rows of each set that were shown, best first: an answer takes them in this order."""
     answer: list[int] = field(default_factory=list)
-    """Rows in the order in which they were chosen: the order is the ranking."""
+    """Rows in the order in which they were chosen, which is the ranking."""
     reasons: dict[int, str] = field(default_factory=dict)
     """Why a row was chosen, in the agent's words."""
     is_finished: bool = False
     comment: str = ""
     was_refused: bool = False
-    """An empty answer was sent back once."""
+    """Whether an empty answer was sent back already; it is only once."""
     run: Run | None = None
-    """Who pays where a server embeds what is searched for; None where nobody counts."""
+    """The run that pays where a server embeds queries; None where nobody counts."""
     spent: Usage = Usage()
-    """What that has come to."""
+    """What embedding queries has cost."""
     goes_by_words: bool = False
-    """A replayed search goes by words, for that is how it went."""
+    """Whether a replayed search ranks by words, because the recorded one did."""
     unpaid: int = 0
-    """Searches that went by words, for the budget had no call left to embed what they were for."""
+    """Searches that ranked by words because the budget had no call left to embed their query."""
 
     def payable(self, mode: Mode, query: str, notes: list[str], *, passages: Sequence[str] = ()) -> Mode:
-        """Return how a search can rank: as asked, its vector made and paid for, else by words, said in `notes`."""
+        """Return how a search can rank: in this mode, its vector made and paid for; else by words, with a note."""
         if mode == "lexical" or not query.strip() or self._paid(query, passages):
             return mode
         self.unpaid += 1
@@ -89,9 +89,9 @@ class Session:
         return [f"{what}: the budget had no call left to embed what was searched for"] if number else []
 
     def save(self, rows: Rows, *, first: Rows | None = None) -> str:
-        """Keep a whole result and return its name; empty where this session keeps none.
+        """Save a whole result and return its name; empty where this session saves none.
 
-        `first` holds those of the rows that were shown, best first.
+        `first` holds the rows that were shown, best first.
         """
         if not self.saves_sets:
             return ""
@@ -100,7 +100,7 @@ class Session:
         return f"@{len(self.sets)}"
 
     def ranked(self, reference: str, notes: list[str]) -> list[int]:
-        """Return the rows that a reference means, those of a saved set best first. Raises as `rows` does."""
+        """Return the rows that a reference means, a saved set with its best rows first. Raises as `rows` does."""
         rows = self.rows(reference, notes)
         if not self._is_set(reference.strip()):
             return [int(row) for row in rows]
@@ -116,8 +116,8 @@ class Session:
     ) -> Rows:
         """Return the rows that a reference means: `@3`, an id, a name, or `name (Type)`.
 
-        Of several nodes with one name those stay that have an edge passing the filters; what was chosen is said in
-        `notes`. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
+        Of several nodes with one name, those with an edge that passes the filters are taken, and a note says so.
+        Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
         text = reference.strip()
         if self._is_set(text):
@@ -148,7 +148,7 @@ class Session:
         return int(digits) if digits.isdecimal() and len(digits) < 9 else 0
 
     def _named(self, text: str, notes: list[str]) -> list[int]:
-        """Return the candidates for a name; `name (Type)`, `[id]` and both together are what replies show."""
+        """Return the candidates for a name, or for what replies show: `name (Type)`, `[id]`, or both together."""
         graph = self.graph
         inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
         if rows := graph.candidates(inner) or self._typed(inner, notes):
@@ -170,7 +170,7 @@ class Session:
         return [row for row in self.graph.candidates(name) if wanted[self.graph.node_types[row]]]
 
     def _with_edges(self, rows: Sequence[int], mask: Mask | None, kinds: KindMask | None) -> list[int]:
-        """Keep the rows that have an edge passing the filters, or all where none has."""
+        """Return the rows that have an edge which passes the filters; all rows where none has."""
         passing = []
         for row in rows:
             entries = self.graph.adjacency.entries(np.array([row], np.int32), kinds)
@@ -180,7 +180,7 @@ class Session:
         return passing or list(rows)
 
     def refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
-        """Raise the error that lists what a name may mean."""
+        """Raise `AmbiguousNode`, which lists the nodes that a name may mean."""
         graph = self.graph
         listed = "; ".join(
             f"[{graph.ids[row]}] {one_line(graph.names[row])} ({graph.type_at(row)})" for row in rows[:8]
@@ -190,16 +190,16 @@ class Session:
     def all_rows(
         self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
     ) -> Rows:
-        """Return the rows of several references together."""
+        """Return the rows of several references together: (n,), ascending."""
         parts = [self.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
-        """Return the node types meant, near forms corrected and said. Raises `UnknownType`."""
+        """Return the node types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
         return [self._type(name, notes, self.graph.types.node_numbers, self.graph.types.nodes) for name in names]
 
     def edge_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
-        """Return the edge types meant, near forms corrected and said. Raises `UnknownType`."""
+        """Return the edge types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
         return [self._type(name, notes, self.graph.types.edge_numbers, self.graph.types.edges) for name in names]
 
     def _type(
@@ -228,7 +228,7 @@ def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> Unkn
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
-    """Return an error about a type, with the types that these nodes do have."""
+    """Return an error about a type with the edge types and node types around these nodes added."""
     counts = graph.counts(graph.adjacency.entries(rows)) if len(rows) else {}
     here = ", ".join(
         dict.fromkeys(f"{graph.schema.label(kind.edge_type)} ({kind.direction}) {kind.node_type}" for kind in counts)
@@ -237,7 +237,7 @@ def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
 
 
 class ReplyLines:
-    """Lines of a reply, kept under the budget; the state of the answer always ends it."""
+    """The lines of a reply, under a budget of tokens. Its last line is the state of the answer."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -248,7 +248,7 @@ class ReplyLines:
         self.shown: list[int] = []
 
     def say(self, line: str) -> bool:
-        """Add a line; False, and nothing added, where the budget is spent."""
+        """Add a line where there is room; return whether there was."""
         if len(line) + 1 > self._left:
             return False
         self._left -= len(line) + 1
@@ -256,17 +256,17 @@ class ReplyLines:
         return True
 
     def say_all(self, lines: Iterable[str]) -> None:
-        """Add lines for as long as there is room."""
+        """Add lines up to the first without room."""
         for line in lines:
             if not self.say(line):
                 return
 
     def width(self, rows: int) -> int:
-        """Return how wide the snippets of this many rows can be, for all to fit."""
+        """Return how many characters each snippet of so many rows can have for all of them to fit."""
         return max(_SHORTEST_SNIPPET, min(SNIPPET, self._left // max(rows, 1) - _LINE))
 
     def list(self, rows: Sequence[int], lines: Iterable[str]) -> None:
-        """Add one line a row; say how many did not fit."""
+        """Add a line for each row, and how many did not fit."""
         for place, (row, line) in enumerate(zip(rows, lines, strict=True)):
             if not self.say(line):
                 self._left += _REST
@@ -283,7 +283,7 @@ class ReplyLines:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, of which there may be one."""
+    """Return a number with its noun, which gets an s unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -63,14 +63,14 @@ def _properties(node: Node) -> Iterator[str]:
 
 
 class ReadSchema:
-    """The types."""
+    """What the graph is made of."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         self.spec = parameters.spec("schema", _SCHEMA, {})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the types."""
+        """Return the node types and edge types, as many as fit."""
         reply = ReplyLines(self._session)
         lines = schema_lines(self._session.graph)
         reply.list(range(len(lines)), lines)
@@ -78,10 +78,10 @@ class ReadSchema:
 
 
 class SearchPassages:
-    """A search by somebody who reads texts: passages whole, where `search_in_graph` shows a line of a node."""
+    """A search for readers: it shows passages whole, where `search_in_graph` shows one line of a node."""
 
     def __init__(self, session: Session, k: int, *, has_filters: bool = False) -> None:
-        """Without filters it finds passages alone, in a graph without passages any node."""
+        """Without filters it finds passages only; in a graph without passages, any node."""
         self._session, self._k = session, k
         properties = {"query": parameters.query(session.mode), "k": {**parameters.count(k), "default": k}}
         if has_filters:

@@ -35,7 +35,7 @@ GROUNDING_TOKENS = 6_000
 
 
 class Toolbox:
-    """The tools of one agent. Not shared among threads: their session holds its sets and its answer."""
+    """The tools of one agent. Not safe to share among threads: their session holds its sets and its answer."""
 
     def __init__(self, session: Session, tools: Iterable[Tool], spec: ToolboxSpec | None = None) -> None:
         self.session, self.spec = session, spec
@@ -55,11 +55,10 @@ class Toolbox:
         offers_passages: bool = False,
         more: tuple[str, ...] = (),
     ) -> Toolbox:
-        """Return all tools over a graph, and where asked for `cypher`, which is an extra, and `select`, for plans.
+        """Return all tools over a graph; on request also `cypher`, which is an extra, and `select`, which is for plans.
 
-        Searches rank by `mode`, or as the model says where it is offered the choice: None offers it where there are
-        vectors. They take passages where that is asked for. `more` are tools of installed packages, by name. Raises
-        `BadOption` where there is none of a name.
+        Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
+        `more` names tools of installed packages. Raises `BadOption` where no package has one of them.
         """
         offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(
@@ -110,7 +109,7 @@ class Toolbox:
     def observe(self, call: ToolCall) -> Observation:
         """Run a model's call, unless the time of the question is over.
 
-        Its mistakes come back to it as text; ours propagate.
+        The model's mistakes are returned to it as text; our own errors propagate.
         """
         left = self.session.run.seconds_left() if self.session.run is not None else None
         if left is not None and left <= 0:
@@ -135,7 +134,7 @@ class Toolbox:
         return observation
 
     def close(self) -> None:
-        """End what tools keep running, as the process that a model's code runs in. Closing twice is no fault."""
+        """End what the tools keep running, such as the process for a model's code. Closing twice is harmless."""
         for tool in self._tools.values():
             if isinstance(tool, Closing):
                 tool.close()
@@ -147,7 +146,7 @@ class Toolbox:
 
 
 def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
-    """Return the tool that an installed package registers under a name. Raises `BadOption`."""
+    """Return the tool that an installed package registers under this name. Raises `BadOption`."""
     make = load("tools", name, taken)
     if make is None:
         names = ", ".join(registered("tools", taken)) or "none"
@@ -159,7 +158,7 @@ def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
 
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
-    """Return ARK's tools as its paper has them; `parameters` are those of its second search, none where it has none."""
+    """Return ARK's tools as its paper has them. `parameters` are those of its second search, which needs some."""
     session = Session(graph, saves_sets=False, mode=mode)
     tools: list[Tool] = [SearchInGraph(session, is_plain=True)]
     if parameters:
@@ -169,7 +168,7 @@ def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> To
 
 
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:
-    """Return the search of passages, and where an agent ends by it the tools of the answer."""
+    """Return the search of passages; with `has_answer` also the tools by which an agent answers and ends."""
     session = Session(graph, PASSAGES_TOKENS, saves_sets=False, mode=mode)
     search = SearchPassages(session, k, has_filters=has_filters)
     answer: tuple[Tool, ...] = (AddToAnswer(session, is_plain=True), Finish(session)) if has_answer else ()
@@ -178,7 +177,7 @@ def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False
 
 
 def open_grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> Toolbox:
-    """Return node retriever and searches, and where asked for Cypher, which is an extra."""
+    """Return the node retriever and the searches; on request also Cypher, which is an extra."""
     session = Session(graph, GROUNDING_TOKENS, saves_sets=False, mode=mode)
     tools: list[Tool] = [NodeIdRetriever(session), SearchInGraph(session), SearchInNeighborhood(session)]
     if offers_cypher:
@@ -190,7 +189,7 @@ def open_grounding(graph: Graph, mode: Mode, *, offers_cypher: bool = False) -> 
 
 
 def open_gathering(graph: Graph, mode: Mode = "lexical", *, offers_triples: bool = False) -> Toolbox:
-    """Return a retriever's search as a tool, and where asked for triples that are matched."""
+    """Return the searches of retrievers as a tool; on request also the matching of triples."""
     from orienteer.tools.evidence import GatherEvidence, MatchTriples  # knows every retriever
 
     session = Session(graph, saves_sets=False, mode=mode)
@@ -203,7 +202,7 @@ def open_gathering(graph: Graph, mode: Mode = "lexical", *, offers_triples: bool
 def open_scouting(
     graph: Graph, mode: Mode, config: CodeConfig, *, has_code: bool = True
 ) -> tuple[Toolbox, CodeInterpreter | None]:
-    """Return GraphScout's tools, and the one that runs code, where there is one. Raises as `CodeInterpreter`."""
+    """Return GraphScout's tools, and the one that runs code, if any. Raises as `CodeInterpreter` does."""
     from orienteer.tools.code.interpreter import CodeInterpreter
 
     session = Session(graph, saves_sets=False, mode=mode)
@@ -221,9 +220,9 @@ def open_scouting(
 
 
 def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False) -> Toolbox:
-    """Return the toolbox that a trajectory names. Raises `BadInput` for one that there is not, and its options.
+    """Return the toolbox that a trajectory names. Raises `BadInput` for an unknown one, or for unknown options.
 
-    Unless its limits are trusted, code runs within the default ones where they are lower.
+    Unless its limits are trusted, code runs within the default ones where these are lower.
     """
     if spec.name not in _OPENERS:
         raise BadInput(
@@ -242,16 +241,16 @@ def open_toolbox(graph: Graph, spec: ToolboxSpec, *, trusts_limits: bool = False
 
 
 def code_config(trajectory: Trajectory) -> CodeConfig:
-    """Return how the code of a trajectory was run, and by what view; the default where none was.
+    """Return how the code of a trajectory was run, and in which view; the default where no code was run.
 
-    Raises `BadInput` where that cannot be read.
+    Raises `BadInput` where the trajectory does not say so in a form that can be read.
     """
     spec = trajectory.toolbox
     return _code_config(spec.options) if spec is not None and spec.name == "scouting" else CodeConfig()
 
 
 def lowered_limits(trajectory: Trajectory) -> LoweredLimits:
-    """Return how the code of a trajectory is run where its limits are not trusted. Raises as `code_config`."""
+    """Return how to run the code of a trajectory whose limits are not trusted. Raises as `code_config` does."""
     return lowered(code_config(trajectory))
 
 
@@ -278,6 +277,6 @@ _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
 
 @cache
 def _checked(name: str) -> Callable[..., Toolbox]:
-    """Return an opener that checks the types of its options: a trajectory may come from somebody else."""
+    """Return the opener of a toolbox, which checks the types of its options: somebody else may have written them."""
     check = validate_call(config=ConfigDict(arbitrary_types_allowed=True))
     return check(_OPENERS[name])

@@ -43,7 +43,7 @@ LONGEST_WALK = 4
 
 
 class StepResult(NamedTuple):
-    """Where a step leads."""
+    """The nodes that a step reaches: three arrays of (n,), by row ascending."""
 
     rows: Rows
     members: NDArray[np.int64]
@@ -55,7 +55,7 @@ class StepResult(NamedTuple):
 def step(
     graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | None, kinds: KindMask | None
 ) -> StepResult:
-    """Walk one step from a set, given how many walks end at each of its rows."""
+    """Walk one step from a set. `paths` is (n,): how many walks end at each of `rows`, which are ascending."""
     entries = graph.adjacency.entries(rows, kinds)
     if mask is not None:
         entries = entries.where(mask[entries.neighbor])
@@ -71,7 +71,7 @@ def step(
 
 
 class Follow:
-    """A walk along named edges."""
+    """A walk of several steps along edges of given types."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -84,7 +84,7 @@ class Follow:
         self.spec = parameters.spec("follow", _FOLLOW, properties, ["start", "steps"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the size of each step's set, then the last one by distinct members, ties said."""
+        """Return the size of each step's set, then the last set ranked by distinct members, with its ties."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
@@ -145,12 +145,12 @@ class Follow:
 
 
 def _what(count: int, node_type: str | None = None) -> str:
-    """Return how many nodes there are, a type by its name as it is."""
+    """Return how many nodes there are, of a type by its own name."""
     return f"{count} {node_type}" if node_type else counted(count, "node")
 
 
 class IntersectNodes:
-    """Common neighbours."""
+    """The nodes that touch all of several nodes or sets."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -168,7 +168,7 @@ class IntersectNodes:
         )
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return full matches with the edges that make them, else the best partial ones."""
+        """Return the nodes that touch all groups, with the edges; where there are none, those that touch most."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         types, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
@@ -200,7 +200,7 @@ class IntersectNodes:
         return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
 
     def _edges(self, row: int, groups: Sequence[Rows], kinds: NDArray[np.bool_] | None) -> str:
-        """Return the edges that join a node to each group, for they decide which match is meant."""
+        """Return the edges that join a node to each group: they tell one match from another."""
         graph = self._session.graph
         entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
         parts = []
@@ -222,7 +222,7 @@ class IntersectNodes:
 
 
 class FindPaths:
-    """Connections between two nodes."""
+    """The shortest paths between two nodes."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -236,7 +236,7 @@ class FindPaths:
         self.spec = parameters.spec("paths", _PATHS, properties, ["a", "b"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return the shortest paths, or that there is none of this length."""
+        """Return the shortest paths, or that there are none of this length."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         ends = [session.rows(parameters.text(arguments, end) or "", notes) for end in ("a", "b")]
@@ -266,12 +266,12 @@ class FindPaths:
 
 
 def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:
-    """Mark those of some rows that belong to a group."""
+    """Mark the rows that belong to a group. `group` is ascending; returns (len(rows),) of bool."""
     if not len(group):
         return np.zeros(len(rows), np.bool_)
     return np.asarray(group.take(group.searchsorted(rows), mode="clip") == rows)
 
 
 def _end(edge: Edge, node_id: str) -> str:
-    """Return the end of an edge that is not this node."""
+    """Return the other end of an edge."""
     return edge.target if edge.source == node_id else edge.source

@@ -49,14 +49,14 @@ class CodeConfig(Options):
 
 
 class LoweredLimits(NamedTuple):
-    """A configuration from somebody else, and what of it is not granted."""
+    """Somebody else's configuration with lower limits, and notes on which limits were lowered."""
 
     config: CodeConfig
     notes: tuple[str, ...]
 
 
 def lowered(config: CodeConfig) -> LoweredLimits:
-    """Return a configuration with no limit above the default one: who wrote a trace does not say what it may take."""
+    """Return a configuration with no limit above the default: the writer of a trace does not grant limits."""
     own = CodeConfig()
     high = {name: getattr(config, name) for name in _LIMITS if getattr(config, name) > getattr(own, name)}
     notes = (f"{name} is {high[name]:,} in the trace: replayed with {getattr(own, name):,}" for name in high)

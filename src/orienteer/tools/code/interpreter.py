@@ -63,18 +63,18 @@ _NODE, _EDGE = {"id", "type", "name", "properties"}, {"source", "type", "target"
 
 
 class _Earlier(NamedTuple):
-    """Code that has a part in the state as it is."""
+    """Code that ran before and shaped the state of the interpreter."""
 
     code: str
     is_well: bool
-    """It ran to its end."""
+    """Whether it ran to its end."""
 
 
 class CodeInterpreter:
-    """The tool of one agent: its code's state lasts until it is closed. Not shared among threads."""
+    """The tool of one agent, whose code keeps its state until the tool is closed. Not safe to share among threads."""
 
     def __init__(self, session: Session, config: CodeConfig | None = None) -> None:
-        """Raises `MissingExtra` and `UnsafeSandbox`: here, before a model is paid."""
+        """Raises `MissingExtra` and `UnsafeSandbox` here, before a model is paid."""
         self.config = config or CodeConfig()
         self.spec = SPEC
         self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
@@ -92,11 +92,11 @@ class CodeInterpreter:
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What a trajectory keeps of it: `sandbox monty`, each tier that code ran in."""
+        """What a trajectory keeps of it: a mark such as `sandbox monty` for each tier that ran code."""
         return tuple(f"sandbox {interpreter.tier}" for interpreter in self._opened)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return what code printed, or what it died of with the line; the nodes are those whose ids it showed."""
+        """Return what the code printed and its error with the line; the nodes are those whose ids it showed."""
         code = parameters.text(arguments, "code")
         if code is None:
             return Observation("There is no code to run.", error="CodeError")
@@ -110,11 +110,11 @@ class CodeInterpreter:
         return self._reply(ran, notes)
 
     def close(self) -> None:
-        """End the processes. Closing twice is no fault."""
+        """End the processes. Closing twice is harmless."""
         _close(self._opened)
 
     def _open(self, tier: Choice) -> None:
-        """Open a tier and have it start, for only then is it known whether this machine can hold it."""
+        """Open a tier and start it: only then is it known whether this machine can contain it."""
         self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
         self._opened[-1].run("")
 
@@ -125,7 +125,7 @@ class CodeInterpreter:
         return ran
 
     def _moved(self, code: str, before: RunResult, notes: list[str]) -> RunResult:
-        """Return what code gives in the second tier, once the code that made the state has run there as well."""
+        """Run earlier code again in the second tier, for its state, then this code, and return what it gives."""
         earlier = self._earlier[:-1]
         try:
             self._open("cpython")
@@ -154,14 +154,14 @@ class CodeInterpreter:
 
 
 def _unfenced(code: str) -> str:
-    """Return code without the fence of a Markdown block about it, which models write; each line keeps its number."""
+    """Return code without the fence of a Markdown block, which models write. Lines keep their numbers."""
     first, *lines = code.rstrip().split("\n")
     is_fenced = first.lstrip().startswith(_FENCE) and bool(lines) and lines[-1].strip() == _FENCE
     return "\n".join(["", *lines[:-1]]) if is_fenced else code
 
 
 def _kind(ran: RunResult) -> str | None:
-    """Return what kind of error a run ended in; None where it ended well."""
+    """Return the kind of error that a run ended in; None where it ended well."""
     if ran.is_lost:
         return "CodeStopped"
     if ran.missing is not None:
@@ -175,7 +175,7 @@ def _close(opened: Sequence[Interpreter]) -> None:
 
 
 class ServedCypher:
-    """Answers the queries of one run of code after the other. Not shared among threads."""
+    """Answers the queries of a model's code, one run after the other. Not safe to share among threads."""
 
     def __init__(self, graph: Graph, *, rows: int, view: View | None) -> None:
         """Raises `MissingExtra` without the extra `cypher`."""
@@ -184,12 +184,12 @@ class ServedCypher:
         self._ends = 0.0
         self._number = self._characters = 0
         self.notes: list[str] = []
-        """What the run was not given, or was read otherwise than written."""
+        """What the run did not get, and what was not read as it was written."""
         self.returned: list[QueryTable] = []
-        """What the run was given, the first of it where that is a great deal."""
+        """The answers that the run got; of very many, the first ones."""
 
     def begin(self, seconds: float) -> None:
-        """Forget the run before, and give the next one some seconds."""
+        """Forget the run before, and give the next one so many seconds."""
         self._ends = time.monotonic() + seconds
         self._number = 0
         self._characters = 0
@@ -213,7 +213,7 @@ class ServedCypher:
         return [dict(zip(table.columns, map(_flat, row), strict=True)) for row in table.rows]
 
     def _keep(self, table: QueryTable) -> None:
-        """Keep an answer, if there is room: a run may ask hundreds of times for the largest that there is."""
+        """Keep an answer if there is room: a run may ask for the largest one hundreds of times."""
         self._characters += len(json.dumps(table.rows))
         if self._characters <= _MOST_KEPT:
             self.returned.append(table)

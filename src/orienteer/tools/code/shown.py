@@ -1,4 +1,4 @@
-"""Which nodes a run of code has shown: whole ids in what it printed, then those of a short result."""
+"""Which nodes a run of code has shown: those whose whole ids it printed, then those of a short result."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class ShownNodes:
         self._identifiers = None if view is None else identifiers(graph, view)
 
     def nodes(self, printed: str, returned: Sequence[QueryTable]) -> tuple[str, ...]:
-        """Return ids of nodes: those printed, in order, then those of the rows where these are few; 100 at the most.
+        """Return the ids of nodes that were printed, in order, then those in the rows where these are few; at most 100.
 
-        A bare number counts as a number: `250` is rather how many there are than which.
+        A bare number is no id: `250` rather says how many there are than which one.
         """
         values = list(dict.fromkeys(_texts(returned)))
         printed_nodes: dict[str, None] = {}
@@ -60,7 +60,7 @@ class ShownNodes:
 
 
 def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
-    """Return what may be an id in a text, in order: what stands in quotes, as in lists and dicts, words, and values."""
+    """Return what may be an id in a text, in order: quoted text, as in lists and dicts, words, and values."""
     places = [(match.start(), match[1] or match[2]) for match in _QUOTED.finditer(printed)]
     for match in _WORD.finditer(printed):
         places += [(match.start(), word) for word in (match[0], match[0].strip(_AROUND)) if not word.isdigit()]
@@ -71,7 +71,7 @@ def _words(printed: str, values: Iterable[str]) -> Iterator[str]:
 
 
 def _places(value: str, printed: str) -> Iterator[int]:
-    """Return where a value stands that is no part of a longer id: `a|b` and `a->b` hold `a`; `a:b` and `a-b` do not."""
+    """Yield the places of a value that is no part of a longer id: `a|b` and `a->b` hold `a`, not so `a:b` and `a-b`."""
     at = printed.find(value) if value else -1
     while at >= 0:
         if not (_GOES_BEFORE.match(printed, at - 1, at) or _GOES_ON.match(printed, at + len(value))):
@@ -80,7 +80,7 @@ def _places(value: str, printed: str) -> Iterator[int]:
 
 
 def _texts(returned: Sequence[QueryTable]) -> Iterator[str]:
-    """Return every text of the rows that may be an id: a value, one in a list or a map, the `id` of a node."""
+    """Yield every text of the rows that may be an id: a value, one in a list or a map, the `id` of a node."""
     for table in returned:
         for row in table.rows:
             for value in row:
