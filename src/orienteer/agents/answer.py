@@ -111,7 +111,8 @@ def ask(
     try:
         reply, _, done = ask_model(model, run.final(), begun, agent=None)
     except (BudgetExhausted, ModelError) as error:
-        return _failed(result, error)
+        trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
+        return result.model_copy(update={"trajectories": trajectories, "notes": notes})
     parts = read(" ".join(after_thinking(reply.message.content or "").split()))
     notes = parts.notes if parts.text else ("no answer: the model said nothing",)
     notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
@@ -205,15 +206,6 @@ def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> 
     if parts.notes:
         return (f"the answer cites what is not {where}: {', '.join(parts.notes)}",)
     return () if parts.cited or NOT_THERE in parts.text.casefold() else (f"the answer cites {nothing}",)
-
-
-def _failed(result: Result, error: BudgetExhausted | ModelError) -> Result:
-    return result.model_copy(
-        update={
-            "trajectories": (*result.trajectories, *error.trajectories),
-            "notes": (*result.notes, f"no answer: {error}"),
-        }
-    )
 
 
 def _hits(result: Result) -> str:

@@ -39,7 +39,7 @@ from orienteer.records import (
     ToolCall,
     Trajectory,
 )
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval.graph_text import present_all
 from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
@@ -245,12 +245,7 @@ class Workflow:
 
     def present(self, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
         """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
-        mask = self.graph.mask(self.question.node_types or None, self.question.where)
-        rows = [row for row in reasons if mask is None or mask[row]][: self.question.k]
-        return tuple(
-            present(self.graph, row, score=len(rows) - place, query=self.question.text, why=reasons[row])
-            for place, row in enumerate(rows)
-        )
+        return present_all(self.graph, self.question, reasons)
 
     def plain(self) -> dict[int, str]:
         """Return the rows that one search with the question's own words finds, best first, each with that reason."""

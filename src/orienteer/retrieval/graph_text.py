@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from orienteer.graph.store import Graph
-from orienteer.records import Direction, Edge, Kind, Ranked, Source, Triple
+from orienteer.records import Direction, Edge, Kind, Question, Ranked, Source, Triple
 from orienteer.text.lines import one_line, single_spaced, snippet
 
 MOST_TYPES = 60
@@ -128,6 +128,16 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
         why=why,
         text=snippet(graph.texts[row], weights, graph.tokenizer.terms_of),
         source=source_of(graph, row),
+    )
+
+
+def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
+    """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
+    mask = graph.mask(question.node_types or None, question.where)
+    rows = [row for row in reasons if mask is None or mask[row]][: question.k]
+    return tuple(
+        present(graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
+        for place, row in enumerate(rows)
     )
 
 

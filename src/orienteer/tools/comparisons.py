@@ -87,17 +87,13 @@ def sort_places(values: Sequence[JsonValue], *, descending: bool) -> list[int]:
 
     Ties stay in their order.
     """
-    numbers = [quantity(_first(value)) for value in values]
+    numbers = [quantity(value[0] if isinstance(value, list) and value else value) for value in values]
     counted = [place for place, number in enumerate(numbers) if not math.isnan(number)]
     named = [place for place, value in enumerate(values) if value is not None and math.isnan(numbers[place])]
     counted.sort(key=lambda place: -numbers[place] if descending else numbers[place])
     named.sort(key=lambda place: value_text(values[place]).casefold(), reverse=descending)
     there = {*counted, *named}
     return [*counted, *named, *(place for place in range(len(values)) if place not in there)]
-
-
-def _first(value: JsonValue) -> JsonValue:
-    return value[0] if isinstance(value, list) and value else value
 
 
 def aggregated(

@@ -147,7 +147,9 @@ class SearchInNeighborhood:
         reply = ReplyLines(session)
         reply.say_all(notes)
         if not len(rows):
-            self._explain_nothing(reply, start)
+            reply.say("0 neighbours pass these filters.")
+            if len((around := graph.adjacency.entries(start)).neighbor):
+                reply.say(f"Without filters there are: {counts_line(graph, graph.counts(around))}")
             return Observation(reply.text())
         reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
@@ -165,13 +167,6 @@ class SearchInNeighborhood:
             )
         except UnknownType as error:
             raise near_types(error, session.graph, session.rows(reference, [])) from error
-
-    def _explain_nothing(self, reply: ReplyLines, start: Rows) -> None:
-        graph = self._session.graph
-        around = graph.adjacency.entries(start)
-        reply.say("0 neighbours pass these filters.")
-        if len(around.neighbor):
-            reply.say(f"Without filters there are: {counts_line(graph, graph.counts(around))}")
 
     def _page(
         self, reply: ReplyLines, arguments: Mapping[str, JsonValue], rows: Rows, entries: Entries, start: Rows

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from orienteer.records import JsonValue, Node, Observation
+from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.lines import value_text
@@ -53,13 +53,8 @@ class ReadNode:
         rest = len(node.text) - offset - len(page)
         reply.say(f"text: {page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}")
         if not offset:
-            reply.say_all(_properties(node))
+            reply.say_all(f"{name}: {value_text(value)[:200]}" for name, value in node.properties.items())
         return Observation(reply.text(), (node.id,))
-
-
-def _properties(node: Node) -> Iterator[str]:
-    for name, value in node.properties.items():
-        yield f"{name}: {value_text(value)[:200]}"
 
 
 class ReadSchema:

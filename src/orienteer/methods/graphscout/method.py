@@ -32,8 +32,8 @@ from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
-from orienteer.retrieval.graph_text import present
+from orienteer.records import Message, Question, Result, Sampling, Step, Trajectory
+from orienteer.retrieval.graph_text import present_all
 from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.schema import describe
@@ -82,7 +82,7 @@ class GraphScout:
         finally:
             tools.close()
         reasons, notes = self._reasons(trajectory)
-        hits = self._present(question, reasons)
+        hits = present_all(self._graph, question, reasons)
         trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
         failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
         result = Result(
@@ -160,14 +160,6 @@ class GraphScout:
         named = dict.fromkeys(linked.rows, "named in the answer")
         notes = [f"the answer names what is no node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
         return named | {row: why for row, why in shown.items() if row not in named}, notes
-
-    def _present(self, question: Question, reasons: dict[int, str]) -> tuple[Ranked, ...]:
-        mask = self._graph.mask(question.node_types or None, question.where)
-        rows = [row for row in reasons if mask is None or mask[row]][: question.k]
-        return tuple(
-            present(self._graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
-            for place, row in enumerate(rows)
-        )
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
         """Return a result with the hits of one search by the question's words."""

@@ -73,8 +73,9 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
 def piece(graph: Graph, rows: tuple[int, ...]) -> str:
     """Return nodes and all edges among them as a model is shown them."""
     nodes = [
-        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)}){_text_of(graph, row)}"
+        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)})" + (f": {text}" if text else "")
         for row in rows
+        for text in (one_line(graph.texts[row][:_TEXT]),)
     ]
     edges = [
         f"[{edge.source}] {arrow(graph.schema.label(edge.type), 'out')} [{edge.target}]"
@@ -82,8 +83,3 @@ def piece(graph: Graph, rows: tuple[int, ...]) -> str:
         for edge in graph.edges_between(row, np.array(rows[place + 1 :], np.int32))
     ]
     return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))
-
-
-def _text_of(graph: Graph, row: int) -> str:
-    text = one_line(graph.texts[row][:_TEXT])
-    return f": {text}" if text else ""
