@@ -43,7 +43,7 @@ from orienteer.tools.toolbox import Toolbox, open_plain
 Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]
 Reranker = Callable[[Question, Sequence[Ranked]], Sequence[str]]
-"""Takes a ranking and returns ids, best first; ids it makes up are dropped, those it forgets are appended."""
+"""Takes a ranking and returns ids, best first. Ids that it makes up are dropped, those that it forgets are appended."""
 _PAPER_PARAMETERS = {
     "paper": PLAIN,
     "no-query": ("node", "node_types", "edge_types"),
@@ -108,7 +108,7 @@ class Ark:
         self._toolbox()  # a tool that no package has, too
 
     def retrieve(self, question: Question, run: Run) -> Result:
-        """Explore in parallel, fuse, cut at k (20 in appendix A.2). One agent's failure costs its own votes only."""
+        """Explore in parallel, fuse, cut at k (20 in appendix A.2). An agent that fails costs only its own votes."""
         if self.config.is_plain and (question.node_types or question.where):
             raise BadOption("node_types and where are not the paper's: leave them out, or faithful and tools")
         self._graph.mask(question.node_types or None, question.where)  # told before a model is paid
@@ -138,7 +138,7 @@ class Ark:
         )
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
-        """Return what one of the agents, from 0, begins with: a trajectory without steps."""
+        """Return the trajectory without steps that an agent, numbered from 0, begins with."""
         return self._begun(question, number, random_seed, self._toolbox())
 
     def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> tuple[Trajectory, Session]:
@@ -182,7 +182,7 @@ class Ark:
         return open_plain(self._graph, self.config.mode, parameters)
 
     def _prompt(self, toolbox: Toolbox) -> tuple[str, str]:
-        """Return the system prompt for this graph, and the hash of the prompt's file."""
+        """Return the system prompt for this graph and the hash of the prompt's file."""
         prompt = prompt_of(self._prompt_name)
         schema = self._graph.schema
         filled = Template(prompt.system).substitute(
@@ -209,7 +209,7 @@ class Ark:
     def _ranking(
         self, question: Question, fused: Sequence[VoteCount], reasons: dict[int, str]
     ) -> tuple[tuple[Ranked, ...], list[str]]:
-        """Filter, cut and fill as configured."""
+        """Filter, cut and fill the fused list as configured; return the hits and notes on what was dropped or added."""
         graph, config, notes = self._graph, self.config, list[str]()
         mask = graph.mask(question.node_types or None, question.where)
         rows = [(graph.row(count.id), count.votes) for count in fused]
@@ -245,7 +245,7 @@ class Ark:
 
 
 class _Agreement:
-    """Whether enough agents have ended on the same first node."""
+    """Tells whether enough agents have ended with the same first node."""
 
     def __init__(self, config: ArkConfig) -> None:
         self._needed = config.agents // 2 + 1 if config.early_stop and config.agents > 1 else None
@@ -270,14 +270,14 @@ class _Agreement:
 
 
 def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ...]:
-    """Return hits in the order of the wanted ids, which may name others, and then as they stand."""
+    """Return the hits in the order of the wanted ids, then the others as they stand. Ids of no hit are passed over."""
     by_id = {hit.id: hit for hit in hits}
     order = dict.fromkeys([*(node_id for node_id in wanted if node_id in by_id), *by_id])
     return tuple(by_id[node_id].model_copy(update={"score": float(len(hits) - at)}) for at, node_id in enumerate(order))
 
 
 def _ending(trajectories: Sequence[Trajectory]) -> StoppedBy:
-    """Return what ended the question: a budget or a failure of all before an orderly finish."""
+    """Return what ended the question: a budget where any agent met one, a failure where all failed, else the course."""
     endings = [trajectory.stopped_by for trajectory in trajectories]
     for limit in ("interrupted", "usd", "seconds", "tokens", "calls"):
         if limit in endings:

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 
 
 class Scored(NamedTuple, Generic[_T]):
-    """Something found, how good it is, and what found it. Scores compare within one retriever's evidence alone."""
+    """A node, an edge or a path with its score and why it was found. Scores of different retrievers do not compare."""
 
     item: _T
     score: float
@@ -34,12 +34,12 @@ class Scored(NamedTuple, Generic[_T]):
 
 
 EdgePath = tuple[Edge, ...]
-"""Edges that join end to end, whichever way each points."""
+"""Edges joined end to end, whichever way each points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was found, best first in each tuple. GraphSearch (002), section 3.1."""
+    """Nodes, edges and paths for a question, each tuple best first. GraphSearch (002), section 3.1."""
 
     nodes: tuple[Scored[Node], ...] = ()
     edges: tuple[Scored[Edge], ...] = ()
@@ -47,27 +47,27 @@ class Evidence:
     reason: str = ""
     """Why there is nothing, or less than there might be."""
     trajectories: tuple[Trajectory, ...] = ()
-    """What agents did to find it, where any were asked."""
+    """The trajectories of agents that were asked to find it."""
 
     def __bool__(self) -> bool:
         return bool(self.nodes or self.edges or self.paths)
 
     def semantic(self) -> Evidence:
-        """Return the passages; every node where there is no passage among them."""
+        """Return the passages; all nodes where none is a passage."""
         passages = tuple(scored for scored in self.nodes if scored.item.type in PASSAGES)
         return Evidence(nodes=passages or self.nodes, reason=self.reason)
 
     def relational(self) -> Evidence:
-        """Return everything but what is read: entities, facts, communities, edges, paths."""
+        """Return everything but passages and documents: entities, facts, communities, edges, paths."""
         others = tuple(scored for scored in self.nodes if scored.item.type not in PASSAGES | {DOCUMENT})
         return Evidence(nodes=others, edges=self.edges, paths=self.paths, reason=self.reason)
 
     @staticmethod
     def joined(parts: Iterable[Evidence], *, in_order: bool = False) -> Evidence:
-        """Return several as one: each thing once, with its best score and every reason, best first.
+        """Return several as one: each item once, with its best score and all reasons, best first.
 
-        `in_order` leaves what each part has behind what the parts before it have: scores of different retrievers are
-        on different scales.
+        With `in_order`, the items of each part stay behind those of the parts before it: the scores of different
+        retrievers are on different scales.
         """
         several = list(parts)
         return Evidence(
@@ -80,7 +80,7 @@ class Evidence:
 
 
 def ends(edge: Edge) -> tuple[str, str, str, str]:
-    """Return what tells an edge apart from others; parallel edges of one type by what they say."""
+    """Return what tells an edge from others; parallel edges of one type differ in their text."""
     return edge.source, edge.type, edge.target, edge.text
 
 
@@ -96,7 +96,7 @@ def _joined(
 
 
 def unpaid(evidence: Evidence) -> Evidence:
-    """Return evidence with the reason that the budget could not pay for vectors."""
+    """Return evidence with one more reason: the budget could not pay for vectors."""
     return replace(evidence, reason="; ".join(filter(None, (UNPAID, evidence.reason))))
 
 

@@ -28,7 +28,7 @@ from orienteer.text.tokenizer import Tokenizer
 Phrase = tuple[str, ...]
 """Words that stand together, folded or stemmed."""
 SHARED = 4
-"""Letters that the stems of two words must share at their beginning to be akin."""
+"""Letters that the stems of two akin words share at their beginning, at least."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VALUE = re.compile(r"true|false|yes|no|none|null|[-+]?[\d][\d.,\s]*%?", re.IGNORECASE)
 _PARTS = re.compile(r"(\s*[,;|\n]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)", re.IGNORECASE)
@@ -51,15 +51,15 @@ class Policy:
     """How a caller chooses among the nodes that a mention may mean."""
 
     forms: Sequence[Callable[[str], str]] = (str,)
-    """What a mention is tried as, one after another, until some node is called so."""
+    """The forms of a mention that are tried in turn until some node is called so."""
     most: int | None = None
-    """Nodes of one name at the most."""
+    """At most so many nodes of one name; None for all of them."""
     identifiers: Identifiers | None = None
-    """What a view calls nodes; these count before ids and names."""
+    """The identifiers of a view, which count before ids and names."""
 
 
 def link(graph: Graph, mention: str, policy: Policy, shown: Collection[int] = ()) -> list[int]:
-    """Return the rows that a mention means, best first: of those shown before alone, where it means any of them."""
+    """Return the rows that a mention means, best first; where some of them were shown before, only those."""
     for name in filter(None, dict.fromkeys(form(mention) for form in policy.forms)):
         viewed = () if policy.identifiers is None else policy.identifiers.rows(name)
         if rows := list(viewed) or called(graph, name):
@@ -68,9 +68,9 @@ def link(graph: Graph, mention: str, policy: Policy, shown: Collection[int] = ()
 
 
 def called(graph: Graph, name: str) -> list[int]:
-    """Return the rows of just this id, name, alias or identifier, names before the others.
+    """Return the rows of exactly this id, name, alias or identifier: the id first, then names, then the others.
 
-    Case does not count, nor does punctuation where no name is spelled as this one is.
+    Case never counts; punctuation counts only where some name is spelled just so.
     """
     by_id = graph.ids.find(name)
     nodes = sorted(graph.name_index.called(name), key=lambda node: (node.kind, node.row))
@@ -102,10 +102,10 @@ def is_akin(stem: str, other: str) -> bool:
 
 
 def word_shares(index: TextIndex, words: Iterable[Sequence[str]], rows: Rows, unknown: float) -> NDArray[np.float64]:
-    """Return which share of some words each node holds, rare words counting more: (n,), from 0 to 1.
+    """Return the share of the words that each node holds, rare words counting more: (n,), from 0 to 1.
 
-    `rows` is (n,), ascending. A word is given by its terms, each of which counts as the word; it weighs the idf of its
-    rarest term, and `unknown` where no node has any.
+    `rows` is (n,), ascending. Each word is a sequence of terms, any of which counts as the word. Its weight is the idf
+    of its rarest term, or `unknown` where no node has any of them.
     """
     weights, whole = np.zeros(len(rows)), 0.0
     for terms in words:
@@ -119,18 +119,18 @@ def word_shares(index: TextIndex, words: Iterable[Sequence[str]], rows: Rows, un
 
 
 def type_words(name: str, tokenizer: Tokenizer) -> Phrase:
-    """Return the folded words of a type's name, which is cut at `_` and where its case changes."""
+    """Return the folded words of a type's name, which ends a word at `_` and where its case changes."""
     return tuple(tokenizer.words(_HUMP.sub(" ", name).replace("_", " ")))
 
 
 def type_phrases(type_name: str, schema: Schema, tokenizer: Tokenizer) -> list[Phrase]:
-    """Return the ways in which a node type or an edge type is said: its name, label and further words."""
+    """Return the phrases for a node type or an edge type: its name, its label and what else it is called."""
     names = (type_name, schema.label(type_name), *schema.also_called.get(type_name, ()))
     return list(dict.fromkeys(filter(None, (type_words(name, tokenizer) for name in names))))
 
 
 class TypeLinker:
-    """Links mentions to the node types of one graph, by the stems of the words that say them."""
+    """Links mentions to the node types of one graph, by the stems of their words."""
 
     def __init__(self, graph: Graph) -> None:
         self._tokenizer, self._count = graph.tokenizer, len(graph.types.nodes)
@@ -140,7 +140,7 @@ class TypeLinker:
                 self._numbers.setdefault(tuple(map(self._tokenizer.stem, phrase)), []).append(number)
 
     def link(self, mention: str) -> Mask | None:
-        """Mark the node types that a mention names, an article aside; None where it names none."""
+        """Mark the node types that a mention names, with or without an article: (types,); None where it names none."""
         words = type_words(mention, self._tokenizer)
         if len(words) > 1 and words[0] in _ARTICLES:
             words = words[1:]
@@ -148,7 +148,7 @@ class TypeLinker:
         return None if numbers is None else np.isin(np.arange(self._count), numbers)
 
     def has_article(self, mention: str) -> bool:
-        """Tell whether a mention begins as no name does: with an article or a word like one."""
+        """Tell whether a mention begins with an article or a similar word, as no name does."""
         return next(iter(self._tokenizer.words(mention)), "") in _ARTICLES
 
 

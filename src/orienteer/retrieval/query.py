@@ -1,4 +1,4 @@
-"""A question as retrievers read it, and the seam of retrievers."""
+"""A question as retrievers read it, and the protocols of retrievers and analyzers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from orienteer.retrieval.evidence import Evidence
 AUTO = "auto"
 """The mode of retrievers: hybrid where the graph has vectors, else by words."""
 Part: TypeAlias = Literal["all", "text", "graph"]
-"""Of evidence: the whole, what is semantic, what is relational (002, figures 2 and 7)."""
+"""Parts of evidence: all of it, what is semantic, what is relational (002, figures 2 and 7)."""
 ANSWER_TOKENS = 24_000
 OF_ANSWERS = frozenset({"answer_from", "answer_tokens"})
-"""Options that say how evidence is read, and nothing of how it is gathered."""
+"""Options that say how evidence is read, not how it is gathered."""
 
 
 def checked_mode_or_auto(mode: Mode) -> Mode:
@@ -30,7 +30,7 @@ def checked_mode_or_auto(mode: Mode) -> Mode:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question or sub-query, and what an analyzer makes of it."""
+    """A question or sub-query with what an analyzer finds in it."""
 
     text: str
     low: tuple[str, ...] = ()
@@ -40,34 +40,34 @@ class Query:
     answer_types: tuple[str, ...] = ()
     """Node types that the answer may have. MiniRAG's answer types."""
     trajectories: tuple[Trajectory, ...] = field(default=(), compare=False)
-    """What a model was asked to make it, this time: none where that was known."""
+    """The model calls that analyzed it this time; none where the analysis was remembered."""
     k: int = 20
-    """Passages at the most, or nodes where the graph has no passages. GraphSearch takes 30 (002, section 4.1)."""
+    """At most so many passages, or nodes in a graph without passages. GraphSearch takes 30 (002, section 4.1)."""
     node_types: tuple[str, ...] = ()
-    """Keep answers of these node types only."""
+    """Node types that answers may have; empty for all."""
     where: tuple[str, ...] = ()
-    """Keep answers that meet these conditions on properties only."""
+    """Conditions on properties that answers must meet."""
 
     @staticmethod
     def of(question: Question) -> Query:
-        """Return a question as a query that nothing has analyzed."""
+        """Return a question as a query that is not analyzed yet."""
         return Query(question.text, k=question.k, node_types=question.node_types, where=question.where)
 
     def analyzed(self, analyzer: Analyzer, run: Run) -> Query:
-        """Return the query with what an analyzer makes of its text. Raises `BudgetExhausted`, `ModelError`."""
+        """Return the query with what an analyzer finds in its text. Raises `BudgetExhausted`, `ModelError`."""
         analysis = analyzer.analyze(self.text, run)
         return replace(analysis, k=self.k, node_types=self.node_types, where=self.where)
 
 
 class Analyzer(Protocol):
-    """Makes a query of a text: by names alone, or by a model."""
+    """Finds names, themes and answer types in a text, by the graph's names or by a model."""
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return the query. Raises `BudgetExhausted`, `ModelError` where a model is asked."""
 
 
 class KnowledgeBase(Protocol):
-    """A retriever over a graph: the seam that GraphSearch plugs on."""
+    """A retriever over a graph, which GraphSearch builds on."""
 
     @property
     def name(self) -> str:
@@ -75,22 +75,22 @@ class KnowledgeBase(Protocol):
 
     @property
     def config(self) -> GatherConfig:
-        """Its options, as a record of a search tells them."""
+        """Its options, which the record of a search holds."""
 
     @property
     def graph(self) -> Graph:
-        """What it reads."""
+        """The graph that it reads."""
 
     def gather(self, query: Query, run: Run) -> Evidence:
-        """Return what the graph holds about a query; evidence of nothing says why.
+        """Return what the graph holds about a query; empty evidence says why.
 
-        Raises `BudgetExhausted` and `ModelError` where a server is asked, of an embedder or a model.
+        Raises `BudgetExhausted` and `ModelError` where it asks the server of an embedder or a model.
         """
 
 
 @runtime_checkable
 class OverBase(Protocol):
-    """A method that is a retriever, which another method can read as well."""
+    """A method that wraps a retriever, which another method can use too."""
 
     @property
     def base(self) -> KnowledgeBase:
@@ -98,7 +98,7 @@ class OverBase(Protocol):
 
     @property
     def analyzer(self) -> Analyzer | None:
-        """What makes a query of a question for it; None where it reads the text alone."""
+        """What analyzes questions for it; None where it reads only their text."""
 
 
 class GatherConfig(Options):

@@ -1,7 +1,7 @@
-"""What a model is told of a graph before it explores it, made from the graph's own schema. GraphScout (003), B.4.2.
+"""What a model reads about a graph before it explores it by code, from the graph's schema. GraphScout (003), B.4.2.
 
-Node types, the properties of each, edge types with the types that they join, and examples of code that run on this
-very graph. With a view all names are the view's.
+Node types, their properties, edge types with the node types that they join, and examples of code that run on this very
+graph. In a view all names are those of the view.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _WORD = re.compile(r"[^\W\d]\w*")
 
 
 class Description(NamedTuple):
-    """The parts of a prompt that come from the graph. Of nodes it has an id and a word of its name, no more."""
+    """The parts of a prompt that come from the graph. Of its nodes they hold one id and one word of a name, no more."""
 
     scope: str
     """Which label all nodes have, and which way arrows may point."""
     node_types: str
     properties: str
-    """The properties of each node type; empty where no Cypher is asked."""
+    """The properties of each node type; empty without code."""
     edge_types: str
     examples: str
-    """Code that runs; empty where no Cypher is asked."""
+    """Code that runs; empty without code."""
 
 
 def describe(graph: Graph, view: View | None, *, has_code: bool) -> Description:
-    """Return the description of a graph. With code, the copy that Cypher reads is made where there is none.
+    """Return the description of a graph. With code, the copy that Cypher reads is made if it is missing.
 
     Raises `MissingExtra` with code and without the extra `cypher`.
     """
@@ -81,11 +81,11 @@ class Wording:
         )
 
     def node_type(self, name: str) -> str:
-        """Return what a node type is called."""
+        """Return the name of a node type in Cypher."""
         return name if self.view is None else self.schema.label(name)
 
     def edge_type(self, name: str) -> str:
-        """Return what an edge type is called, as `type(r)` gives it."""
+        """Return the name of an edge type in Cypher, as `type(r)` returns it."""
         return name if self.view is None else self.schema.label(name)
 
     def identifier(self, row: int) -> str:
@@ -93,11 +93,11 @@ class Wording:
         return self.graph.ids[row] if self._identifiers is None else self._identifiers.of(row)
 
     def node(self, variable: str, name: str, conditions: str = "") -> str:
-        """Return the pattern of a node of a type."""
+        """Return the pattern for a node of a type."""
         return f"({variable}:{quoted(self.node_type(name))}{conditions})"
 
     def edge(self, triple: Triple, direction: Direction = "out") -> str:
-        """Return the pattern of an edge, from where it starts, or from where it ends."""
+        """Return the pattern for an edge, seen from its source or, for `in`, from its target."""
         bare = f"-[:{quoted(self.edge_type(triple.type))}]-"
         if triple.type in self.schema.symmetric:
             return bare
@@ -105,7 +105,7 @@ class Wording:
 
 
 def examples(graph: Graph, view: View | None) -> list[str]:
-    """Return pieces of code that run on a graph: what is around a node, one step, two steps counted, words in names."""
+    """Return examples of code: what is around a node, one step, two steps counted, words in names."""
     wording = Wording(graph, view)
     steps = _steps(wording)
     if steps is None:
@@ -140,7 +140,7 @@ def examples(graph: Graph, view: View | None) -> list[str]:
 
 
 def quoted(name: str) -> str:
-    """Return a type as Cypher takes it: in backticks where it is no plain word."""
+    """Return a type as Cypher takes it: in backticks unless it is a plain word."""
     return name if _WORD.fullmatch(name) else f"`{name.replace('`', '``')}`"
 
 
@@ -152,7 +152,7 @@ def _code(query: str, parameters: dict[str, str] | None = None) -> str:
 
 
 def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
-    """Return the commonest kind of edge, one that leads on from where it ends, and a node that the first leaves."""
+    """Return the commonest kind of edge, one that leads on from it, and a node that the first kind leaves."""
     graph = wording.graph
     triples = triples_by_size(graph)
     for first in triples:
@@ -165,7 +165,7 @@ def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, i
 
 
 def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) -> tuple[Triple, Direction] | None:
-    """Return the commonest other kind of edge that any of some nodes has, and which way it is walked."""
+    """Return the commonest other kind of edge around these nodes, with the direction in which it is walked."""
     directions: tuple[Direction, ...] = ("out", "in")
     for triple in triples:
         for direction in directions:
@@ -179,20 +179,20 @@ def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) ->
 
 
 def _sources(graph: Graph, triple: Triple) -> Rows:
-    """Return the first nodes that edges of a kind leave, ascending."""
+    """Return the first nodes that edges of a kind leave: (n,), ascending."""
     rows = np.flatnonzero(graph.node_types == graph.types.nodes.index(triple.source))[:_LOOKED_AT].astype(np.int32)
     entries = graph.entries(rows, [triple.target], [triple.type], "out")
     return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
 
 
 def _quick(graph: Graph, rows: Rows) -> int:
-    """Return the first of some nodes that has few neighbours, else the first."""
+    """Return the first node with few neighbours; without one, the first node."""
     few = (row for row in rows.tolist() if len(graph.adjacency.neighbors(row)) <= _FEW)
     return int(next(few, int(rows[0])))
 
 
 def _word(name: str) -> str:
-    """Return the longest word of a name; where it has none, the name."""
+    """Return the longest word of a name; the name where it has no word."""
     return max(re.findall(r"\w+", name), key=len, default=name)
 
 

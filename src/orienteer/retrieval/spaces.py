@@ -1,4 +1,4 @@
-"""The rows of a graph by what they are to a retriever, and how each kind is searched."""
+"""The rows of a graph by their role for a retriever, and how they are searched."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from orienteer.retrieval.query import AUTO
 class Spaces:
     """Passages, entities, facts and communities of a graph. Safe to share among threads.
 
-    In a graph without passages its nodes are what there is to read: all but facts and communities, which are made of
-    them, as far as there are others.
+    In a graph without passages the nodes are read instead: all but facts and communities, which are made of the others,
+    unless there are no others.
     """
 
     def __init__(self, graph: Graph, mode: Mode = AUTO) -> None:
@@ -31,7 +31,7 @@ class Spaces:
         has_vectors = graph.searcher.has_vectors
         self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
         self.searcher = graph.searcher(self.mode)
-        """Ranks any rows for a text."""
+        """Ranks rows for a text."""
         types = graph.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
         self.entities = self._of([name for name in types if name not in RESERVED])
@@ -41,9 +41,9 @@ class Spaces:
         self.passages: Mask = self._of(PASSAGES) if self.has_passages else nodes
 
     def answers(self, node_types: Sequence[str] = (), where: Sequence[str] = ()) -> Mask:
-        """Mark what may be an answer: passages that meet the conditions, unless other node types are asked for.
+        """Mark the rows that may be answers: passages that meet the conditions, or nodes of the types asked for.
 
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+        Returns (nodes,) of bool. Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
         mask = self.graph.mask(node_types or None, where)
         if mask is None:
@@ -56,7 +56,7 @@ class Spaces:
         return np.zeros(len(self.graph), np.bool_) if mask is None else mask
 
     def pay(self, run: Run, texts: Iterable[str]) -> None:
-        """Have texts embedded that are about to be searched for, charged to the run where a server does it.
+        """Embed texts that are about to be searched for; a server's work is charged to the run.
 
         Raises `BudgetExhausted` before a call, `ModelError`.
         """
@@ -67,11 +67,11 @@ class Spaces:
                 self.graph.searcher.vectors.pay(run, text)
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
-        """Return the `k` best of the marked rows for a text, best first; ties go to the smaller row."""
+        """Return the `k` best marked rows for a text, best first; of ties the smaller row first. `mask` is (nodes,)."""
         return self.searcher.search(text, k, mask=mask)
 
     def scores(self, text: str, rows: Rows) -> NDArray[np.float64]:
-        """Score some sorted rows for a text as `search` would."""
+        """Return the scores that `search` would give rows, (n,) and ascending, for a text: (n,) float64."""
         return self.searcher.scores(text, rows)
 
     def node(self, row: int, score: float, why: str = "") -> Scored[Node]:
@@ -83,7 +83,10 @@ class Spaces:
         return Scored(self.graph.edge(int(owner), int(neighbor), int(kind), int(at)), float(score), why)
 
     def joining(self, rows: Rows, scores: NDArray[Any], most: int) -> tuple[Scored[Edge], ...]:
-        """Return the edges among some rows as evidence, scored by the end that is worse, best first."""
+        """Return the edges among rows as evidence, best first: each has the score of its worse end.
+
+        `rows` and `scores` are (n,) and aligned, in any order.
+        """
         order = np.argsort(rows)
         rows, scores = rows[order], scores[order]
         entries = self.graph.adjacency.entries(rows)

@@ -99,7 +99,7 @@ class GraphScout:
         return result if is_done else self._plainly(result, question, run)
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
-        """Return what the course begins with: a trajectory without steps."""
+        """Return the trajectory without steps that the course begins with."""
         return self._begun(question, random_seed)
 
     def _begun(self, question: Question, random_seed: int) -> Trajectory:
@@ -127,7 +127,7 @@ class GraphScout:
 
     @cached_property
     def _system(self) -> str:
-        """The system prompt of this graph, the same for every question."""
+        """The system prompt for this graph, which is the same for every question."""
         config, graph = self.config, self._graph
         view = config.naming
         described = describe(graph, view, has_code=config.has_code)
@@ -154,7 +154,7 @@ class GraphScout:
         return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
 
     def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
-        """Return the rows of the ranking with why each is in it, and what of the answer names none."""
+        """Return the rows of the ranking, each with its reason, and notes on parts of the answer that name no node."""
         shown = _shown_nodes(self._graph, trajectory.steps)
         linked = self._linker.link(trajectory.answer or "", shown)
         named = dict.fromkeys(linked.rows, "named in the answer")
@@ -162,7 +162,7 @@ class GraphScout:
         return named | {row: why for row, why in shown.items() if row not in named}, notes
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
-        """Return a result with the hits of one search by the question's words."""
+        """Return the result with the hits of one search by the question's words."""
         config = WorkflowConfig(mode=self.mode)
         workflow = Workflow(self._graph, None, run, question=question, method=self.name, config=config)
         plain = workflow.follow(lambda: workflow.present(workflow.plain()))
@@ -184,17 +184,17 @@ class _Tools(NamedTuple):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """What the trajectory keeps of the code tool: the tiers that ran code."""
+        """Marks for the trajectory: the tiers that ran code."""
         return self.code.marks if self.code is not None else ()
 
     def close(self) -> None:
-        """End what runs code."""
+        """End the processes that run code."""
         if self.code is not None:
             self.code.close()
 
 
 def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
-    """Return the rows that observations have shown, with how: of the latest small result first, long lists last."""
+    """Return the rows that observations showed, each with its reason: the latest small results first, long ones last."""
     small: dict[int, str] = {}
     large: dict[int, str] = {}
     for number, name, nodes in _results(steps):
@@ -204,7 +204,7 @@ def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
 
 
 def _results(steps: Sequence[Step]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
-    """Return what each call gave, the latest first: the number of its step, the tool, the nodes."""
+    """Yield the nodes of each call with the number of its step and the tool, the latest call first."""
     for number in range(len(steps), 0, -1):
         step = steps[number - 1]
         names = {call.id: call.name for call in step.reply.message.tool_calls}
