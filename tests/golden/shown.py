@@ -10,7 +10,7 @@ from orienteer import Edge, Graph, Node
 from orienteer.agents import agent as endings
 from orienteer.agents.dialect import DIALECTS
 from orienteer.llm.conversation import ELISION
-from orienteer.methods.baselines.linearized import Linearizer, rendered
+from orienteer.methods.baselines.linearized import Linearizer, render_nodes
 from orienteer.methods.spark.prompt import prompt_for
 from orienteer.records import Message, Question, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, Scored, render
@@ -98,7 +98,7 @@ def _elisions(graph: Graph) -> Iterator[tuple[str, str]]:
     yield "evidence of nothing", render(Evidence(reason="nobody looked"), graph).text
     linearizer = Linearizer(graph, Question(text="Which towns did Cnut visit?").text)
     texts = [linearizer.write(graph.row(node), 120) for node in ("king", "t00", "long")]
-    yield "linearized nodes", rendered(graph, texts, 300).text
+    yield "linearized nodes", render_nodes(graph, texts, 300).text
     yield "the schema of an agent", "\n".join(schema_lines(graph))
     for name, part in describe(graph, None, has_code=True)._asdict().items():
         yield f"the schema for code: {name}", part

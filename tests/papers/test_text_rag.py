@@ -22,7 +22,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.linearized import Linearizer, rendered
+from orienteer.methods.baselines.linearized import Linearizer, render_nodes
 from orienteer.methods.baselines.text_rag import TextRag, TextRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retrieval.mentions import named_in
@@ -298,10 +298,10 @@ def test_more_kinds_than_there_is_room_for_are_counted(build):
 
 def test_documents_that_have_no_room_are_left_out_and_said(clinic):
     linear = [Linearizer(clinic, "").write(row, 500) for row in range(len(clinic))]
-    whole = rendered(clinic, linear, 10_000)
+    whole = render_nodes(clinic, linear, 10_000)
     assert (whole.left_out, len(whole.labels)) == (0, len(clinic))
     assert whole.tokens >= count_tokens(whole.text)
-    some = rendered(clinic, linear, whole.tokens // 2)
+    some = render_nodes(clinic, linear, whole.tokens // 2)
     assert some.left_out + len(some.labels) == len(clinic)
     assert some.left_out > 0
     assert list(some.labels.values())[0] == (clinic.ids[0],)

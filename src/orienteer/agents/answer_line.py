@@ -22,7 +22,7 @@ _THOUGHT = "</think>"
 _STYLED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit|mathsf|emph)\s*\{")
 _ESCAPED = re.compile(r"\\([{}_%&$#])")
 _MOST = 20
-"""Wrappers of a reply that are read, from its end: no reply has more that mean anything."""
+"""How many wrappers of a reply are read, from its end: no reply has more that mean anything."""
 _PLACEHOLDERS = frozenset({"...", "…", "FINAL_ANSWER", "<FINAL_ANSWER>"})
 
 
@@ -32,13 +32,13 @@ class AnswerLine(NamedTuple):
     text: str
     """What the wrapper holds; empty where it holds nothing."""
     is_closed: bool
-    """Its brace is closed."""
+    """Whether its brace is closed."""
     is_last: bool
-    """Nothing but closing marks of a text follows it, as the rule asks for."""
+    """Whether only closing marks follow it, as the rule asks."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Say what of the rule was not kept."""
+        """How the answer breaks the rule."""
         notes = []
         if not self.is_closed:
             notes.append(r"the brace of \answer{ is never closed: its line was taken")
@@ -85,7 +85,7 @@ def _without_asides(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int | None:
-    """Return where the brace closes that is open at `start`, None where none does."""
+    """Return where the brace that is open at `start` closes; None where it does not."""
     depth, at = 1, start
     while at < len(text):
         character = text[at]
@@ -102,7 +102,7 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _line(text: str) -> str:
-    """Return the first line that holds anything."""
+    """Return the first line that is not blank."""
     return next((line for line in text.splitlines() if line.strip()), "")
 
 

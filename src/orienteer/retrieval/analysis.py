@@ -1,4 +1,4 @@
-"""What a question names, what it is about, and what kind of thing it asks for: by names alone, or by one model call.
+"""The names in a question, its themes, and the type that it asks for: by names alone, or by one call of a model.
 
 LightRAG's low- and high-level keywords and MiniRAG's answer types, made once for all retrievers of a question.
 
@@ -32,7 +32,7 @@ from orienteer.text.proper_names import CaseCounts, Finder
 Analysis = Literal["names", "model"]
 
 MOST_NAMES, MOST_TYPES = 5, 3
-"""What a model may name. MiniRAG's."""
+"""How many names and types a model may give. MiniRAG's."""
 MOST_THEMES = 8
 _UNREAD = "the model's analysis could not be read, or names nothing: the query is analyzed by names"
 _WORD = re.compile(r"\w+")
@@ -51,7 +51,7 @@ STOP = frozenset(
         )
     ).split()
 )
-"""Words that say nothing of what a question is about."""
+"""Words that say nothing about the topic of a question."""
 _ASKED: Mapping[str, frozenset[str]] = {
     word: frozenset(types.split())
     for words, types in (
@@ -61,9 +61,9 @@ _ASKED: Mapping[str, frozenset[str]] = {
     )
     for word in words.split()
 }
-"""Words of types that a question's word asks for."""
+"""Words of types that a question asks for by its first word."""
 _STRUCTURAL = frozenset({"mentions", "titled", "states", "member", "shares_names", "similar", "synonym", "co_occurs"})
-"""Edge types that say where things stand, not how they relate."""
+"""Edge types that say where nodes stand in documents, not how they relate."""
 
 
 class AnalyzedConfig(GatherConfig):
@@ -74,7 +74,7 @@ class AnalyzedConfig(GatherConfig):
 
 
 def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None = None) -> Analyzer:
-    """Return what analyzes questions to a graph. Raises `BadOption` where a model is wanted and there is none."""
+    """Return an analyzer of questions for a graph. Raises `BadOption` where it needs a model and there is none."""
     if analysis == "names":
         return NameAnalyzer(graph)
     if model is None:
@@ -86,7 +86,7 @@ def open_analyzer(graph: Graph, analysis: Analysis, model: LanguageModel | None 
 
 
 class NameAnalyzer:
-    """Analyzes by the names and types of a graph. Safe to share among threads; the last few queries are kept."""
+    """Analyzes by the names and types of a graph. Remembers the last few queries. Safe to share among threads."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
@@ -103,7 +103,7 @@ class NameAnalyzer:
         self._known: Memo[str, Query] = Memo(self._analyzed)
 
     def analyze(self, text: str, run: Run) -> Query:
-        """Return what a text names, is about, and asks for."""
+        """Return the names in a text, its themes, and the types that it asks for."""
         return self._known(text)
 
     def _analyzed(self, text: str) -> Query:
@@ -118,7 +118,7 @@ class NameAnalyzer:
         return Query(text, tuple(named), tuple(dict.fromkeys([*themes, *related])), self._answer_types(rest))
 
     def _names(self, text: str) -> tuple[list[str], str]:
-        """Return the names in a text, and the text with them blotted out."""
+        """Return the names in a text, and the text with these names blotted out."""
         names: dict[str, None] = {}
         rest = text
         for place in self._titles.places(text):
@@ -131,7 +131,7 @@ class NameAnalyzer:
         return list(names), rest
 
     def _themes(self, rest: str) -> Iterable[str]:
-        """Return the runs of words that say something, as they stand."""
+        """Yield the runs of telling words, as they are written."""
         for part in _MARK.split(rest):
             run: list[str] = []
             for word in [*_SAID.findall(part), ""]:
@@ -142,7 +142,7 @@ class NameAnalyzer:
                     run = []
 
     def _answer_types(self, rest: str) -> tuple[str, ...]:
-        """Return the types that a question asks for: what it calls by name first, else what its word for it means."""
+        """Return the types that a question asks for: the first that it names, else those that its first word means."""
         stems = self._stems(rest)
         if len(self._node_types) < 2:
             return ()
@@ -155,7 +155,7 @@ class NameAnalyzer:
         return tuple(name for name, ways in self._node_types.items() if any(wanted.intersection(way) for way in ways))
 
     def _spelled(self, name: str) -> tuple[tuple[str, ...], ...]:
-        """Return the ways to write a type, each as its stems."""
+        """Return the ways to write a type, each as a tuple of stems."""
         schema = self._graph.schema
         ways = (name, schema.labels.get(name, ""), *schema.also_called.get(name, ()))
         return tuple(dict.fromkeys(stems for way in ways if (stems := tuple(self._stems(way.replace("_", " "))))))
@@ -165,7 +165,7 @@ class NameAnalyzer:
 
 
 class ModelAnalyzer:
-    """Analyzes by one call of a model, kept for the last few texts. Safe to share among threads."""
+    """Analyzes by one call of a model. Remembers the last few texts. Safe to share among threads."""
 
     def __init__(self, graph: Graph, model: LanguageModel) -> None:
         self._model, self._by_names = model, NameAnalyzer(graph)
@@ -173,7 +173,7 @@ class ModelAnalyzer:
         self._known: Memo[str, Query] = Memo(Query)
 
     def analyze(self, text: str, run: Run) -> Query:
-        """Return what the model finds in a text; what names alone give where it finds nothing that can be read.
+        """Return what the model finds in a text, or what names alone give where its reply cannot be read.
 
         The call is recorded with the query that it was made for, not with those that the same text gives later.
         """
@@ -217,6 +217,6 @@ def _said(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _at(stems: Sequence[str], phrase: Sequence[str]) -> int:
-    """Return where a phrase begins in a text, -1 where it does not stand there."""
+    """Return where a phrase begins in a text; -1 where it does not occur."""
     size = len(phrase)
     return next((at for at in range(len(stems) - size + 1) if tuple(stems[at : at + size]) == tuple(phrase)), -1)

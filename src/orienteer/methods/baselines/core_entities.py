@@ -31,7 +31,7 @@ class CoreEntities:
         self._names, self._types = NameAnalyzer(graph), TypeLinker(graph)
 
     def named(self, workflow: Workflow) -> dict[int, str]:
-        """Return the rows of what the question names, in its order, each with the name."""
+        """Return the rows of the nodes that the question names, in its order, each with that name as its reason."""
         rows: dict[int, str] = {}
         text = workflow.question.text
         names = [name for name in self._names.analyze(text, workflow.run).low if self._types.link(name) is None]
@@ -52,7 +52,7 @@ class CoreEntities:
         return self._names.analyze(workflow.question.text, workflow.run).answer_types
 
     def _meant(self, workflow: Workflow, name: str) -> tuple[int, ...]:
-        """Return the nodes that a name means, looked up with the tool; none where nothing is spelled like it."""
+        """Return the nodes that a name means, looked up with the tool; none where no name is spelled like it."""
         graph = self._graph
         rows = called(graph, name)
         if not rows:

@@ -57,7 +57,7 @@ class SearchAgents:
         return self._begun(question, number, random_seed, self._toolbox(question), lessons)
 
     def explore(self, question: Question, run: Run, *, number: int = 0, lessons: str = "") -> Episode:
-        """Let an agent run to its end and rank what it chose, or found last where it chose nothing."""
+        """Let an agent run to its end; rank the nodes that it chose, or else those that it found last."""
         check_limits(self._graph, question)
         toolbox, config = self._toolbox(question), self._config
         begun = self._begun(question, number, run.random_seed, toolbox, lessons)
@@ -79,7 +79,7 @@ class SearchAgents:
         return begun.model_copy(update={"toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION})
 
     def _ranked(self, trajectory: Trajectory, session: Session) -> Episode:
-        """Filter what was chosen, cut it at k, and give each hit the agent's own reason."""
+        """Filter the chosen nodes, cut them at k, and give each hit the agent's own reason."""
         graph, question, notes = self._graph, trajectory.question, list[str]()
         chosen = trajectory.selected
         if not chosen and not session.is_finished and (chosen := _last_found(trajectory)):

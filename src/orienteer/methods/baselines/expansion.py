@@ -1,4 +1,4 @@
-"""What the query expansions share: a model writes text beside the question, and one last search takes both.
+"""What query expansions share: a model writes a text beside the question, and a last search takes both.
 
 That search is BM25 over the distinct words of question and text together, nodes that have them all first, as in every
 search of our tools; or by the vector of both together, or by both, where `mode` says so. Texts that stand for nodes
@@ -24,7 +24,7 @@ _TYPES = 30  # node types that a prompt names
 
 
 def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_means: bool = False) -> Result:
-    """Let the writing come to its end, then search with the question and the texts that were written last.
+    """Run the writing to its end, then search with the question and the texts that were written last.
 
     Each item of `writing` replaces the one before. A budget that ends the writing leaves the last texts, and the search
     is made all the same. With `are_means` the vectors of texts and question are averaged; the workflow's toolbox must
@@ -41,7 +41,7 @@ def expanded(workflow: Workflow, writing: Iterator[tuple[str, ...]], *, are_mean
 
 
 def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Iterator[Ranked]:
-    """Yield the nodes that match question and texts together best, each with the words that it has of either."""
+    """Yield the nodes that match question and texts together best, each with the words that it has of both."""
     graph, question = workflow.graph, workflow.question
     texts = [passage.strip() for passage in written if passage.strip()]
     if not texts:
@@ -69,7 +69,7 @@ def _had(words: QueryWords, coverage: Coverage) -> list[str]:
 
 
 def _why(own: Sequence[str], added: Sequence[str]) -> str:
-    """Say which words of the question a node has, and which only the model's text brought in."""
+    """Say which words a node has of the question, and which only of the model's text."""
     new = [word for word in added if word not in own]
     has = f"of the question: {', '.join(own[:_NAMED])}" if own else ""
     written = f"of the expansion: {', '.join(new[:_NAMED])}" if new else ""

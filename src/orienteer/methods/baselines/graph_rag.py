@@ -35,7 +35,7 @@ from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.core_entities import CoreEntities
-from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, NodeText, named_first, rendered
+from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, NodeText, named_first, render_nodes
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.tools.parameters import LARGEST_K
@@ -77,7 +77,7 @@ class GraphRag:
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Answer in one call from the subgraph as text."""
         result, written, workflow = self._gather(question, run)
-        evidence = rendered(self._graph, written, self.config.context_tokens)
+        evidence = render_nodes(self._graph, written, self.config.context_tokens)
         result = answer_from(result, evidence, model=model, run=run, temperature=self.config.temperature)
         return named_first(result, workflow, written)
 

@@ -41,7 +41,7 @@ _ALIASES = 400  # characters of all other names together, as `read_node` shows t
 _VALUE = 200  # characters of a property
 _EDGE_TEXT = 80  # characters of what an edge says
 LEAST = 40
-"""Tokens of a text below which it says nothing: without room for that a node is left out, and that is said."""
+"""Fewest tokens of a text that says anything: without room for them a node is left out, with a note."""
 _MORE, _KINDS, _LABEL = 4, 6, 4  # tokens of `; and 9 more`, of `and 9 more kinds of edge`, of a label in its brackets
 
 
@@ -58,9 +58,9 @@ class NodeText(NamedTuple):
     row: int
     text: str
     rows: tuple[int, ...]
-    """The neighbours that it names, in their order."""
+    """The neighbours that the text names, in their order."""
     tokens: int
-    """What it takes of a prompt, its label too."""
+    """Tokens that it takes of a prompt, with its label."""
 
 
 class _EdgeGroup(NamedTuple):
@@ -68,20 +68,20 @@ class _EdgeGroup(NamedTuple):
 
     kind: Kind
     rows: Rows
-    """In the order in which they are named."""
+    """The neighbours, in the order in which they are named."""
     entries: Entries
     fit: int
-    """Which of edge type and node type the question speaks of: both 2, one 1, neither 0."""
+    """2 where the question speaks of both edge type and node type, 1 where of one, 0 where of neither."""
 
 
 class _Fitting(NamedTuple):
-    """The lines of a text that tell of edges."""
+    """The kinds of edge that a text has room for."""
 
     groups: list[_EdgeGroup]
     heads: list[str]
-    """How the line of each begins, and a last line where some have none."""
+    """The beginning of the line of each, and a last line where some kinds have no room."""
     tokens: int
-    """The room that is left for names."""
+    """Tokens that are left for names."""
 
 
 class Linearizer:
@@ -97,7 +97,7 @@ class Linearizer:
         self._fit[hits.rows] = hits.scores
 
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> NodeText:
-        """Return a node as text of about so many tokens at the most; `first` are the rows of the other evidence."""
+        """Return a node as text of at most about so many tokens. `first` are the rows of the other evidence."""
         node, all_groups = self._graph.node_at(row), self._groups(row, first)
         title = f"{one_line(node.name)} ({one_line(node.type)})"
         left = tokens - _LABEL - count_tokens(title)
@@ -117,7 +117,7 @@ class Linearizer:
         return NodeText(row, text, tuple(dict.fromkeys(named)), count_tokens(text) + _LABEL)
 
     def _need(self, groups: Sequence[_EdgeGroup], most: int) -> int:
-        """Return how many tokens it takes to tell of all edges, or `most` where it takes more."""
+        """Return how many tokens the lines of all edges take, at most `most`."""
         need = _KINDS if groups else 0
         for group in groups:
             if need >= most:
@@ -129,7 +129,7 @@ class Linearizer:
         return f"{one_line(kind_line(self._graph, group.kind))} ({len(group.rows)}): "
 
     def _fitting(self, groups: Sequence[_EdgeGroup], tokens: int) -> _Fitting:
-        """Return the kinds of edge that there is room to name, how each line begins, and the room that they leave."""
+        """Return the kinds of edge that there is room for, the beginning of each line, and the tokens left."""
         fitting: list[_EdgeGroup] = []
         heads: list[str] = []
         left = tokens - _KINDS
@@ -144,7 +144,7 @@ class Linearizer:
         return _Fitting(fitting, heads, max(0, left))
 
     def _attributes(self, node: Node, tokens: int) -> Iterator[str]:
-        """Yield what a node says of itself, as far as there is room."""
+        """Yield the aliases, properties and text of a node as lines, as far as there is room."""
         lines = [one_line(f"also: {'; '.join(node.aliases)}", _ALIASES)] if node.aliases else []
         for name, value in node.properties.items():
             lines.append(one_line(f"{name}: {value_text(value)}", _VALUE))
@@ -158,7 +158,7 @@ class Linearizer:
             left -= count_tokens(cut)
 
     def _groups(self, row: int, first: Collection[int]) -> list[_EdgeGroup]:
-        """Return a node's edges by kind: what the question speaks of first, then what has fewest neighbours."""
+        """Return a node's edges by kind: those that the question speaks of first, then those with fewest neighbours."""
         graph = self._graph
         entries = graph.adjacency.entries(np.array([row], np.int32))
         kinds = entries.kind.astype(np.int64)
@@ -178,7 +178,7 @@ class Linearizer:
         return _EdgeGroup(kind, rows[order], entries, fit)
 
     def _is_said(self, type_name: str, *, joined: Sequence[str] = ()) -> bool:
-        """Tell whether the question has a word of a type that says something.
+        """Tell whether the question has a telling word of a type.
 
         The node types that an edge type joins are no part of it: one may also be called `Disease - presents - Symptom`.
         """
@@ -186,13 +186,13 @@ class Linearizer:
         return any(((way - others) or way) & self._stems for way in self._ways(type_name))
 
     def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
-        """Return the stems of each way to say a type."""
+        """Return the stems of each phrase for a type."""
         tokenizer = self._graph.tokenizer
         phrases = type_phrases(type_name, self._graph.schema, tokenizer)
         return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in phrases)
 
     def _size(self, group: _EdgeGroup, tokens: int) -> int:
-        """Return how many tokens the names of a group take, of a large one as far as there could ever be room."""
+        """Return how many tokens the names of a group take, counted up to `tokens`."""
         return sum(count_tokens(name) + 1 for name in self._names(group, tokens))
 
     def _names(self, group: _EdgeGroup, tokens: int) -> list[str]:
@@ -208,7 +208,7 @@ class Linearizer:
         return names
 
     def _named(self, group: _EdgeGroup, row: int) -> str:
-        """Return a neighbour's name, with what the edges to it say."""
+        """Return a neighbour's name with the texts of the edges to it."""
         graph = self._graph
         name = one_line(graph.names[row])
         if not graph.has_extras:
@@ -219,7 +219,7 @@ class Linearizer:
 
 
 def _cut(line: str, tokens: int) -> str:
-    """Return the beginning of a line that takes so many tokens, marked where there is more."""
+    """Return a line cut to so many tokens, with an ellipsis where it is cut."""
     cut = line
     while (count := count_tokens(cut)) >= tokens and len(cut) > 1:
         cut = cut[: min(len(cut) - 1, len(cut) * tokens // count)]
@@ -227,7 +227,7 @@ def _cut(line: str, tokens: int) -> str:
 
 
 def _rooms(groups: Sequence[_EdgeGroup], tokens: int, sizes: Sequence[int]) -> list[int]:
-    """Return the tokens that each group may take: what the question speaks of before the rest, equally among equals."""
+    """Return the tokens that each group may take: first the groups that the question speaks of, with equal shares."""
     rooms = [0] * len(groups)
     left = tokens
     for fit in (2, 1, 0):
@@ -238,10 +238,10 @@ def _rooms(groups: Sequence[_EdgeGroup], tokens: int, sizes: Sequence[int]) -> l
     return rooms
 
 
-def rendered(graph: Graph, written: Iterable[NodeText], tokens: int) -> EvidenceText:
+def render_nodes(graph: Graph, written: Iterable[NodeText], tokens: int) -> EvidenceText:
     """Return nodes as evidence for a prompt, labelled in their order, as many as there is room for.
 
-    What a text says stands on lines of their own, indented, so that it can pass for no label.
+    Their texts are indented, so that none can pass for a label.
     """
     labels: dict[str, tuple[str, ...]] = {}
     pieces: list[str] = []
@@ -258,7 +258,7 @@ def rendered(graph: Graph, written: Iterable[NodeText], tokens: int) -> Evidence
 
 
 def named_first(result: Result, workflow: Workflow, written: Sequence[NodeText]) -> Result:
-    """Return an answered result whose ranking begins with what its answer names, then cites, of what was read."""
+    """Return an answered result with the nodes that its answer names first, then those that it cites."""
     if result.answer in (None, NOT_THERE):
         return result
     graph = workflow.graph

@@ -30,7 +30,7 @@ SCHEMA: Mapping[str, Any] = {
     "required": ["ids"],
     "additionalProperties": False,
 }
-"""What the model gives."""
+"""The form of the model's reply."""
 
 
 class ListwiseReranker:
@@ -52,7 +52,7 @@ class ListwiseReranker:
         return tuple(hit.id for hit in rerank(workflow, hits))
 
     def rerank(self, question: Question, hits: Sequence[Ranked], run: Run) -> Reranked:
-        """Return the ids of all hits, best first, with the record of the call; as they stand where it failed."""
+        """Return the ids of all hits, best first, with the record of the call; in their old order where it failed."""
         workflow = self._workflow(question, run)
         try:
             hits = rerank(workflow, hits)
@@ -66,7 +66,7 @@ class ListwiseReranker:
 
 
 def rerank(workflow: Workflow, hits: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """Return the hits with the first 20 in the order that the model gives them; a spent budget propagates."""
+    """Return the hits, the first 20 in the model's order. A spent budget propagates."""
     if len(hits) < 2:
         return tuple(hits)
     question = workflow.question.text
@@ -99,7 +99,7 @@ def reranked(workflow: Workflow, ranking: Callable[[], Mapping[int, str]], *, re
 
 
 def in_order(wanted: Iterable[str], ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the ids, each once: the wanted ones first, as they are wanted, then the others as they stand."""
+    """Return the ids, each once: the wanted ones first, in the order wanted, then the others in theirs."""
     among = set(ids)
     named = (node_id if node_id in among else _bare(node_id) for node_id in wanted)
     return tuple(dict.fromkeys((*(node_id for node_id in named if node_id in among), *ids)))
@@ -111,7 +111,7 @@ def _bare(written: str) -> str:
 
 
 def document(graph: Graph, hit: Ranked, question: str) -> str:
-    """Return a hit as the model sees it: id, name, type, the fitting part of the text, the fitting neighbours."""
+    """Return a hit as the model sees it: id, name, type, and the part of its text and the neighbours that fit best."""
     around = graph.neighbors(hit.id, question, k=RELATIONS)
     relations = (
         f"{edge_note(graph, near.edges, near.id)} {one_line(graph.names[graph.row(near.id)])}" for near in around.hits

@@ -41,7 +41,7 @@ def settled(graph: Graph, config: _Config) -> _Config:
 def course(
     graph: Graph, model: LanguageModel, run: Run, *, question: Question, method: str, config: PassageConfig
 ) -> Workflow:
-    """Return a question's course whose one tool is the search of passages."""
+    """Return the course of a question, with the search of passages as its one tool."""
     toolbox = open_passages(graph, config.mode, question.k, has_filters=True, has_answer=False)
     return Workflow(graph, model, run, question=question, method=method, config=config, toolbox=toolbox)
 

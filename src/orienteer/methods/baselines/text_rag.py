@@ -26,7 +26,7 @@ from orienteer.agents.answer import answer_from
 from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode, ranking_of
-from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, named_first, rendered
+from orienteer.methods.baselines.linearized import LEAST, LinearConfig, Linearizer, named_first, render_nodes
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.tools.parameters import LARGEST_K
@@ -68,7 +68,7 @@ class TextRag:
         rows = [graph.row(hit.id) for hit in result.hits[: config.documents]]
         linearizer, share = Linearizer(graph, question.text), max(config.context_tokens // max(len(rows), 1), LEAST)
         written = [linearizer.write(row, share) for row in rows]
-        evidence = rendered(graph, written, config.context_tokens)
+        evidence = render_nodes(graph, written, config.context_tokens)
         result = answer_from(result, evidence, model=model, run=run, temperature=config.temperature)
         return named_first(result, workflow, written)
 

@@ -194,7 +194,7 @@ class _Tools(NamedTuple):
 
 
 def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
-    """Return the rows that observations showed, each with its reason: the latest small results first, long ones last."""
+    """Return the rows that observations showed, each with its reason: latest small results first, long ones last."""
     small: dict[int, str] = {}
     large: dict[int, str] = {}
     for number, name, nodes in _results(steps):

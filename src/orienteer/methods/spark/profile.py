@@ -28,7 +28,7 @@ _COUNTED = {
     "size": "largest",
     **dict.fromkeys(("count", "number", "total", "degree"), "most ..."),
 }
-"""Parts of the names of properties that count something, and what a question says that is after them."""
+"""Parts of the names of properties that count something, and the words of a question that asks for the most of it."""
 _RATED = ("rating", "score", "overall", "stars", "impact")
 _CODE = re.compile(r"(^|[_ .-])(id|ids|identifiers?|codes?|uri|url|hash|uuid|isbn|asin)$|inchi|smiles")
 _CODED = re.compile(r"\S*[\d()\[\]=/]\S*|\S{40,}")  # one word that no sentence has: N06AX11, CC(=O)O, a/b
@@ -45,11 +45,11 @@ class PropertyUse(NamedTuple):
     hint: str
     samples: tuple[JsonValue, ...]
     is_code: bool
-    """It tells nodes apart and says nothing about them."""
+    """Whether it tells nodes apart without saying anything about them."""
 
 
 def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
-    """Return the properties of each node type, as some of its nodes have them."""
+    """Return the properties of each node type, as seen in a sample of its nodes."""
     uses = []
     for name in graph.properties.names:
         rows = graph.properties.rows(name)
@@ -66,7 +66,7 @@ def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
 
 
 def format_of(values: Sequence[JsonValue], name: str = "") -> str:
-    """Return what values are, of a mixture what most are."""
+    """Return the format of values; of a mixture, that of most."""
     if values and sum(isinstance(value, list) for value in values) * 2 > len(values):
         items = [item for value in values if isinstance(value, list) for item in value]
         return f"list of {format_of(items)}" if items else "list"
@@ -112,7 +112,7 @@ def _are_codes(values: Sequence[JsonValue]) -> bool:
 
 
 def _hint(name: str, shape: str) -> str:
-    """Return what a question says where this property is meant, by its name and format alone."""
+    """Return how a question speaks of this property, as far as its name and format tell."""
     words = name.casefold()
     is_number = "number" in shape or shape == "integer"
     if is_number and (most := next((phrase for part, phrase in _COUNTED.items() if part in words), None)):

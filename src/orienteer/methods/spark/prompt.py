@@ -17,7 +17,7 @@ from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
 _EXAMPLES = 0.4
-"""Of what is left after the fixed text, examples may take this share."""
+"""The share of the room after the fixed text that examples may take."""
 _LONGEST_NAME = 80
 
 _FINDING = (
@@ -43,7 +43,7 @@ _CYPHER = (
 
 
 class PlanPrompt(NamedTuple):
-    """What the placeholders of the prompt hold, besides the question."""
+    """The values of the prompt's placeholders besides the question."""
 
     operations: str
     graph: str
@@ -53,7 +53,7 @@ class PlanPrompt(NamedTuple):
 def prompt_for(
     graph: Graph, examples: Sequence[PlanExample], *, tokens: int, samples: bool, has_vectors: bool, offers_cypher: bool
 ) -> PlanPrompt:
-    """Return the prompt of a graph, in all at most this many tokens before the question; less room shows less."""
+    """Return the prompt of a graph, at most so many tokens before the question. With less room it shows less."""
     operations = "\n".join(_operations(has_vectors=has_vectors, offers_cypher=offers_cypher))
     text = prompt_of("spark")
     room = tokens * CHARACTERS_A_TOKEN - len(text.system) - len(text.user) - len(operations)
@@ -77,7 +77,7 @@ def _told(examples: Sequence[PlanExample], *, samples: bool) -> Iterable[str]:
 
 
 def _graph(graph: Graph, room: int, *, samples: bool) -> str:
-    """Return the schema in three parts; what one part does not need is the next one's."""
+    """Return the schema in three parts; each leaves to the next what it does not need."""
     parts = {"types": _types(graph), "relations": _relations(graph), "properties": _properties(graph, samples=samples)}
     written, left, shares = [], room, 1.0
     for name, lines in parts.items():
@@ -118,14 +118,14 @@ def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:
 
 
 def _also(graph: Graph, name: str, *, ends: tuple[str, ...] = ()) -> str:
-    """Return what else a type is called; what only repeats the ends of an edge is left out."""
+    """Return what else a type is called, without names that only repeat the ends of an edge."""
     words = graph.schema.also_called.get(name, ())
     words = tuple(word for word in words if not ends or any(end not in word for end in ends))
     return f", also called {', '.join(map(_plain, words[:3]))}" if words else ""
 
 
 def _fitted(lines: Iterable[str], room: int, what: str) -> str:
-    """Return as many lines as there is room for, and how many are left out."""
+    """Return as many lines as there is room for, and the number of the others."""
     fitting, left = list[str](), list(lines)
     rest = len(f"\n- {len(left)} more {what}")
     while left and sum(len(line) + 1 for line in (*fitting, left[0])) + (rest if what else 0) <= room:
