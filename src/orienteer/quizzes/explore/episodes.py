@@ -1,4 +1,4 @@
-"""The episodes of a quiz on disk: those that have ended, how they went, and the replies to those in flight."""
+"""The episodes of a quiz on disk: those that have ended, their trajectories, and the replies to those under way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONDITIONS, EPISODES, TRAJECTORIES = "conditions.json", "episodes.jsonl", "traje
 
 
 class Conditions(Record):
-    """What the episodes of a quiz depend on; how many are wanted is none of it."""
+    """What the episodes of a quiz depend on. The number of questions is not part of it."""
 
     version: Literal[1] = 1
     graph_sha256: str
@@ -33,7 +33,7 @@ class Conditions(Record):
     temperature: float
     probe: bool
     avoid_sha256: str
-    """Of the ids that are to be avoided."""
+    """The hash of the ids to be avoided."""
 
 
 class EpisodeEnd(Record):

@@ -1,4 +1,4 @@
-"""What is ordered of a model, one order an episode: a place in the grid, and a node to begin from.
+"""The orders for a model, one for each episode: a cell of the grid and a node to begin from.
 
 GraphScout (003), sections 3.3.1 and 3.3.2. The same graph and seed give the same orders, however many are taken.
 """
@@ -17,13 +17,13 @@ from orienteer.quizzes.checks import node_fault
 from orienteer.quizzes.kinds import definitions
 
 ATTEMPTS = 3
-"""Episodes that one place of a quiz is worth: each begins at another node."""
+"""Episodes for one place of a quiz at the most, each from another node."""
 _LOOKS = 200  # nodes that are looked at for one to begin from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuizOrder:
-    """What was ordered of a model."""
+    """An order for one episode of a model."""
 
     id: str
     place: int
@@ -32,7 +32,7 @@ class QuizOrder:
     seed: str
     """The id of the node to begin from."""
     wanted: bool | None = None
-    """The value that a boolean is to have, so that both come as often; None of another answer type."""
+    """The wanted value of a boolean, so that both are equally common; None for other answer types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Objectives:
     avoid: Collection[str] = frozenset()
 
     def cell(self, place: int) -> Cell:
-        """Return what is ordered for a place, from 0: every legal cell once, in chance order, and again."""
+        """Return the cell for a place, from 0: all legal cells once in random order, then all again."""
         order = np.random.default_rng(self.random_seed).permutation(len(CELLS))
         return CELLS[int(order[place % len(CELLS)])]
 
     def order(self, place: int, attempt: int) -> QuizOrder | None:
-        """Return an order; None where no node was found to begin from."""
+        """Return an order; None where there is no node to begin from."""
         cell = self.cell(place)
         seed = self._seed(np.random.default_rng([self.random_seed, place, attempt]))
         if seed is None:
@@ -64,13 +64,13 @@ class Objectives:
         )
 
     def name(self, place: int, attempt: int) -> str:
-        """Return what an episode is called, and the item that comes of it."""
+        """Return the name of an episode, which its item gets too."""
         return f"{self.quizzer}-{self.random_seed}-{place + 1:04}-{attempt + 1}"
 
     def _wanted(self, place: int) -> bool | None:
-        """Return the value of a boolean: by turns over the booleans of one round of the grid, the others in the next.
+        """Return the wanted value of a boolean: they alternate within a round of the grid, and are swapped in the next.
 
-        So each round has as many of both, and so has each cell over two.
+        So each round has as many of both values, and so has each cell over two rounds.
         """
         if self.cell(place).answer_type != "boolean":
             return None
@@ -79,7 +79,7 @@ class Objectives:
         return (turn + before) % 2 == 0
 
     def _seed(self, chance: np.random.Generator) -> int | None:
-        """Draw a node type, then a node of it: one with edges, no hub, with a name to call it by, not to be avoided.
+        """Draw a node type, then a node of it that has edges and a usable name, is no hub, and need not be avoided.
 
         Section 3.3.2: drawn evenly, rare types are begun from as often as common ones.
         """
@@ -96,7 +96,7 @@ class Objectives:
 
 
 def in_words(graph: Graph, order: QuizOrder) -> dict[str, str]:
-    """Return what a prompt says of an order."""
+    """Return the values of a prompt that tell of an order."""
     row = graph.row(order.seed)
     kinds = order.cell._asdict()
     meanings = {f"{axis}_meaning": definitions()[axis][kind] for axis, kind in kinds.items()}

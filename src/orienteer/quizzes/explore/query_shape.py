@@ -1,4 +1,4 @@
-"""The shape of a gold query: the nodes that it is given, the edges that it walks, how far it goes.
+"""The shape of a gold query: the nodes that it names, the edges that it walks, how far it goes.
 
 The guard's tree is read (cypher/parser.py), never the text: what a query is said to walk is what is run.
 """
@@ -39,13 +39,13 @@ _LARGE = 100
 
 
 class GivenNode(NamedTuple):
-    """A node that a query is given: by which property, and by what value of it."""
+    """A node that a query names by the value of a property."""
 
     variable: str
     key: str
     value: str
     types: tuple[str, ...]
-    """The labels that its pattern has."""
+    """The labels of its pattern."""
 
 
 class _PatternStep(NamedTuple):
@@ -56,13 +56,13 @@ class _PatternStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """What one gold query walks."""
+    """What a gold query walks."""
 
     statement: CypherStatement
 
     @cached_property
     def is_cut(self) -> bool:
-        """Whether it asks for a part of its rows: then it proves neither that a node is the only one nor a count."""
+        """Whether it asks for a part of its rows only: then it proves neither a single answer nor a count."""
         return any(
             projection.limit is not None or projection.skip is not None
             for projection in parts(self.statement, Projection)
@@ -85,7 +85,7 @@ class Shape:
 
     @cached_property
     def given(self) -> tuple[GivenNode, ...]:
-        """The nodes that it is given by id or name."""
+        """The nodes that it names by id or name."""
         labels = defaultdict[str, tuple[str, ...]](tuple)
         triples: list[tuple[str, str, str]] = []
         for names, path in self._paths:
@@ -114,13 +114,13 @@ class Shape:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether all that has to be found hangs together with a given node."""
+        """Whether everything that has to be found is connected to a named node."""
         reached = self._reached()
         return all(node in reached for names, path in self._paths if path not in self._denied for node in names)
 
     @cached_property
     def compared(self) -> tuple[str, ...]:
-        """What it compares with, each once: texts, and numbers of three digits or more; not names of types."""
+        """The values that it compares with, each once: texts and numbers of three digits or more, but no type names."""
         about_types = {
             literal
             for comparison in parts(self.statement, Binary)
@@ -147,7 +147,7 @@ class Shape:
         return frozenset(path for denial in denials for path in parts(denial, PathPattern))
 
     def _reached(self) -> set[str]:
-        """Return what hangs together with a given node, by edges or by a new name for the same."""
+        """Return the variables that are connected to a named node, by edges or by renaming."""
         joined = defaultdict[str, set[str]](set)
         for start, end in (*((start, end) for start, end, _ in self._steps()), *self._renamed()):
             joined[start].add(end)
@@ -161,7 +161,7 @@ class Shape:
         return reached
 
     def _steps(self) -> Iterator[_PatternStep]:
-        """Return the edges that have to be found; not those that must not be."""
+        """Yield the edges that have to be found, without those under NOT."""
         for names, path in self._paths:
             if path in self._denied:
                 continue
@@ -178,7 +178,7 @@ class Shape:
 
 
 def read_shape(text: str) -> Shape:
-    """Return what a query walks. Raises `BadQuery` where it is not one reading statement."""
+    """Return the shape of a query. Raises `BadQuery` where it is not a single reading statement."""
     return Shape(parse(text))
 
 
@@ -190,7 +190,7 @@ def edge_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
 
 
 def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
-    """Return the node types that a query names, or that edges which it names join. Raises `UnknownType`."""
+    """Return the node types that a query names, and those that its edge types join. Raises `UnknownType`."""
     names = Cypher(graph).names
     labels = [node_type for label in shape.labels for node_type in sorted(names.node_types(label))]
     triples = [triple for edge in shape.edges for name in edge.types for triple in sorted(names.edge_triples(name))]
@@ -198,7 +198,7 @@ def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
 
 
 def rows_of(graph: Graph, node: GivenNode) -> list[int]:
-    """Return the rows of the nodes that a query is given by one value; none where it is no node's."""
+    """Return the rows that a query names by one value; none where no node has the value."""
     if node.key == "id":
         row = graph.ids.find(node.value)
         return [] if row is None else [row]
@@ -222,7 +222,7 @@ def _compared(comparison: Binary) -> list[tuple[str, str, str]]:
 
 
 def _tells(value: None | bool | int | float | str) -> bool:
-    """Tell whether a value is one that a question would have to say: a text, or a number that is no mere count."""
+    """Tell whether a question would have to mention a value: a text, or a number that is no mere count."""
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE

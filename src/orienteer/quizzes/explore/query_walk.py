@@ -1,4 +1,4 @@
-"""A gold query answered off the adjacency arrays, node by node: the path that the Cypher engine has no part in.
+"""A gold query answered from the adjacency arrays, node by node: a second way, without the Cypher engine.
 
 What is read: `MATCH` of plain patterns, each edge one step; `WHERE` of ids that are equal or not, and of `EXISTS { }`
 with or without `NOT`; and a count of distinct nodes at the end, as `proof.FORMS` has it. A query that holds more has
@@ -35,13 +35,13 @@ from orienteer.graph.store import Graph
 
 _MOST_STEPS = 100_000  # a second
 _Bound: TypeAlias = Mapping[str, int]
-"""The row of each node of a pattern that is bound, by its name."""
+"""The rows of the bound nodes of a pattern, by name."""
 _GraphEdge: TypeAlias = tuple[int, int, int, int]
-"""An edge: source, target, type, and which of several alike."""
+"""An edge: source, target, type, and its number among parallel edges."""
 
 
 class _Unread(Exception):
-    """The query holds what is not read here, or takes too many steps."""
+    """The query has a part that is not supported here, or takes too many steps."""
 
 
 class _QueryEdge(NamedTuple):
@@ -51,7 +51,7 @@ class _QueryEdge(NamedTuple):
 
 
 def walked(graph: Graph, text: str) -> frozenset[str] | None:
-    """Return the ids that a gold query counts; None where it holds what is not read here, or leads too far.
+    """Return the ids that a gold query counts; None for a query that is not supported here, or takes too long.
 
     Raises `BadQuery` and `UnknownType` where it is no query over this graph.
     """
@@ -77,7 +77,7 @@ def _match(clause: object) -> MatchClause:
 
 
 def _counted(clause: object) -> str:
-    """Return the name of what a query counts at its end."""
+    """Return the name of the node that a query counts at its end."""
     if not isinstance(clause, Projection) or clause.order or clause.limit is not None or clause.skip is not None:
         _refused()
     first = clause.items[0].expression if clause.items else None
@@ -89,14 +89,14 @@ def _counted(clause: object) -> str:
 
 @dataclass(slots=True)
 class _PatternWalker:
-    """Walks patterns from what is bound."""
+    """Walks patterns from their bound nodes."""
 
     graph: Graph
     _steps: int = 0
     _around: dict[int, list[tuple[int, int, _GraphEdge]]] = field(default_factory=dict)
 
     def matches(self, clauses: Sequence[MatchClause], bound: _Bound) -> Iterator[_Bound]:
-        """Return every way to bind the nodes of clauses, one after the other."""
+        """Yield every way to bind the nodes of several clauses."""
         if not clauses:
             yield bound
             return
@@ -105,7 +105,7 @@ class _PatternWalker:
             yield from self.matches(others, way)
 
     def ways(self, paths: Sequence[PathPattern], where: Expression | None, bound: _Bound) -> Iterator[_Bound]:
-        """Return every way to bind the nodes of one clause."""
+        """Yield every way to bind the nodes of one clause."""
         named = [
             (tuple(node.variable or f"#{id(path)}.{place}" for place, node in enumerate(path.nodes)), path)
             for path in paths
@@ -141,7 +141,7 @@ class _PatternWalker:
         bound: _Bound,
         used: frozenset[_GraphEdge],
     ) -> Iterator[_Bound]:
-        """Walk the next edge that has a bound end, each way that it can be walked."""
+        """Walk the next edge with a bound end in every way, and yield the complete bindings."""
         if not edges:
             if nodes.keys() <= bound.keys() and all(self._holds(condition, bound) for condition in conditions):
                 yield bound
@@ -169,7 +169,7 @@ class _PatternWalker:
         return edges[place], is_turned
 
     def _taken(self, pattern: EdgePattern, row: int, *, is_turned: bool) -> Iterator[tuple[int, _GraphEdge]]:
-        """Return the nodes that an edge leads to from a row, and the edges walked."""
+        """Yield the rows that an edge leads to from a row, each with the edge walked."""
         if pattern.hops is not None or pattern.properties or pattern.variable is not None:
             _refused()
         names, schema = Cypher(self.graph).names, self.graph.schema
@@ -189,7 +189,7 @@ class _PatternWalker:
                 yield neighbor, passed
 
     def _entries(self, row: int) -> list[tuple[int, int, _GraphEdge]]:
-        """Return neighbour, kind and edge of every edge of a row."""
+        """Return the neighbour, the kind and the edge itself for every edge of a row."""
         if row not in self._around:
             entries = self.graph.adjacency.entries(np.array([row], np.int32))
             pairs = zip(entries.neighbor.tolist(), entries.kind.tolist(), strict=True)
@@ -201,7 +201,7 @@ class _PatternWalker:
         return self._around[row]
 
     def _fits(self, patterns: Sequence[NodePattern], row: int) -> bool:
-        """Tell whether a row is of the types, and has the id, that all mentions of its node ask for."""
+        """Tell whether a row has the types and the id that all mentions of its node ask for."""
         names = Cypher(self.graph).names
         for pattern in patterns:
             if pattern.types and not any(self.graph.type_at(row) in names.node_types(name) for name in pattern.types):
@@ -214,7 +214,7 @@ class _PatternWalker:
         return True
 
     def _given(self, name: str, patterns: Sequence[NodePattern], conditions: Sequence[Expression]) -> int | None:
-        """Return the row that a node has to be, -1 for an id that no node has; None where it is not given."""
+        """Return the row that a node is fixed to, -1 for an unknown id; None where no id is given."""
         values: list[Expression] = [value for pattern in patterns for key, value in pattern.properties if key == "id"]
         for condition in conditions:
             match condition:
@@ -248,7 +248,7 @@ class _PatternWalker:
 
 
 def _conjuncts(where: Expression | None) -> list[Expression]:
-    """Return the parts of a condition that all have to hold."""
+    """Return the parts of a condition that are joined by AND."""
     if isinstance(where, Binary) and where.operator == "AND":
         return [*_conjuncts(where.left), *_conjuncts(where.right)]
     return [] if where is None else [where]

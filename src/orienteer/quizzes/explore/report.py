@@ -1,4 +1,4 @@
-"""What a model hands in, made into an item and checked; whatever it says, only what the graph proves is kept.
+"""What a model hands in becomes an item and is checked: whatever it says, only what the graph proves is kept.
 
 GraphScout (003), section 3.3.4 and appendix B.3.3. To the rules that hold for every item (`checks`) come those that
 only matter where a model wrote it: what it says answers, the shape of its query, and clues that it has really met.
@@ -49,7 +49,7 @@ _UNNAMED_EDGES = frozenset({"<h,_,_>", "<h,*,t>"})
 
 
 class QuizReport(NamedTuple):
-    """What a model hands in."""
+    """The report that a model hands in."""
 
     question: str
     answer: tuple[str, ...]
@@ -73,7 +73,7 @@ class CheckedReport(NamedTuple):
 
 
 def report_of(reply: Mapping[str, JsonValue]) -> QuizReport:
-    """Return a report that fits its schema, spaces around its parts left out."""
+    """Return a reply that fits the schema as a report, with the spaces around its parts stripped."""
     lists = {name: tuple(text.strip() for text in cast(list[str], reply[name])) for name in ("answer", "clue_nodes")}
     texts = {name: str(reply[name]).strip() for name in ("question", "gold_query")}
     return QuizReport(texts["question"], lists["answer"], lists["clue_nodes"], texts["gold_query"])
@@ -120,20 +120,20 @@ def check(
 
 
 def is_answered(text: str, item: QuizItem) -> bool:
-    """Tell whether a reply is the answer of an item, by EM."""
+    """Tell whether a reply is the answer of an item, by exact match (EM)."""
     gold = Gold(answers=item.answers, answer_type=item.answer_type)
     return answer_measure("EM")(text, gold) == 1.0
 
 
 def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
-    """Return the ids of the nodes that a query is given, the seed first where it is one."""
+    """Return the ids of the nodes that a query names, the seed first if it is among them."""
     rows = dict.fromkeys(row for node in shape.given for row in rows_of(graph, node))
     ids = [graph.ids[row] for row in rows]
     return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
 
 
 def _item(graph: Graph, report: QuizReport, order: QuizOrder, maker: Maker, proof: Proof | None) -> QuizItem:
-    """Return an item with what its query proves; where that proves nothing, with what the report says."""
+    """Return an item with the answers that its query proves, or, without a proof, with those of the report."""
     cell = order.cell
     return QuizItem(
         id=order.id,
@@ -155,7 +155,7 @@ def _item(graph: Graph, report: QuizReport, order: QuizOrder, maker: Maker, proo
 
 
 def _of_answer(graph: Graph, report: QuizReport, order: QuizOrder, proof: Proof) -> Iterator[Fault]:
-    """Find fault with what the report says answers."""
+    """Find faults in the report's answers."""
     answers = proof.answers(graph, order.cell.answer_type)
     if not _says(graph, order.cell.answer_type, report.answer, proof):
         answer = ", ".join(report.answer)
@@ -167,7 +167,7 @@ def _of_answer(graph: Graph, report: QuizReport, order: QuizOrder, proof: Proof)
 
 
 def _of_walk(graph: Graph, item: QuizItem, proof: Proof) -> Iterator[Fault]:
-    """Find fault with a query that the graph's own arrays answer otherwise than the engine, where they can be asked."""
+    """Find a query that the graph's arrays answer differently from the engine, if they can answer it."""
     nodes = walked(graph, item.gold_query)
     if nodes is None:
         return
@@ -180,7 +180,7 @@ def _of_walk(graph: Graph, item: QuizItem, proof: Proof) -> Iterator[Fault]:
 
 
 def _says(graph: Graph, answer_type: AnswerType, texts: Sequence[str], proof: Proof) -> bool:
-    """Tell whether what a report says answers is what its query gives: each node once, by its name or an alias."""
+    """Tell whether the report's answers are those of its query: each node once, by its name or an alias."""
     if answer_type in ("boolean", "number"):
         gold = Gold(answers=proof.answers(graph, answer_type), answer_type=answer_type)
         return len(texts) == 1 and answer_measure("EM")(texts[0], gold) == 1.0
@@ -199,7 +199,7 @@ def _says(graph: Graph, answer_type: AnswerType, texts: Sequence[str], proof: Pr
 def _of_shape(
     cell: Cell, shape: Shape, anchors: Sequence[str], edge_types: Sequence[str], node_types: Sequence[str]
 ) -> Iterator[Fault]:
-    """Find fault with a query whose shape is not what was ordered."""
+    """Find faults in a query whose shape is not what was ordered."""
     if shape.is_cut:
         yield Fault("unproved", "the gold query leaves rows out by LIMIT or SKIP: it must take all of them")
     if not anchors:
@@ -222,7 +222,7 @@ def _of_shape(
 def _of_pattern(
     pattern: QuizPattern, shape: Shape, anchors: Sequence[str], edge_types: Sequence[str]
 ) -> Iterator[Fault]:
-    """Find fault with a query that gives more, or less, than its pattern. What makes a hybrid is not looked for."""
+    """Find faults in a query that names more, or less, than its pattern. Hybrid patterns are not examined."""
     if pattern in _TWO_ENDED and len(anchors) < 2:
         yield Fault("illegal", f"{pattern} names two things, and the gold query begins from one")
     if pattern in _ONE_ENDED and len(anchors) > 1:
@@ -243,7 +243,7 @@ def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
 
 
 def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterator[Fault]:
-    """Find fault with a text that nobody would ask."""
+    """Find faults in a text that nobody would ask."""
     if len(question) > _LONGEST or not question.isprintable():
         yield Fault("unwritable", f"the question is one line of at most {_LONGEST} plain characters")
     words = Counter(graph.tokenizer.words(question))
@@ -253,7 +253,7 @@ def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterato
 
 
 def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str]) -> Iterator[Fault]:
-    """Find what the query compares with and the question does not say: then they ask for different things."""
+    """Find values in the query that the question does not mention: then the two ask for different things."""
     folded = _THOUSANDS.sub("", question).casefold()
     for text in shape.compared:
         row = graph.ids.find(text)

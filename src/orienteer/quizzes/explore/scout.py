@@ -65,16 +65,16 @@ class ScoutConfig(Options):
 
 
 class QuizEpisode(NamedTuple):
-    """What came of an order."""
+    """The result of an order."""
 
     item: QuizItem | None
     faults: tuple[Fault, ...]
-    """Why there is no item; the first one counts."""
+    """Why there is no item; the first fault is the one that counts."""
     trajectories: tuple[Trajectory, ...]
 
 
 class Scout:
-    """Sends a model out over one graph. Safe among threads: each episode has a model, tools and a talk of its own."""
+    """Sends a model out over one graph. Safe to share among threads: each episode has tools and a talk of its own."""
 
     def __init__(self, graph: Graph, config: ScoutConfig) -> None:
         """Raises `MissingExtra` without Cypher, or without the embedder of the graph's vectors."""
@@ -87,7 +87,7 @@ class Scout:
     def explore(
         self, order: QuizOrder, model: LanguageModel, run: Run, check: Callable[..., CheckedReport]
     ) -> QuizEpisode:
-        """Let a model explore from the order's node on, hand in a question and have it checked.
+        """Let a model explore from the order's node and hand in a question; have it checked.
 
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
@@ -124,7 +124,7 @@ def begun_by(
     values: Mapping[str, object],
     temperature: float,
 ) -> Trajectory:
-    """Return what an episode begins with: the order is its question, and the environment fills the system prompt."""
+    """Return the trajectory that an episode begins with: its question is the order, its prompt has the environment."""
     text = prompt_of(prompt, PACKAGE)
     text = text._replace(system=Template(text.system).substitute(environment))
     question = Question(id=order.id, text=f"{' '.join(order.cell)}, from {order.seed}")
@@ -135,7 +135,7 @@ def begun_by(
 def handed_in(
     talk: Conversation, run: Run, notice: str | None, check: Check
 ) -> tuple[QuizItem | None, tuple[Fault, ...]]:
-    """Ask for a report, once more where it cannot be kept, and return the item that it makes, or why there is none."""
+    """Ask for a report, again where it cannot be kept; return the item that it makes, or why there is none."""
     item, wrong = _handed_in(talk, run, notice, check)
     if not wrong:
         return item, ()
@@ -145,7 +145,7 @@ def handed_in(
 
 
 def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float = 0.0) -> tuple[bool, Trajectory]:
-    """Tell whether a model without tools and graph answers an item rightly, and how it went."""
+    """Tell whether a model answers an item rightly without tools or graph, and return the trajectory."""
     question, sampling = Question(id=item.id, text=item.question), Sampling(temperature=temperature)
     prompt = prompt_of("quiz-probe", PACKAGE)
     values = {"question": item.question}
@@ -156,7 +156,7 @@ def probed(item: QuizItem, model: LanguageModel, run: Run, *, temperature: float
 
 
 def recorded(begun: Trajectory, talk: Conversation, item: QuizItem | None, wrong: Sequence[Fault]) -> Trajectory:
-    """Return the trajectory of an episode: the item's question is its answer."""
+    """Return the trajectory of an episode, with the item's question as its answer."""
     return begun.model_copy(
         update={
             "steps": tuple(talk.steps),
@@ -168,7 +168,7 @@ def recorded(begun: Trajectory, talk: Conversation, item: QuizItem | None, wrong
 
 
 def report_prompt(order: QuizOrder, *, spent: str = "") -> str:
-    """Return how a report is asked for."""
+    """Return the message that asks for a report."""
     answer_type = order.cell.answer_type
     text = prompt_of("quiz-report", PACKAGE).system
     return Template(text).substitute(spent=spent, answer=_ANSWERS[answer_type], form=FORMS[answer_type])

@@ -25,13 +25,13 @@ from orienteer.text.lines import one_line
 STEPS = 20
 """Steps of a walk; ours."""
 RETURN = 0.15
-"""Chance of going back to the first node before a step, which keeps a walk near it; ours, as random walks with restart
-have it."""
+"""Chance of going back to the first node before a step, which keeps a walk near it. Ours, after random walks with
+restart."""
 _TEXT = 200  # characters of a node's text that are told
 
 
 class Walker:
-    """Has a model write questions from walks over one graph. Safe among threads."""
+    """Has a model write questions from walks over one graph. Safe to share among threads."""
 
     def __init__(self, graph: Graph, *, temperature: float) -> None:
         self._graph, self._temperature = graph, temperature
@@ -41,7 +41,7 @@ class Walker:
     def explore(
         self, order: QuizOrder, model: LanguageModel, run: Run, check: Callable[..., CheckedReport]
     ) -> QuizEpisode:
-        """Walk from the order's node on, have a question written of the walk, and have it checked.
+        """Walk from the order's node, have a question written about the walk, and have it checked.
 
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
@@ -56,7 +56,7 @@ class Walker:
 
 
 def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
-    """Return the rows that a walk at random meets, each once, in order. Every edge is as likely as any other."""
+    """Return the rows that a random walk meets, each once, in order. All edges of a node are equally likely."""
     adjacency = graph.adjacency
     here, rows = start, {start: None}
     for _ in range(steps):
@@ -71,7 +71,7 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
 
 
 def piece(graph: Graph, rows: tuple[int, ...]) -> str:
-    """Return nodes and all edges among them as a model is shown them."""
+    """Return nodes and all edges among them as text for a model."""
     nodes = [
         f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)})" + (f": {text}" if text else "")
         for row in rows
