@@ -10,6 +10,8 @@ from orienteer.retrieval.mentions import (
     is_akin,
     letter_likeness,
     link,
+    longest_names,
+    occurrences,
     spelled,
     type_words,
     word_shares,
@@ -65,3 +67,15 @@ def test_words_and_letters_say_how_alike_names_are(languages):
     shares = word_shares(languages.text_index, [["clipper"], ["pascal"]], rows, 1.0)
     assert np.count_nonzero(shares) == 1
     assert 0 < shares[languages.row("Clipper")] < 1
+
+
+def test_the_longest_name_wins_and_no_word_is_part_of_two():
+    words = ["new", "york", "times", "square", "garden"]
+    rows = {"new york": [1], "new york times": [2], "times square": [3], "garden": [4]}
+    spans = list(longest_names(len(words), 3, lambda begin, end: rows.get(" ".join(words[begin:end]), [])))
+    assert spans == [(0, 3, [2]), (4, 5, [4])]
+    assert not list(longest_names(0, 3, lambda begin, end: [1]))
+
+
+def test_a_name_inside_a_longer_word_is_no_occurrence():
+    assert [match.start() for match in occurrences("C++", "C++ and AC++, (C++)")] == [0, 15]
