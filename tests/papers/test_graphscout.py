@@ -17,7 +17,7 @@ from fakes.limits import limits_in
 from orienteer.agents.agent import ANSWER_NOW as LAST_TURN
 from orienteer.agents.agent import EMPTY, NO_ANSWER, NO_MORE
 from orienteer.agents.answer_line import answer_in, read
-from orienteer.agents.dialect import harmless, heard, written
+from orienteer.agents.dialect import harmless, read_calls, write_words
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.cypher.view import View
@@ -206,7 +206,7 @@ CALL = ToolCall(id="call_0_0", name="code_interpreter", arguments='{"code": "pri
     ],
 )
 def test_a_call_in_words_is_a_call(text):
-    found = heard(Message(role="assistant", content=text), turn=0)
+    found = read_calls(Message(role="assistant", content=text), turn=0)
     assert [(one.name, json.loads(one.arguments)) for one in found.message.tool_calls] == [
         ("code_interpreter", {"code": "print(1)"})
     ]
@@ -218,15 +218,15 @@ def test_code_of_several_lines_may_stand_in_a_call_as_it_is():
     """No JSON has line breaks in a text, but small models write code so, and what they mean is plain."""
     said = '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "x = 1\nprint(x)"}}\n</tool_call>'
     half = '<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "x\n\\ud83d"}}\n</tool_call>'
-    assert heard(Message(role="assistant", content=half), turn=0).message.model_dump_json()
-    found = heard(Message(role="assistant", content=said), turn=0)
+    assert read_calls(Message(role="assistant", content=half), turn=0).message.model_dump_json()
+    found = read_calls(Message(role="assistant", content=said), turn=0)
     assert [json.loads(one.arguments) for one in found.message.tool_calls] == [{"code": "x = 1\nprint(x)"}]
     assert found.broken == ()
 
 
 def test_several_calls_are_made_in_their_order_and_broken_ones_are_told():
     text = f"Both.\n{code('print(1)')}\n<tool_call>\n{{'name': 'x'}}\n</tool_call>\n{retrieve('a')}"
-    found = heard(Message(role="assistant", content=text), turn=3)
+    found = read_calls(Message(role="assistant", content=text), turn=3)
     assert [one.name for one in found.message.tool_calls] == ["code_interpreter", "node_id_retriever"]
     assert [one.id for one in found.message.tool_calls] == ["call_3_0", "call_3_1"]
     [fault] = found.broken
@@ -244,12 +244,12 @@ def test_several_calls_are_made_in_their_order_and_broken_ones_are_told():
     ],
 )
 def test_a_call_that_is_only_considered_is_none(text):
-    assert heard(Message(role="assistant", content=text), turn=0).message.tool_calls == ()
+    assert read_calls(Message(role="assistant", content=text), turn=0).message.tool_calls == ()
 
 
 def test_what_a_model_makes_up_of_results_is_left_out():
     text = f"{code('print(1)')}\n<tool_response>\n42\n</tool_response>\nSo \\answer{{42}} {code('print(2)')}"
-    found = heard(Message(role="assistant", content=text), turn=0)
+    found = read_calls(Message(role="assistant", content=text), turn=0)
     assert found.feigned
     assert [json.loads(one.arguments)["code"] for one in found.message.tool_calls] == ["print(1)"]
     assert "42" not in (found.message.content or "")
@@ -257,7 +257,7 @@ def test_what_a_model_makes_up_of_results_is_left_out():
 
 def test_results_that_a_thought_only_speaks_of_are_not_made_up():
     text = "<think>\nIt said\n<tool_response>\n42\n</tool_response>\nso it is done.</think>\n\\answer{42}"
-    found = heard(Message(role="assistant", content=text), turn=0)
+    found = read_calls(Message(role="assistant", content=text), turn=0)
     assert not found.feigned
     assert found.message.content == text
 
@@ -266,13 +266,13 @@ def test_a_reply_that_says_the_same_over_and_over_is_read_at_once():
     """Small models fall into such loops. Time by the square of the length would be hours: the test would be killed."""
     assert answer_in("\\answer{...\n" * 100_000) is None
     text = f"x{chr(10) * 1_000_000}y"
-    assert heard(Message(role="assistant", content=text), turn=0).message.content == text
+    assert read_calls(Message(role="assistant", content=text), turn=0).message.content == text
 
 
 @pytest.mark.parametrize("thought", ["<think>hm</think>\n\n", "hm\n</think>\n\n"])
 def test_thoughts_of_earlier_replies_are_not_sent_again(thought):
     """Servers that open a thought in the prompt give its end alone."""
-    [said] = written([Message(role="assistant", content=f"{thought}Look.", tool_calls=(CALL,))], ())
+    [said] = write_words([Message(role="assistant", content=f"{thought}Look.", tool_calls=(CALL,))], ())
     assert said.content.startswith("Look.\n<tool_call>")
 
 
@@ -287,7 +287,7 @@ def test_a_conversation_is_written_as_qwens_template_has_it():
         Message(role="tool", content="2", tool_call_id="b"),
         Message(role="user", content="Go on."),
     ]
-    said = written(messages, [SPEC])
+    said = write_words(messages, [SPEC])
     assert [one.role for one in said] == ["system", "user", "assistant", "user"]
     schema = json.loads(re.search(r"<tools>\n(.*)\n</tools>", said[0].content)[1])
     assert schema == {"type": "function", "function": SPEC.model_dump()}
@@ -310,8 +310,8 @@ def test_what_is_written_is_read_again(thought, given_arguments):
         for place, one in enumerate(given_arguments)
     )
     message = Message(role="assistant", content=thought or None, tool_calls=calls)
-    [said] = written([message], ())
-    assert heard(said, turn=0).message.tool_calls == calls
+    [said] = write_words([message], ())
+    assert read_calls(said, turn=0).message.tool_calls == calls
 
 
 # ------------------------------------------------------------------------------------- what a model is told of a graph
@@ -519,7 +519,7 @@ def test_native_calls_make_the_same_course(asking):
         Answer(
             calls=[
                 (call.name, call.arguments)
-                for call in heard(Message(role="assistant", content=one), turn=0).message.tool_calls
+                for call in read_calls(Message(role="assistant", content=one), turn=0).message.tool_calls
             ]
         )
         for one in TURNS[:-1]
@@ -1117,13 +1117,13 @@ def test_search_gives_the_ranking_without_the_answer(asking):
     "text", ['{"name": "f", "arguments": {}} ', '<tool_call>{"name": "f", "arguments": {}}</tool_call>']
 )
 def test_a_reply_of_very_many_calls_is_read_in_part_and_said_so(text):
-    found = heard(Message(role="assistant", content=text * 40_000), turn=0)
+    found = read_calls(Message(role="assistant", content=text * 40_000), turn=0)
     assert len(found.message.tool_calls) == 32
     assert found.left_out > 0
     assert found.broken == ()
 
 
 def test_marks_without_end_are_read_in_part():
-    found = heard(Message(role="assistant", content="<tool_call>{</tool_call>" * 200_000), turn=0)
+    found = read_calls(Message(role="assistant", content="<tool_call>{</tool_call>" * 200_000), turn=0)
     assert found.message.tool_calls == ()
     assert len(found.broken) == 33

@@ -55,7 +55,7 @@ def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | Non
         nodes = tuple(Scored(graph.node(hit.id), hit.score) for hit in result.hits)
         return answer_from(result, render(Evidence(nodes=nodes), graph, ANSWER_TOKENS), model=model, run=run)
     ids = tuple(hit.id for hit in result.hits)
-    return ask(result, "answer", _hits(result), lambda said: _by_ids(said, ids), model=model, run=run)
+    return ask(result, "answer", _hits(result), lambda text: _by_ids(text, ids), model=model, run=run)
 
 
 def answer_from(
@@ -82,7 +82,7 @@ def answer_from(
         result,
         prompt,
         user,
-        lambda said: _by_labels(said, evidence.labels),
+        lambda text: _by_labels(text, evidence.labels),
         model=model,
         run=run,
         sampling=Sampling(temperature=temperature, random_seed=run.random_seed),  # as the courses it is compared with

@@ -52,11 +52,17 @@ class Native:
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Return the messages and the tools that are offered."""
-        return plainly(messages), tuple(offered)
+        plain = (
+            message.model_copy(update={"content": harmless(message.content or "")})
+            if message.role == "tool"
+            else message
+            for message in messages
+        )
+        return tuple(plain), tuple(offered)
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply as it is, or with the calls that it makes in words."""
-        return heard(message, turn=turn) if self._reads_words else Read(message)
+        return read_calls(message, turn=turn) if self._reads_words else Read(message)
 
 
 class Qwen:
@@ -66,18 +72,18 @@ class Qwen:
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
     ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
         """Return the messages in Qwen's form, and no tools beside them."""
-        return written(messages, tools), ()
+        return write_words(messages, tools), ()
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls."""
-        return heard(message, turn=turn)
+        return read_calls(message, turn=turn)
 
 
 DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen()}
 """By the name that a trajectory keeps. To change what one writes, rename it: old requests are written again."""
 
 
-def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
+def write_words(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
     The thoughts of earlier replies are left out, for they take much room.
@@ -101,15 +107,7 @@ def written(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Mes
     return tuple(sent)
 
 
-def plainly(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return a conversation for native calls: the messages, with the marks of dialects made harmless in results."""
-    return tuple(
-        message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
-        for message in messages
-    )
-
-
-def heard(message: Message, *, turn: int) -> Read:
+def read_calls(message: Message, *, turn: int) -> Read:
     """Return a reply with its calls, whether they are native or in words."""
     text = message.content or ""
     spoken, *feigned = _RESPONSE.split(after_thinking(text), 1)

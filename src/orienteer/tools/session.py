@@ -203,13 +203,13 @@ class Session:
         return [self._type(name, notes, self.graph.types.edge_numbers, self.graph.types.edges) for name in names]
 
     def _type(
-        self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], known: Sequence[str]
+        self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], types: Sequence[str]
     ) -> str:
         try:
             look_up([name])
         except UnknownType as error:
             schema = self.graph.schema
-            called = {word.casefold(): code for code in known for word in schema.also_called.get(code, ())}
+            called = {word.casefold(): code for code in types for word in schema.also_called.get(code, ())}
             guess = called.get(name.casefold()) or (
                 error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None
             )
