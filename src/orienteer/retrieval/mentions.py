@@ -88,6 +88,12 @@ def spelled(graph: Graph, name: str) -> list[int]:
     return [row for row in rows if folded in map(str.casefold, (graph.names[row], *graph.aliases_at(row)))]
 
 
+def near_name(graph: Graph, name: str, likeness: float = 0.0) -> str | None:
+    """Return the name of a node that is spelled most like this one; None where none is as alike as `likeness`."""
+    near = graph.near_names(name, most=1)
+    return near[0] if near and letter_likeness(name, near[0]) >= likeness else None
+
+
 def letter_likeness(text: str, other: str) -> float:
     """Return how alike two texts are letter by letter, case aside, from 0 to 1."""
     return SequenceMatcher(None, text.casefold(), other.casefold(), autojunk=False).ratio()

@@ -13,7 +13,7 @@ from orienteer.agents.workflow import Workflow
 from orienteer.graph.store import Graph
 from orienteer.index.names import ALIKE
 from orienteer.retrieval.analysis import NameAnalyzer
-from orienteer.retrieval.mentions import TypeLinker, called, letter_likeness
+from orienteer.retrieval.mentions import TypeLinker, called, near_name
 from orienteer.tools.node_ids import MOST_TOPK, NAME
 
 HOMONYMS = 2
@@ -56,8 +56,8 @@ class CoreEntities:
         graph = self._graph
         rows = called(graph, name)
         if not rows:
-            near = next(iter(graph.near_names(name, most=1)), "")
-            if letter_likeness(name, near) < ALIKE:
+            near = near_name(graph, name, ALIKE)
+            if near is None:
                 return ()
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)

@@ -32,6 +32,7 @@ from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import edge_note, title
+from orienteer.retrieval.mentions import near_name
 from orienteer.tools.parameters import LARGEST_K
 from orienteer.tools.search import QueryWords
 
@@ -108,9 +109,9 @@ class Kar:
         """Return the node that a name means, of several the one whose text is nearest to the question."""
         graph = self._graph
         rows = graph.candidates(name)
-        if not rows and (near := graph.near_names(name, most=1)):
-            rows = graph.candidates(near[0])
-            workflow.notes.append(f"{name!r} is read as {near[0]!r}")
+        if not rows and (near := near_name(graph, name)):
+            rows = graph.candidates(near)
+            workflow.notes.append(f"{name!r} is read as {near!r}")
         if not rows:
             workflow.notes.append(f"not in this graph: {name!r}")
             return None
