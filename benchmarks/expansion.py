@@ -23,7 +23,7 @@ from typing import NamedTuple
 import planner
 from orienteer.evaluation.running.runs import StoredRun, read_run
 from orienteer.evaluation.scores.comparison import PairedDifference, compare
-from orienteer.evaluation.scores.table import Row, rows
+from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.records import Trajectory
 from orienteer.serve.cli.app import main as orienteer
 
@@ -108,13 +108,13 @@ def command(*arguments: str) -> None:
 
 def counted(run: StoredRun) -> str:
     """Say how many questions there are."""
-    [first, *_] = rows([run], measures=MEASURES[:1])
+    [first, *_] = score_runs([run], measures=MEASURES[:1])
     return f"n = {first.n}, {first.n - first.unranked} of them with gold nodes. Means and gains in points."
 
 
 def table(run: StoredRun, methods: Mapping[str, str | None]) -> Iterator[str]:
     """Give a row for each measure: each method's mean with its interval, and its paired gain over what it expands."""
-    found = {row.method: row for row in rows([run], measures=MEASURES)}
+    found = {row.method: row for row in score_runs([run], measures=MEASURES)}
     yield "| | " + " | ".join(f"`{name}`" for name in methods) + " |"
     yield "|---" * (len(methods) + 1) + "|"
     for measure in MEASURES:
@@ -152,7 +152,7 @@ def courses(run: StoredRun) -> Iterator[str]:
     names = ["method", "questions", "calls", "repaired", "along edges", "no error", *FAILED]
     yield "| " + " | ".join(names) + " |"
     yield "|---" * len(names) + "|"
-    for row in sorted(rows([run], measures=MEASURES[:1]), key=lambda one: list(PLANNED).index(one.method)):
+    for row in sorted(score_runs([run], measures=MEASURES[:1]), key=lambda one: list(PLANNED).index(one.method)):
         asked = kept[row.method]
         marks = [{mark for one in trajectories for mark in one.marks} for trajectories in asked]
         counted = Counter(mark for some in marks for mark in some)

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import CorpusNames, find_names
@@ -76,7 +76,7 @@ class Bench:
         self.data, self.graphs, self.cache = folder, graphs, cache
         self.embedder = open_embedder("minilm")
         self.graph = self._built()
-        examples = [example for example in load(folder, graph=self.graph).examples if example.gold.nodes]
+        examples = [example for example in read_questions(folder, graph=self.graph).examples if example.gold.nodes]
         self.examples: list[Example] = examples[:limit]
         print(f"{len(self.examples)} questions, {len(self.graph):,} nodes, {self.graph.manifest.edges:,} edges")
 

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
@@ -307,7 +307,7 @@ class Bench:
         graph = Graph.open(given) if given else made(Path(data), self.graphs, self.cache)
         open_incidence(graph, Spaces(graph))
         print(f"{Path(data).name}: graph and names in {time.perf_counter() - started:.1f} s")
-        questions = load(Path(data), graph=graph)
+        questions = read_questions(Path(data), graph=graph)
         return Asked(questions.name, remembering(graph), [each for each in questions.examples if each.gold.nodes])
 
     def beside(self) -> Iterator[tuple[str, Graph]]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.evaluation.running.runs import read_run
-from orienteer.evaluation.scores.table import Row, rows
+from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.serve.cli.app import main as orienteer
 
 METHODS = ("bm25", "anchor")
@@ -115,12 +115,12 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
         f"{manifest.nodes:,} nodes, {manifest.edges:,} edges; graph `{manifest.graph_sha256[:12]}`, "
         f"questions `{manifest.questions_sha256[:12]}`.",
         "",
-        *table(rows([stored], measures=one.measures), one.measures, by=None),
+        *table(score_runs([stored], measures=one.measures), one.measures, by=None),
         "",
         verdict.getvalue().partition("\n")[0],
     ]
     if one.by:
-        lines += ["", *table(rows([stored], measures=one.measures, by=[one.by]), one.measures, by=one.by)]
+        lines += ["", *table(score_runs([stored], measures=one.measures, by=[one.by]), one.measures, by=one.by)]
     return [*lines, ""]
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example
 from orienteer.graph.adjacency import EdgeWeights
 from orienteer.graph.embedding import embed_graph
@@ -135,7 +135,7 @@ def main() -> None:
             data, _, given = one.partition("=")
             cache = options.cache or Path(folder) / "cache"
             graph = Graph.open(given) if given else made(Path(data), Path(folder), cache)
-            questions = load(Path(data), graph=graph)
+            questions = read_questions(Path(data), graph=graph)
             examples = [example for example in questions.examples if example.gold.nodes]
             print(f"{questions.name}: {len(examples)} questions, {len(graph):,} nodes")
             if options.times:

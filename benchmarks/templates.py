@@ -13,11 +13,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.running.runner import RunConfig, evaluate
 from orienteer.evaluation.running.runs import StoredRun, read_run
-from orienteer.evaluation.scores.table import Row, rows
+from orienteer.evaluation.scores.table import Row, score_runs
 from orienteer.graph.store import Graph
 from orienteer.methods.table import METHODS
 from orienteer.settings import Settings
@@ -31,7 +31,7 @@ WAYS = "metaedges"
 def run_of(graph: Graph, data: Path, work: Path, chosen: Sequence[str]) -> StoredRun:
     """Ask all questions under all methods."""
     path = work / ("with-vectors" if graph.searcher.has_vectors else "without-vectors")
-    questions = load(data / QUESTIONS, graph=graph)
+    questions = read_questions(data / QUESTIONS, graph=graph)
     evaluate(graph, questions, chosen, path, config=RunConfig(where=WHERE), settings=Settings())
     return read_run(path)
 
@@ -44,7 +44,7 @@ def kind_of(example: Example) -> str:
 def by_template(run: StoredRun, measure: str) -> list[str]:
     """Return a Markdown table: a row a template, a column a method; a dash where nothing can be ranked."""
     rows_by_template: dict[str, dict[str, Row]] = {}
-    for row in rows([run], measures=[measure], by=["template"]):
+    for row in score_runs([run], measures=[measure], by=["template"]):
         rows_by_template.setdefault(row.by["template"], {})[row.method] = row
     methods = list(run.manifest.methods)
     lines = ["| template | way | answers | n | " + " | ".join(f"`{method}`" for method in methods) + " |"]
@@ -54,7 +54,7 @@ def by_template(run: StoredRun, measure: str) -> list[str]:
         kinds = ", ".join(sorted({kind_of(example) for example in own}))
         cells = [template, f"`{own[0].fields[WAYS]}`", kinds, str(len(own)), *figures(rows_by_method, methods, measure)]
         lines.append("| " + " | ".join(cells) + " |")
-    whole = {row.method: row for row in rows([run], measures=[measure])}
+    whole = {row.method: row for row in score_runs([run], measures=[measure])}
     ranked = sum(bool(example.gold.nodes) for example in run.examples)
     lines.append(f"| all | | | {ranked} | " + " | ".join(figures(whole, methods, measure)) + " |")
     times = (f"{whole[method].milliseconds['p50']:.0f}" for method in methods)

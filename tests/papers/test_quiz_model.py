@@ -15,7 +15,7 @@ from orienteer.agents.agent import NO_MORE
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import requests
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.quiz_item import CELLS, Cell
 from orienteer.evaluation.running.runs import held
 from orienteer.llm import Allowance, Budget
@@ -598,7 +598,7 @@ def test_the_command_writes_what_a_model_explored(films, served, tmp_path, capsy
     found = json.loads(capsys.readouterr().out)
     assert (found["questions"], found["answer_types"]) == (2, {"entity": 1, "set": 1})
     assert len(server.requests) == 8
-    questions = load(target, graph=films)
+    questions = read_questions(target, graph=films)
     assert [one.question.text for one in questions.examples] == [ENTITY["question"], SET["question"]]
     assert questions.examples[0].gold.nodes == {"f3": 1.0}
     traced = trace.read(tmp_path / "quiz.jsonl.episodes" / "trajectories.jsonl")

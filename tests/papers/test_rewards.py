@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadOption
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told
 from orienteer.evaluation.scores.rewards import (
@@ -25,7 +25,7 @@ from orienteer.evaluation.scores.rewards import (
     reward,
     squad_f1,
 )
-from orienteer.evaluation.scores.table import rows
+from orienteer.evaluation.scores.table import score_runs
 from orienteer.files import append_line
 from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance
@@ -339,7 +339,7 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
     file.write_text(
         "".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz) + '{"id": "3", "question": "Of no quiz?"}\n'
     )
-    examples = load(file).examples
+    examples = read_questions(file).examples
     by_question = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
     lines = [
         Line(id=example.question.id, method="graphscout", question=example.question.text, answer="", gold=example.gold,
@@ -353,7 +353,9 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
         )
     facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
     manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
-    ours, bare = rows([StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"])
+    ours, bare = score_runs(
+        [StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"]
+    )
     assert {name: (measure.n, measure.mean) for name, measure in ours.measures.items()} == {
         "Reward": (2, pytest.approx((1 + 2 / 3) / 2)),
         "Reward (strict)": (2, 0.5),
@@ -365,7 +367,7 @@ def stored(folder, quiz, *trajectories):
     """Return a run over a quiz, its n-th question answered by the n-th of these."""
     file = folder / "quiz.jsonl"
     file.write_text("".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz))
-    examples = load(file).examples
+    examples = read_questions(file).examples
     lines = [
         Line(id=example.question.id, method="graphscout", question=example.question.text, answer="x", gold=example.gold,
              fields=example.fields)
@@ -383,7 +385,7 @@ def stored(folder, quiz, *trajectories):
 def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
     quiz = [item("Salt"), item().model_copy(update={"id": "2"}), item(kind="set").model_copy(update={"id": "3"})]
     run = stored(tmp_path, quiz, *[ends("Salt")] * 3)
-    (row,) = rows([run], measures=["Reward", "Reward (strict)"])
+    (row,) = score_runs([run], measures=["Reward", "Reward (strict)"])
     assert {name: (measure.n, measure.mean) for name, measure in row.measures.items()} == {
         "Reward": (1, 1.0),
         "Reward (strict)": (1, 1.0),
@@ -393,7 +395,7 @@ def test_a_question_without_a_gold_answer_has_no_reward(tmp_path):
 def test_a_question_that_failed_is_worth_nothing_whatever_its_course_says(tmp_path):
     run = stored(tmp_path, [item("Salt")], ends("Salt"))
     failed = replace(run, lines=tuple(line.model_copy(update={"error": "the model failed"}) for line in run.lines))
-    means = [rows([scored_run], measures=["Reward"])[0].measures["Reward"].mean for scored_run in (run, failed)]
+    means = [score_runs([scored_run], measures=["Reward"])[0].measures["Reward"].mean for scored_run in (run, failed)]
     assert means == [1.0, 0.0]
 
 
@@ -405,7 +407,7 @@ def test_in_a_run_under_a_view_clues_may_be_written_as_it_shows_them(tmp_path):
         update={"toolbox": ToolboxSpec(name="scouting", options={"code": {"view": {"label": "biomedical"}}})}
     )
     quiz = [one_of_three, one_of_three.model_copy(update={"id": "2"})]
-    (row,) = rows([stored(tmp_path, quiz, plain, viewed)], measures=["Reward", "Reward (strict)"])
+    (row,) = score_runs([stored(tmp_path, quiz, plain, viewed)], measures=["Reward", "Reward (strict)"])
     assert [measure.mean for measure in row.measures.values()] == pytest.approx([(0 + 1 / 3) / 2] * 2)
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.datasets.grbench import split_names
 from orienteer.records import Node
 
@@ -39,7 +39,7 @@ def amazon(tmp_path):
 
 
 def test_stark_with_its_splits(amazon):
-    questions = load(amazon)
+    questions = read_questions(amazon)
     assert (questions.name, questions.candidates, questions.meta["knowledge_base"]) == ("stark", ("product",), "amazon")
     assert by_id(questions)["30"].gold.nodes == {"12": 1.0, "34": 1.0}
     assert {key: example.fields for key, example in by_id(questions).items()} == {
@@ -47,19 +47,19 @@ def test_stark_with_its_splits(amazon):
         "4": {"split": "val"},
         "9": {"split": "test"},
     }
-    assert list(by_id(load(amazon, split="val"))) == ["4"]
-    assert list(by_id(load(amazon, split="test-0.1"))) == ["9"]
-    assert load(amazon / "stark_qa" / "stark_qa.csv", split="val") == load(amazon, split="val")
-    assert load(amazon, split="val").sha256 != load(amazon, split="train").sha256
+    assert list(by_id(read_questions(amazon, split="val"))) == ["4"]
+    assert list(by_id(read_questions(amazon, split="test-0.1"))) == ["9"]
+    assert read_questions(amazon / "stark_qa" / "stark_qa.csv", split="val") == read_questions(amazon, split="val")
+    assert read_questions(amazon, split="val").sha256 != read_questions(amazon, split="train").sha256
     with pytest.raises(BadOption, match=r"There are: human, test, test-0\.1, train, val"):
-        load(amazon, split="dev")
+        read_questions(amazon, split="dev")
 
 
 def test_starks_human_questions(amazon):
-    human = load(amazon, split="human")
+    human = read_questions(amazon, split="human")
     assert by_id(human)["0"].fields == {"split": "human"}
-    assert load(amazon / "stark_qa" / "stark_qa.csv", split="human") == human
-    assert load(amazon / "stark_qa" / "stark_qa_human_generated_eval.csv").examples == human.examples
+    assert read_questions(amazon / "stark_qa" / "stark_qa.csv", split="human") == human
+    assert read_questions(amazon / "stark_qa" / "stark_qa_human_generated_eval.csv").examples == human.examples
 
 
 def test_starks_ids_are_literals_and_never_run(amazon):
@@ -67,20 +67,24 @@ def test_starks_ids_are_literals_and_never_run(amazon):
     for cell in ("__import__('os').system('true')", "[x for x in ()]", "12", "{1: 2}", "[1.5]"):
         table.write_text(f'id,query,answer_ids\n30,q,"{cell}"\n')
         with pytest.raises(BadInput, match="answer_ids of question 30"):
-            load(amazon)
+            read_questions(amazon)
 
 
 def test_a_split_of_another_release(amazon):
     (amazon / "split" / "val.index").write_text("4\n77\n")
     with pytest.raises(BadInput, match="'77', which is not in the table"):
-        load(amazon, split="val")
+        read_questions(amazon, split="val")
 
 
 def test_every_node_of_prime_may_answer(amazon):
     prime = amazon.rename(amazon.with_name("primekg"))
-    assert (load(prime).candidates, load(prime).notes, load(prime).meta["knowledge_base"]) == (None, (), "prime")
+    assert (
+        read_questions(prime).candidates,
+        read_questions(prime).notes,
+        read_questions(prime).meta["knowledge_base"],
+    ) == (None, (), "prime")
     other = prime.rename(prime.parent.parent / "other")
-    questions = load(other)
+    questions = read_questions(other)
     assert questions.candidates is None
     assert "not known which knowledge base" in questions.notes[0]
 
@@ -100,9 +104,9 @@ def test_every_node_of_prime_may_answer(amazon):
 def test_the_real_starks(data_folder, file, splits, candidates):
     pytest.importorskip("pyarrow")
     path = data_folder / "stark_qa" / f"{file}.parquet"
-    assert {name: len(load(path, split=name).examples) for name in splits} == splits
-    assert load(path).candidates == candidates
-    assert all(example.gold.nodes for example in load(path).examples)
+    assert {name: len(read_questions(path, split=name).examples) for name in splits} == splits
+    assert read_questions(path).candidates == candidates
+    assert all(example.gold.nodes for example in read_questions(path).examples)
 
 
 # ------------------------------------------------------------------------------------------------------------- GRBench
@@ -135,9 +139,9 @@ def test_names_may_hold_commas():
 
 def test_answers_become_nodes(tmp_path, build):
     file = _grbench(tmp_path, "Purpura, Schoenlein-Henoch, Fever", "True", "12", "0.5", "Fever", "Purpura, Cough")
-    bare = load(file)
+    bare = read_questions(file)
     assert [example.gold.answer_type for example in bare.examples] == [None, "boolean", "number", "number", None, None]
-    questions = load(file, graph=build(NODES))
+    questions = read_questions(file, graph=build(NODES))
     gold = [example.gold for example in questions.examples]
     assert (list(gold[0].nodes), gold[0].answer_type) == (["s2", "s3"], "set")
     assert gold[0].answers == ("Purpura, Schoenlein-Henoch", "Fever")
@@ -149,22 +153,22 @@ def test_answers_become_nodes(tmp_path, build):
 
 def test_the_other_answers_of_a_template_tell_which_node_is_meant(tmp_path, build):
     graph = build(NODES)
-    questions = load(_grbench(tmp_path, "Fever", "Ague", template=3), graph=graph)
+    questions = read_questions(_grbench(tmp_path, "Fever", "Ague", template=3), graph=graph)
     assert list(by_id(questions)["clinic-1"].gold.nodes) == ["s4"]
     assert questions.notes == ()
-    untold = load(_grbench(tmp_path, "Ague", template=3), graph=graph)
+    untold = read_questions(_grbench(tmp_path, "Ague", template=3), graph=graph)
     assert set(by_id(untold)["clinic-0"].gold.nodes) == {"s4", "d1"}
     assert "1 names stand for several nodes" in untold.notes[0]
 
 
 def test_questions_about_another_graph_have_no_nodes(tmp_path, build):
-    questions = load(_grbench(tmp_path, "Fever", "Dolica", "Acme", domain="amazon"), graph=build(NODES))
+    questions = read_questions(_grbench(tmp_path, "Fever", "Dolica", "Acme", domain="amazon"), graph=build(NODES))
     assert not any(example.gold.nodes for example in questions.examples)
     assert "fewer than half of the answers of amazon" in questions.notes[1]
 
 
 def test_notes_are_of_the_questions_that_are_asked(tmp_path, build):
-    questions = load(_grbench(tmp_path, "Fever", "Ague", "Cough, Fever", "Purpura"), graph=build(NODES))
+    questions = read_questions(_grbench(tmp_path, "Fever", "Ague", "Cough, Fever", "Purpura"), graph=build(NODES))
     assert len(questions.notes) == 2
     assert questions.notes_on(questions.examples) == questions.notes
     assert questions.notes_on(questions.examples[:1]) == ()
@@ -181,7 +185,7 @@ def test_levels_are_told_by_the_order_of_templates(tmp_path):
     folder.mkdir()
     rows = [{"qid": qid, "question": "?", "answer": "x"} for qid in (0, 69, 70, 269)]
     write_lines(folder / "data.json", *rows)
-    examples = by_id(load(folder))
+    examples = by_id(read_questions(folder))
     assert {key: (example.fields["template"], example.fields["level"]) for key, example in examples.items()} == {
         "0": (0, "easy"),
         "69": (6, "easy"),
@@ -193,7 +197,7 @@ def test_levels_are_told_by_the_order_of_templates(tmp_path):
 
 @pytest.mark.data
 def test_the_real_grbench_keeps_its_own_levels(data_folder):
-    examples = load(data_folder / "grbench").examples
+    examples = read_questions(data_folder / "grbench").examples
     biomedical = [example for example in examples if example.fields["domain"] == "biomedical"]
     assert (len(examples), len(biomedical)) == (678, 113)
     assert sum(bool(example.fields["edges_complete"]) for example in biomedical) == 77
@@ -222,7 +226,7 @@ def test_hotpotqa_in_hipporags_files(tmp_path):
     facts = [["Ferry", 0], ["Ferry", 1], ["Salt", 0]]
     row = {"_id": "h1", "question": "?", "answer": "yes", "type": "bridge", "level": "hard", "supporting_facts": facts,
            "context": CONTEXT}  # fmt: skip
-    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    questions = read_questions(_hippo(tmp_path, "hotpotqa", row))
     example = questions.examples[0]
     assert (questions.name, questions.notes) == ("hotpotqa", ())
     assert set(example.gold.nodes) == {"1", "2"}
@@ -233,7 +237,7 @@ def test_hotpotqa_in_hipporags_files(tmp_path):
 def test_2wikimultihopqa_in_hipporags_files(tmp_path):
     row = {"_id": "w1", "question": "?", "answer": "Ada", "type": "inference", "supporting_facts": [["Ash", 0]],
            "context": CONTEXT, "evidences": [["Ash", "is", "grey"]]}  # fmt: skip
-    questions = load(_hippo(tmp_path, "2wikimultihopqa", row))
+    questions = read_questions(_hippo(tmp_path, "2wikimultihopqa", row))
     assert questions.name == "2wikimultihopqa"
     assert questions.examples[0].gold.nodes == {"3": 1.0}
     assert questions.examples[0].fields["evidences"] == [["Ash", "is", "grey"]]
@@ -247,7 +251,7 @@ def test_musique_in_hipporags_files(tmp_path):
     ]
     row = {"id": "3hop1__1_2_3", "question": "?", "answer": "Ada", "answer_aliases": ["A. Holm", "Ada"],
            "answerable": True, "paragraphs": paragraphs}  # fmt: skip
-    example = load(_hippo(tmp_path, "musique", row)).examples[0]
+    example = read_questions(_hippo(tmp_path, "musique", row)).examples[0]
     assert set(example.gold.nodes) == {"1", "2"}
     assert example.gold.answers == ("Ada", "A. Holm")
     assert example.fields == {"answerable": True, "type": "3hop1", "hops": 3}
@@ -256,7 +260,7 @@ def test_musique_in_hipporags_files(tmp_path):
 def test_gold_passages_that_the_corpus_lacks(tmp_path):
     row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
            "context": [*CONTEXT, ["Tar", ["Black."]]]}  # fmt: skip
-    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    questions = read_questions(_hippo(tmp_path, "hotpotqa", row))
     assert questions.examples[0].gold.nodes == {}
     assert questions.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
 
@@ -273,20 +277,20 @@ def test_gold_passages_that_the_corpus_lacks(tmp_path):
 def test_questions_of_another_shape_are_told(tmp_path, name, row):
     _hippo(tmp_path, name, {"id": "1", "question": "?", "answer": "x", "context": [], **row})
     with pytest.raises(BadInput, match="question 1 does not have the form of this data set"):
-        load(tmp_path / f"{name}.json", dataset=name)
+        read_questions(tmp_path / f"{name}.json", dataset=name)
 
 
 def test_supporting_facts_that_the_context_lacks_are_no_smaller_gold(tmp_path):
     row = {"_id": "h1", "question": "?", "answer": "x", "supporting_facts": [["Ferry", 0], ["Tar", 0]],
            "context": CONTEXT}  # fmt: skip
-    questions = load(_hippo(tmp_path, "hotpotqa", row))
+    questions = read_questions(_hippo(tmp_path, "hotpotqa", row))
     assert questions.examples[0].gold.nodes == {}
     assert questions.notes == ("1 of 1 questions have no gold passages in the corpus: h1",)
 
 
 def test_blank_aliases_are_no_answers(tmp_path):
     row = {"id": "2hop__1", "question": "?", "answer": "x", "answer_aliases": ["", "y"], "paragraphs": []}
-    assert load(_hippo(tmp_path, "musique", row)).examples[0].gold.answers == ("x", "y")
+    assert read_questions(_hippo(tmp_path, "musique", row)).examples[0].gold.answers == ("x", "y")
 
 
 def test_several_in_one_folder_need_a_name(tmp_path):
@@ -295,12 +299,12 @@ def test_several_in_one_folder_need_a_name(tmp_path):
     _hippo(tmp_path, "hotpotqa", hotpot)
     _hippo(tmp_path, "musique", musique)
     with pytest.raises(BadInput, match="--dataset"):
-        load(tmp_path)
-    assert load(tmp_path, dataset="musique").examples[0].question.id == "2hop__1_2"
-    assert load(tmp_path / "hotpotqa.json").name == "hotpotqa"
+        read_questions(tmp_path)
+    assert read_questions(tmp_path, dataset="musique").examples[0].question.id == "2hop__1_2"
+    assert read_questions(tmp_path / "hotpotqa.json").name == "hotpotqa"
     (tmp_path / "musique_corpus.json").unlink()
     with pytest.raises(BadInput, match=r"musique_corpus\.json is missing"):
-        load(tmp_path, dataset="musique")
+        read_questions(tmp_path, dataset="musique")
 
 
 @pytest.mark.data
@@ -315,7 +319,7 @@ def test_several_in_one_folder_need_a_name(tmp_path):
 )
 def test_the_real_passages(data_folder, name, count, field, values):
     pytest.importorskip("pyarrow")
-    questions = load(data_folder / name)
+    questions = read_questions(data_folder / name)
     assert (questions.name, len(questions.examples)) == (name, count)
     assert {example.fields.get(field) for example in questions.examples} == values
     assert all(example.gold.nodes and example.gold.answers for example in questions.examples)
@@ -340,15 +344,15 @@ def test_ottqa_in_its_own_files(tmp_path):
            "question_postag": "WP"}  # fmt: skip
     (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
     (tmp_path / "released_data" / "dev.json").write_text(json.dumps([row]))
-    example = load(tmp_path).examples[0]
+    example = read_questions(tmp_path).examples[0]
     assert set(example.gold.nodes) == {"/wiki/Salt", "Songs_0#0", "Songs_0#2"}
     assert example.gold.answers == ("Ada",)
     assert example.fields == {"table_id": "Songs_0", "where": "passage+table", "split": "dev"}
     row["answer-node"] = [["x", [27, 0], None, "table"]]
     (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([row]))
     with pytest.raises(BadInput, match="27 rows and no row 27"):
-        load(tmp_path)
+        read_questions(tmp_path)
     for odd in ({"answer-node": [["x"]]}, {"gold_passages": "[broken"}, {"gold_passages": "Salt"}):
         (tmp_path / "released_data" / "dev.traced.json").write_text(json.dumps([{**row, **odd}]))
         with pytest.raises(BadInput, match="question 1 does not have the form"):
-            load(tmp_path)
+            read_questions(tmp_path)

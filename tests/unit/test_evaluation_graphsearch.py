@@ -6,14 +6,14 @@ import pytest
 
 from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import hypergraphrag, load
+from orienteer.evaluation.datasets import hypergraphrag, read_questions
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
 from orienteer.evaluation.running.sweep import axes, grid, variants
 from orienteer.evaluation.scores.answers import answer_measure
 from orienteer.evaluation.scores.judge import CRITERIA, carries_evidence, judge_run
 from orienteer.evaluation.scores.scorer import scorer
-from orienteer.evaluation.scores.table import rows
+from orienteer.evaluation.scores.table import score_runs
 from orienteer.files import append_line
 from orienteer.graph.store import Graph
 from orienteer.llm import OpenAIConfig, OpenAIModel
@@ -65,14 +65,14 @@ def test_a_long_answer_is_part_of_the_response(tmp_path):
     with FakeServer(policy) as server:
         judge_run(make_run(tmp_path, long), OpenAIModel("judge", OpenAIConfig(base_url=server.url)))
     assert "It was shot on the Night Ferry.\nAnswer: the MV Nightingale" in seen[0]
-    (row,) = rows([make_run(tmp_path, long)])
+    (row,) = score_runs([make_run(tmp_path, long)])
     assert row.measures["A-Score"].mean == 6
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_a_question_without_an_answer_scores_nothing_whatever_was_said_before(tmp_path, nothing):
     run = make_run(tmp_path, line(1, nothing, long_answer="It is Night Ferry."), line(2, "Night Ferry"))
-    (row,) = rows([run], measures=["SubEM", "SubEM (lenient)", "EM", "F1"])
+    (row,) = score_runs([run], measures=["SubEM", "SubEM (lenient)", "EM", "F1"])
     assert {(measure.mean, measure.n) for measure in row.measures.values()} == {(0.5, 2)}
 
 
@@ -100,7 +100,7 @@ def test_of_yes_or_no_and_of_numbers_the_short_answer_counts_alone():
 
 
 def test_both_ways_of_subem_are_shown_of_a_run_with_answers(tmp_path):
-    (row,) = rows([make_run(tmp_path, line(1, LONG), line(2, "Night Ferry"))])
+    (row,) = score_runs([make_run(tmp_path, line(1, LONG), line(2, "Night Ferry"))])
     shown = {name: measure.mean for name, measure in row.measures.items()}
     assert shown == {"EM": 0.5, "F1": 0.5, "SubEM": 0.5, "SubEM (lenient)": 1.0}
 
@@ -139,7 +139,7 @@ def test_a_and_e_score_over_http(tmp_path):
     assert len(judgements) == 4  # the failed question is not asked about
     assert sum("## Evidence\nNight Ferry was shot at sea." in text for text in prompts) == 1 + 2  # one repair turn
     assert sum("## Known answer, any of\n- Night Ferry" in text for text in prompts) == 1 + 2
-    (row,) = rows([run])
+    (row,) = score_runs([run])
     # By hand: (9 + 6 + 3) / 3 = 6 and the failed question is 0; the verdict that cannot be read is in no mean.
     assert (row.measures["A-Score"].mean, row.measures["A-Score"].n) == (3.0, 2)
     assert (row.measures["E-Score"].mean, row.measures["correctness"].mean) == (3.0, 4.5)
@@ -184,7 +184,7 @@ def test_evidence_by_round(tmp_path):
     # By hand, of four gold nodes. q1: a; a, b; a, b, c. q2: d, and no more. q3 failed. q4 has no gold nodes.
     wanted = {"Evidence@1": (1 + 1) / 12, "Evidence@2": (2 + 1) / 12, "Evidence@3": (3 + 1) / 12}
     wanted |= {"Evidence@9": wanted["Evidence@3"], "Evidence@all": wanted["Evidence@3"]}
-    (row,) = rows([run], measures=list(wanted))
+    (row,) = score_runs([run], measures=list(wanted))
     assert {name: measure.mean for name, measure in row.measures.items()} == pytest.approx(wanted)
     assert {measure.n for measure in row.measures.values()} == {3}
 
@@ -194,7 +194,7 @@ def test_a_method_that_observes_nothing_has_no_evidence_by_round(tmp_path):
         question=Question(text="?"), method="answer", steps=(Step(reply=Reply(message=Message(role="assistant"))),)
     )
     run = store(tmp_path, make_run(tmp_path, line(1, nodes=("a",), method="bm25")), q1=[silent])
-    (row,) = rows([run], measures=["Evidence@1", "Hit@1"])
+    (row,) = score_runs([run], measures=["Evidence@1", "Hit@1"])
     assert list(row.measures) == ["Hit@1"]
 
 
@@ -257,7 +257,7 @@ def domain(tmp_path):
 
 
 def test_questions_of_a_domain(domain):
-    questions = load(domain)
+    questions = read_questions(domain)
     first, second = questions.examples
     assert (questions.name, questions.notes) == ("hypergraphrag", ())
     assert (first.question.id, first.question.text) == ("1", "What lowers blood pressure?")
@@ -274,7 +274,7 @@ def test_evidence_becomes_the_passages_that_hold_it_whole(domain):
         ],
         edges=[],
     )
-    questions = load(domain, graph=graph)
+    questions = read_questions(domain, graph=graph)
     # What crosses two chunks is in neither, and gold that is not whole is none, though c1 holds the other text.
     assert [example.gold.nodes for example in questions.examples] == [{"c1": 1.0}, {}]
     assert questions.notes_on(questions.examples) == (
@@ -288,14 +288,14 @@ def test_evidence_becomes_the_passages_that_hold_it_whole(domain):
 def test_a_question_of_another_shape_is_an_error(domain, broken):
     (domain / "questions.json").write_text(json.dumps([QUESTIONS[0], {**QUESTIONS[1], **broken}]))
     with pytest.raises(BadInput, match="question 2"):
-        load(domain)
+        read_questions(domain)
 
 
 def test_domains_are_told_apart_from_other_benchmarks(domain):
     assert not hypergraphrag.recognises(domain.parent)
     (domain / "more.json").write_text((domain / "questions.json").read_text())
     with pytest.raises(BadInput, match="2 files"):
-        load(domain, dataset="hypergraphrag")
+        read_questions(domain, dataset="hypergraphrag")
 
 
 def test_contexts_are_cut_as_documents_are(tmp_path):

@@ -25,7 +25,7 @@ from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
 from orienteer.evaluation.scores.comparison import compare
-from orienteer.evaluation.scores.table import rows
+from orienteer.evaluation.scores.table import score_runs
 from orienteer.files import append_line
 from orienteer.graph.store import Graph
 from orienteer.page import svg
@@ -171,7 +171,7 @@ def test_the_page_needs_nothing_but_itself(report, two):
 def test_the_table_has_the_figures_of_eval_show_and_the_verdict_is_of_compare(report, two):
     page = report(two)
     assert compare([two]).verdict in "".join(page.text)
-    for row in rows([two]):
+    for row in score_runs([two]):
         values = [
             float(attributes["data-value"]) for attributes, _ in page.row(row.method)[1:] if "data-value" in attributes
         ]

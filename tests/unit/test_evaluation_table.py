@@ -13,7 +13,7 @@ from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, Stor
 from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
 from orienteer.evaluation.scores.published import STARK, published_rows
 from orienteer.evaluation.scores.statistics import mean_interval
-from orienteer.evaluation.scores.table import rows, value_order
+from orienteer.evaluation.scores.table import score_runs, value_order
 from orienteer.files import append_line
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
@@ -50,7 +50,7 @@ def mean_of(row, name):
 
 
 def test_a_row_has_what_the_interface_promises_and_is_json(tmp_path):
-    (row,) = rows([make_run(tmp_path, line(1, ["a"]), line(2, ["x", "a"]))])
+    (row,) = score_runs([make_run(tmp_path, line(1, ["a"]), line(2, ["x", "a"]))])
     record = json.loads(row.model_dump_json())
     assert set(record) >= INTERFACE
     assert list(record["measures"]) == ["Hit@1", "Hit@5", "Recall@20", "MRR"]
@@ -62,7 +62,7 @@ def test_a_row_has_what_the_interface_promises_and_is_json(tmp_path):
 
 def test_intervals_are_the_bootstrap_of_the_questions(tmp_path):
     lines = [line(number, ["a"] if number % 3 else ["x"]) for number in range(60)]
-    (row,) = rows([make_run(tmp_path, *lines)], random_seed=4)
+    (row,) = score_runs([make_run(tmp_path, *lines)], random_seed=4)
     estimate = row.measures["Hit@1"]
     assert (estimate.mean, estimate.low, estimate.high) == mean_interval(
         [float(n % 3 > 0) for n in range(60)], random_seed=4
@@ -75,7 +75,7 @@ def test_a_failed_question_counts_as_zero_everywhere(tmp_path):
         line(1, ["a"], answers=("yes",), answer="yes"),
         line(2, ["a"], answers=("yes",), answer="yes", error="broke"),
     ]
-    (row,) = rows([make_run(tmp_path, *lines, answers=True)], measures=["Hit@1", "MAP", "EM", "SubEM (lenient)"])
+    (row,) = score_runs([make_run(tmp_path, *lines, answers=True)], measures=["Hit@1", "MAP", "EM", "SubEM (lenient)"])
     assert row.failed == 1
     assert {name: measure.mean for name, measure in row.measures.items()} == dict.fromkeys(row.measures, 0.5)
     assert len(row.measures) == 4
@@ -83,20 +83,20 @@ def test_a_failed_question_counts_as_zero_everywhere(tmp_path):
 
 def test_questions_without_gold_nodes_are_left_out_of_rankings_and_counted(tmp_path):
     lines = [line(1, ["a"]), line(2, ["a"], nodes=()), line(3, [], nodes=(), error="broke")]
-    (row,) = rows([make_run(tmp_path, *lines)])
+    (row,) = score_runs([make_run(tmp_path, *lines)])
     assert (row.n, row.unranked, row.failed) == (3, 2, 1)
     assert row.measures["Hit@1"] == row.measures["Hit@1"].model_copy(update={"mean": 1.0, "n": 1})
 
 
 def test_official_and_raw_where_the_data_set_says_what_may_answer(tmp_path):
     run = make_run(tmp_path, line(1, ["b1", "b2", "a"]), candidates=("product",))
-    (row,) = rows([run])
+    (row,) = score_runs([run])
     assert list(row.measures) == [
         "Hit@1", "Hit@5", "Recall@20", "MRR", "Hit@1 (raw)", "Hit@5 (raw)", "Recall@20 (raw)", "MRR (raw)",
     ]  # fmt: skip
     assert (mean_of(row, "Hit@1"), mean_of(row, "Hit@1 (raw)"), mean_of(row, "MRR (raw)")) == (1.0, 0.0, 1 / 3)
     assert row.outside == 2
-    (plain,) = rows([make_run(tmp_path, line(1, ["b1", "a"]))])
+    (plain,) = score_runs([make_run(tmp_path, line(1, ["b1", "a"]))])
     assert (plain.outside, mean_of(plain, "Hit@1")) == (0, 0.0)
 
 
@@ -106,28 +106,28 @@ def test_answers_are_measured_where_they_were_asked_for(tmp_path):
         line(2, ["a"], answers=("Name z", "Name a"), kind="set", answer="Name a, Name x"),
         line(3, ["a"]),
     ]
-    (row,) = rows([make_run(tmp_path, *lines, answers=True)])
+    (row,) = score_runs([make_run(tmp_path, *lines, answers=True)])
     assert list(row.measures) == ["Hit@1", "Hit@5", "Recall@20", "MRR", "EM", "F1", "SubEM", "SubEM (lenient)", "SetF1"]
     assert (mean_of(row, "EM"), row.measures["EM"].n) == (0.5, 2)  # the citation is no part of the answer
     assert (mean_of(row, "SetF1"), row.measures["SetF1"].n) == (0.5, 1)
-    (unasked,) = rows([make_run(tmp_path, *lines)])
+    (unasked,) = score_runs([make_run(tmp_path, *lines)])
     assert "EM" not in unasked.measures
 
 
 def test_a_method_that_only_ranks_has_no_measure_of_answers(tmp_path):
     lines = [line(1, ["a"], answers=("Salt",)), line(1, ["a"], answers=("Salt",), method="ark", answer="Salt")]
-    ranks, says = rows([make_run(tmp_path, *lines, answers=True)])
+    ranks, says = score_runs([make_run(tmp_path, *lines, answers=True)])
     assert (ranks.method, "EM" in ranks.measures) == ("bm25", False)
     assert (says.method, mean_of(says, "EM")) == ("ark", 1.0)
 
 
 def test_one_row_for_each_method_in_order_and_what_a_run_has_not_got_to(tmp_path):
     run = make_run(tmp_path, line(1), line(1, method="anchor"), line(2), line(3))
-    assert [(row.method, row.n, row.missing) for row in rows([run])] == [("bm25", 3, 0), ("anchor", 1, 2)]
+    assert [(row.method, row.n, row.missing) for row in score_runs([run])] == [("bm25", 3, 0), ("anchor", 1, 2)]
 
 
 def test_a_question_that_was_asked_again_counts_once_by_its_last_line(tmp_path):
-    (row,) = rows([make_run(tmp_path, line(1, error="broke"), line(1, ["a"]))])
+    (row,) = score_runs([make_run(tmp_path, line(1, error="broke"), line(1, ["a"]))])
     assert (row.n, row.failed, mean_of(row, "Hit@1")) == (1, 0, 1.0)
 
 
@@ -142,7 +142,7 @@ def test_time_usage_and_work(tmp_path):
         )
         for number in range(101)
     ]
-    (row,) = rows([make_run(tmp_path, *lines)])
+    (row,) = score_runs([make_run(tmp_path, *lines)])
     assert row.milliseconds == pytest.approx({"p50": 50, "p95": 95})
     assert (row.usage.calls, row.usage.prompt_tokens, row.usage.usd) == (202, 1010, 50.5)
     shared = {"tokens": 13, "output_tokens": 3, "context_tokens": 7, "tool_calls": 4}
@@ -156,21 +156,21 @@ def test_the_share_of_failed_tool_calls_is_of_all_calls_and_not_a_mean_of_questi
         line(2, work=Work(tool_calls=1, failed_calls=1)),
         line(3, work=Work(tools={"search_in_graph": 1})),  # by a program
     ]
-    (row,) = rows([make_run(tmp_path, *lines)])
+    (row,) = score_runs([make_run(tmp_path, *lines)])
     assert row.tool_failures == 0.2
-    (none,) = rows([make_run(tmp_path, line(1))])
+    (none,) = score_runs([make_run(tmp_path, line(1))])
     assert none.tool_failures is None
 
 
 def test_an_unknown_price_stays_unknown(tmp_path):
-    (row,) = rows([make_run(tmp_path, line(1, usage=Usage(usd=1.0)), line(2, usage=Usage(usd=None)))])
+    (row,) = score_runs([make_run(tmp_path, line(1, usage=Usage(usd=1.0)), line(2, usage=Usage(usd=None)))])
     assert row.usage.usd is None
 
 
 def test_runs_of_one_name_go_by_their_paths(tmp_path):
     runs = [make_run(tmp_path / folder / "run", line(1)) for folder in ("a", "b")]
-    assert [row.run for row in rows(runs)] == [str(run.path) for run in runs]
-    assert [row.run for row in rows(runs[:1])] == ["run"]
+    assert [row.run for row in score_runs(runs)] == [str(run.path) for run in runs]
+    assert [row.run for row in score_runs(runs[:1])] == ["run"]
 
 
 def test_values_are_ordered_whatever_they_say():
@@ -186,9 +186,9 @@ def test_split_by_a_field(tmp_path):
         line(1, ["x"], method="anchor", fields={"hops": 2, "tags": ["x", "y"]}),
     ]
     run = make_run(tmp_path, *lines)
-    cells = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in rows([run], by=["hops"])]
+    cells = [(row.by["hops"], row.method, row.n, mean_of(row, "Hit@1")) for row in score_runs([run], by=["hops"])]
     assert cells == [("2", "bm25", 1, 1.0), ("2", "anchor", 1, 0.0), ("10", "bm25", 1, 0.0), ("-", "bm25", 1, 1.0)]
-    assert [(row.by["tags"], row.n) for row in rows([run], by=["tags"]) if row.method == "bm25"] == [
+    assert [(row.by["tags"], row.n) for row in score_runs([run], by=["tags"]) if row.method == "bm25"] == [
         ("x", 1),
         ("y", 1),
         ("-", 2),
@@ -201,29 +201,29 @@ def test_split_by_two_fields(tmp_path):
         line(number, ["a"] if number else [], fields={"domain": domain, "level": level})
         for number, (domain, level) in enumerate(kinds)
     ]
-    table = rows([make_run(tmp_path, *lines)], by=["domain", "level"])
+    table = score_runs([make_run(tmp_path, *lines)], by=["domain", "level"])
     assert [(row.by, row.n, mean_of(row, "Hit@1")) for row in table] == [
         ({"domain": "bio", "level": "easy"}, 2, 1.0),
         ({"domain": "law", "level": "easy"}, 1, 1.0),
         ({"domain": "law", "level": "hard"}, 1, 0.0),
     ]
     with pytest.raises(BadOption, match="Near: level"):
-        rows([make_run(tmp_path, *lines)], by=["domain", "levels"])
+        score_runs([make_run(tmp_path, *lines)], by=["domain", "levels"])
 
 
 def test_split_by_the_type_that_gold_says(tmp_path):
     run = make_run(tmp_path, line(1, kind="set"), line(2))
-    assert [row.by["answer_type"] for row in rows([run], by=["answer_type"])] == ["set", "-"]
+    assert [row.by["answer_type"] for row in score_runs([run], by=["answer_type"])] == ["set", "-"]
 
 
 def test_unknown_fields_and_measures_are_errors(tmp_path):
     run = make_run(tmp_path, line(1, fields={"hops": 1}))
     with pytest.raises(BadOption, match="Near: hops"):
-        rows([run], by=["hop"])
+        score_runs([run], by=["hop"])
     with pytest.raises(BadOption, match=r"no measure 'Recal@20'.*SubEM.*A-Score"):
-        rows([run], measures=["Recal@20"])
+        score_runs([run], measures=["Recal@20"])
     with pytest.raises(BadOption, match="eval judge with --score A-Score"):
-        rows([run], measures=["coherence"])
+        score_runs([run], measures=["coherence"])
 
 
 def test_judged_measures_with_their_criteria_and_what_has_no_verdict(tmp_path):
@@ -243,7 +243,7 @@ def test_judged_measures_with_their_criteria_and_what_has_no_verdict(tmp_path):
         )
 
     judge_run(run, ScriptedModel(policy, "judge"))
-    (row,) = rows([run])
+    (row,) = score_runs([run])
     assert row.unjudged == 1  # and no 5 for it
     assert row.measures["correctness"].n == 5  # three verdicts, one failed question, one without an answer
     assert mean_of(row, "correctness") == pytest.approx((0 + 2 + 4 + 0 + 0) / 5)
@@ -256,7 +256,7 @@ def test_verdicts_of_two_judges_are_not_mixed(tmp_path):
     judge_run(run, ScriptedModel(lambda *_: '{"verdict": "no"}', "one"), scores=["QwenScore"])
     last = ScriptedModel(lambda *_: '{"verdict": "yes"}', "two")
     judge_run(StoredRun(run.path, run.manifest, run.examples, run.lines[:1]), last, scores=["QwenScore"])
-    (row,) = rows([run], measures=["QwenScore"])
+    (row,) = score_runs([run], measures=["QwenScore"])
     assert (mean_of(row, "QwenScore"), row.measures["QwenScore"].n, row.unjudged) == (1.0, 1, 1)
 
 
@@ -266,7 +266,7 @@ def test_a_verdict_on_an_answer_that_has_changed_does_not_count(tmp_path):
     verdict = Judgement(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes)
     append_line(tmp_path / JUDGED, verdict.model_dump_json())
     with pytest.raises(BadOption, match="no verdicts"):
-        rows([run], measures=["QwenScore"])
+        score_runs([run], measures=["QwenScore"])
 
 
 def seeing(*steps):

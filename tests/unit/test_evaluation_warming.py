@@ -2,7 +2,7 @@
 
 import pytest
 
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.running.runner import evaluate
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.running.warm_up import MANY_QUESTIONS, NOTE, warmed
@@ -47,7 +47,7 @@ def test_no_search_compiles_anything_after_it(graph):
 def test_the_manifest_says_so_and_results_are_equal(graph, tmp_path):
     pytest.importorskip("numba")
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "which word7 binds name0?", "nodes": ["n7"]}\n')
-    questions = load(tmp_path / "q.jsonl")
+    questions = read_questions(tmp_path / "q.jsonl")
     evaluate(graph, questions, ["bm25"], tmp_path / "plain")
     evaluate(warmed(graph, MANY_QUESTIONS, fewest_nodes=0), questions, ["bm25"], tmp_path / "compiled")
     plain, compiled = read_run(tmp_path / "plain"), read_run(tmp_path / "compiled")

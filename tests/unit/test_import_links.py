@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
 
@@ -81,9 +81,9 @@ def test_questions_behind_a_link_are_not_found(tmp_path: Path) -> None:
     (private / "q.jsonl").write_text('{"id":"1","question":"A secret?"}\n')
     (given / "q.jsonl").symlink_to(private / "q.jsonl")
     with pytest.raises(BadInput, match="holds no questions"):
-        load(given)
-    assert len(load(private / "q.jsonl").examples) == 1
+        read_questions(given)
+    assert len(read_questions(private / "q.jsonl").examples) == 1
     (given / "stark_qa").symlink_to(private)
     (private / "stark_qa.csv").write_text('id,query,answer_ids\n1,A secret?,"[1]"\n')
     with pytest.raises(BadInput, match="holds no questions"):
-        load(given)
+        read_questions(given)

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets import load
+from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.records import Record
@@ -56,7 +56,7 @@ def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
     the longest first, and every node of a name counts.
     """
     nodes = set[str]()
-    for example in load(path, graph=graph).examples:
+    for example in read_questions(path, graph=graph).examples:
         lists: list[Iterable[object]] = [example.gold.nodes]
         lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
         for ids in lists:

@@ -22,7 +22,7 @@ DATASETS: tuple[Dataset, ...] = (
 """In the order in which they are tried: the particular before the general."""
 
 
-def load(
+def read_questions(
     path: Path, *, dataset: str | None = None, split: str | None = None, graph: Graph | None = None
 ) -> QuestionSet:
     """Return the questions of a file or a folder, as the data set that its content shows or that is named.
@@ -56,4 +56,4 @@ def recognise(path: Path) -> Dataset:
     return dataset
 
 
-__all__ = ["DATASETS", "Dataset", "load", "named", "recognise"]
+__all__ = ["DATASETS", "Dataset", "named", "read_questions", "recognise"]

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from orienteer.evaluation.report.material import GoldNode, Material, MethodColumn
 from orienteer.evaluation.running.runs import Line
-from orienteer.evaluation.scores.table import Row, rows, tool_failures, value_order, values_of, work
+from orienteer.evaluation.scores.table import Row, score_runs, tool_failures, value_order, values_of, work
 from orienteer.page import svg
 
 UNSEEN = "unknown: in no ranking"
@@ -128,7 +128,7 @@ def _by_field(material: Material, field: str) -> RowsByValue:
         measured = {name for column in columns for name in column.row.measures}
         measures = [name for name in material.measures if name in measured]
         last = replace(run, lines=tuple(line for column in columns for line in column.lines.values()))
-        for row in rows([last], measures=measures, by=[field], random_seed=material.random_seed):
+        for row in score_runs([last], measures=measures, by=[field], random_seed=material.random_seed):
             by_value[row.by[field]][numbers[row.method]] = row
     return by_value
 
@@ -147,7 +147,7 @@ def _by_node(material: Material, name: str, kind: Callable[[GoldNode], str], com
         if not lines:
             continue
         run = replace(column.run, lines=lines)
-        for row in rows([run], measures=[_MEASURE], by=[name], random_seed=material.random_seed):
+        for row in score_runs([run], measures=[_MEASURE], by=[name], random_seed=material.random_seed):
             by_value.setdefault(row.by[name], {})[column.number] = row
     lengths = [*(length for _, length in _LENGTHS), _LONG]
 

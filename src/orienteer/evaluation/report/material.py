@@ -17,7 +17,7 @@ from orienteer.evaluation.running.runs import Line, StoredRun
 from orienteer.evaluation.scores.comparison import Comparison, compare
 from orienteer.evaluation.scores.measures import RANKING
 from orienteer.evaluation.scores.scorer import default_measures, latest, scorer
-from orienteer.evaluation.scores.table import NO_VALUE, Row, rows, value_order, values_of
+from orienteer.evaluation.scores.table import NO_VALUE, Row, score_runs, value_order, values_of
 from orienteer.graph.store import Graph
 
 SWITCHED = (*RANKING, "EM", "F1", "Rouge-L", "QwenScore")
@@ -190,7 +190,7 @@ def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -
     )
     for run, by_method in zip(runs, lines_of, strict=True):
         measures = [*([measure] if measure else []), *default_measures(run)]
-        row_of = {row.method: row for row in rows([run], measures=measures, random_seed=random_seed)}
+        row_of = {row.method: row for row in score_runs([run], measures=measures, random_seed=random_seed)}
         order = {method: number for number, method in enumerate(run.manifest.methods)}
         for method, lines in sorted(by_method.items(), key=lambda item: order.get(item[0], len(order))):
             folder = run.path.name if folders_with[run.path.name, method] == 1 else str(run.path)

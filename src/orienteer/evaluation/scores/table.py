@@ -73,7 +73,7 @@ class Row(Record):
     None without tool calls."""
 
 
-def rows(
+def score_runs(
     runs: Sequence[StoredRun], *, measures: Sequence[str] = (), by: Sequence[str] = (), random_seed: int = 0
 ) -> list[Row]:
     """Return a row for each method, in the order of the runs and of their lines.

@@ -255,7 +255,7 @@ def _evaluate(
     budget: BudgetFlags,
 ) -> int:
     """Run, show the table, and return 1 where every question failed."""
-    from orienteer.evaluation.datasets import load
+    from orienteer.evaluation.datasets import read_questions
     from orienteer.evaluation.running.runner import evaluate
     from orienteer.evaluation.running.selection import notes_on, select
     from orienteer.evaluation.running.warm_up import warmed
@@ -264,7 +264,7 @@ def _evaluate(
     limits = budget.limits(configured)
     graph = open_graph(directory, out)
     with file_trouble("check the path and its permissions"):
-        question_set = load(questions, dataset=flags.dataset, split=config.split, graph=graph)
+        question_set = read_questions(questions, dataset=flags.dataset, split=config.split, graph=graph)
     examples = select(question_set.examples, where=config.where, limit=config.limit, random_seed=config.random_seed)
     notes = notes_on(question_set, examples, graph)  # before anything is paid
     for note in notes:
@@ -298,9 +298,9 @@ def _show(
     """Print the table, and all notes on it that were not shown before."""
     from orienteer.evaluation.scores.published import published_rows
     from orienteer.evaluation.scores.scorer import cut_short
-    from orienteer.evaluation.scores.table import names_of, rows
+    from orienteer.evaluation.scores.table import names_of, score_runs
 
-    table = rows(runs, measures=measures, by=by)
+    table = score_runs(runs, measures=measures, by=by)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
