@@ -7,6 +7,8 @@
     ```toml      is a settings file
     ```sh        in the README alone: the two command lines that CI runs on a fresh machine
 
+No block imports from anything deeper than `orienteer` and `orienteer.errors`.
+
 `...` on a page stands for anything. A page runs in a folder of its own that holds the checkout's `src` and `docs`,
 and the demo graph at `languages`. Whatever server a page names, a scripted one on loopback answers.
 """
@@ -218,6 +220,24 @@ def test_page_does_what_it_says(page, folder, server):
             continue
         assert block.language in {"python", "console", "bash", "json", "toml"}, f"{block}: is {block.language!r} run?"
         shared.run(block)
+
+
+def modules_imported(text: str) -> list[str]:
+    """Return the modules of this package that the lines of a block import from, `>>> ` before them or not."""
+    return re.findall(r"^(?:>>> |\.\.\. )?\s*(?:from|import) (orienteer[\w.]*)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_import_from_the_package_alone(page):
+    """What a page imports, a reader relies on: the package's names, and its errors."""
+    modules = [module for block in blocks_of(page) for module in modules_imported(block.text)]
+    assert set(modules) <= {"orienteer", "orienteer.errors"}
+
+
+@pytest.mark.parametrize("module", ["orienteer", "orienteer.errors"])
+@pytest.mark.parametrize("line", ["from {} import Graph", ">>> from {} import Graph", "...     import {}"])
+def test_imports_of_a_block_are_found(line, module):
+    assert modules_imported(f"pass\n{line.format(module)}\n") == [module]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
