@@ -37,10 +37,15 @@ _R = TypeVar("_R")
 
 
 class OpenGraph(Protocol):
-    """An open graph."""
+    """An open graph, by ids or by rows."""
 
-    path: Path
-    manifest: Manifest
+    @property
+    def path(self) -> Path:
+        """Its directory."""
+
+    @property
+    def generation(self) -> str:
+        """The generation that is open."""
 
 
 _O = TypeVar("_O", bound=OpenGraph)
@@ -133,7 +138,7 @@ def telling_damage(method: Callable[Concatenate[_O, _P], _R]) -> Callable[Concat
 
     @wraps(method)
     def told(self: _O, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with damage_told(self.path, self.manifest.generation):
+        with damage_told(self.path, self.generation):
             return method(self, *args, **kwargs)
 
     return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, UnknownType, nearest
 from orienteer.graph.adjacency import KindMask
-from orienteer.graph.damage import damage_told, telling_damage
+from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.properties import Properties
 from orienteer.graph.reserved import FACT, READ
@@ -33,10 +33,11 @@ _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 
 
 class Nodes:
-    """The nodes of a graph without its edges. `Graph` adds these; it is the only subclass."""
+    """The nodes of a graph without its edges. `GraphArrays` adds these; it is the only subclass."""
 
     def __init__(self, path: Path, folder: Folder, manifest: Manifest, *, compiled: bool) -> None:
         self.path, self.manifest, self._folder = path, manifest, folder
+        self.generation = manifest.generation
         self.ids = folder.strings("id")
         self.names = folder.strings("name")
         self.texts = folder.strings("text")
@@ -95,10 +96,6 @@ class Nodes:
         return TypeNames(self.schema, tuple(self.manifest.node_types), tuple(self.manifest.edge_types))
 
     @telling_damage
-    def node(self, node: str) -> Node:
-        """Return a node by its id, or else by an exact name or alias. Raises `UnknownNode`, `AmbiguousNode`."""
-        return self.node_at(self.row(node))
-
     def node_at(self, row: int) -> Node:
         """Return the node of a row."""
         return Node(
@@ -136,11 +133,6 @@ class Nodes:
         types = manifest.provenance.get(TEXT_TYPES)
         numbers = [number for number, name in enumerate(manifest.node_types) if name in (types or ())]
         return np.isin(self.node_types, numbers) if numbers else None
-
-    def node_ids(self) -> Iterator[str]:
-        """Yield all ids, in order."""
-        with damage_told(self.path, self.manifest.generation):
-            yield from self.ids
 
     @telling_damage
     def row(self, node: str) -> int:

@@ -1,91 +1,67 @@
-"""A graph on disk, opened in milliseconds: text search, neighbourhoods, intersections, paths; its nodes are `nodes`."""
+"""A graph on disk, opened in milliseconds: text search, neighbourhoods, intersections, paths."""
 
 from __future__ import annotations
 
-import json
 import shutil
 import tempfile
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, NotAGraph
-from orienteer.graph import format, properties
-from orienteer.graph.adjacency import Adjacency, EdgeWeights, Entries, KindMask, distinct, span
-from orienteer.graph.connections import Meeting, meet, shortest_paths
+from orienteer.graph import format
+from orienteer.graph.adjacency import distinct
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.connections import shortest_paths
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
-from orienteer.graph.format import Manifest
-from orienteer.graph.nodes import Nodes
-from orienteer.graph.searchers import Searchers
-from orienteer.index.arrays import Folder, Rows
-from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.index.searchers import Mode
 from orienteer.protocols import OpenEmbedder
-from orienteer.records import (
-    Common,
-    Direction,
-    Edge,
-    Hit,
-    Kind,
-    Neighbor,
-    Neighborhood,
-    Node,
-    Ranking,
-)
-from orienteer.records import (
-    Path as GraphPath,
-)
-
-__all__ = ["LONGEST_PATH", "Graph", "distinct"]
+from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborhood, Node, Ranking, Schema
+from orienteer.records import Path as GraphPath
 
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
 
-class Graph(Nodes):
+class Graph:
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
-    Outside, a node is its id; inside, its row, a number in the order of the ids. Methods that take rows are for the
-    tools and methods of this package.
+        >>> from orienteer import Graph
+        >>> graph = Graph.open("languages")
+        >>> len(graph), "language:rust" in graph
+        (169, True)
+
+    A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
+    their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        folder: Path,
-        manifest: Manifest,
-        *,
-        compiled: bool = False,
-        embedder: OpenEmbedder | None = None,
-    ) -> None:
-        super().__init__(path, Folder(folder, manifest.files), manifest, compiled=compiled)
-        self.adjacency = Adjacency(self._folder)
-        if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
-            raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")
-        self._extras = self._folder.strings("edge_extra") if self._folder.has("edge_extra.utf8") else None
-        # Everything is mapped now: another process may replace this generation, and remove its files, at any time.
-        lexical = LexicalSearcher(self.tokenizer, self.text_index)
-        self.searcher = Searchers(path, manifest.generation, lexical, embedder)
-        """The searchers that rank nodes by words, by meaning, or by both."""
+    def __init__(self, arrays: GraphArrays) -> None:
+        self.arrays = arrays
+        """The nodes and edges by row."""
+        self.generation = arrays.manifest.generation
+        """The version of the graph that is open: another process may have published a later one."""
 
     @classmethod
     def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Graph:
-        """Open a graph directory. Raises `NotAGraph`.
+        """Open the graph directory at `path`, as `orienteer import` and `orienteer build` make them.
 
-        Compiled searches give the same results in less time, but take a second to load, and about ten seconds once on a
-        machine: they are for processes that live long. They need the extra `fast`; without it, `MissingExtra` is
-        raised. `embedder` opens the embedder of queries by its name; without it, `open_embedder` does.
+            >>> Graph.open("languages")
+            Graph('languages', 169 nodes, 464 edges)
+
+        With `compiled`, searches give the same results in less time. They take a second to load, and about ten once on
+        a machine: take them for processes that live long. They need the extra `fast`. `embedder` opens the embedder of
+        queries by its name, where the graph has vectors; without it, Orienteer's own are known.
+
+        Raises `NotAGraph` where there is no graph at `path`, or a damaged one; `MissingExtra`.
         """
         path = Path(path)
         pointer = format.read_pointer(path)
         while True:
             try:
                 manifest, folder = format.read_manifest(path, pointer), format.generation_of(path, pointer)
-                return cls(path, folder, manifest, compiled=compiled, embedder=embedder)
+                return cls(GraphArrays(path, folder, manifest, compiled=compiled, embedder=embedder))
             except FileNotFoundError as error:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)
@@ -107,10 +83,20 @@ class Graph(Nodes):
         path: str | Path | None = None,
         force: bool = False,
     ) -> Graph:
-        """Make a graph of records, or of mappings with the same keys, and open it.
+        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
 
-        Without a path it is in a temporary folder as long as the object lives. Edges stay as they are, parallel ones
-        too. Raises `BadInput` for two nodes with the same id or an edge to a missing node.
+            >>> films = Graph.from_records(
+            ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": "salt", "name": "Salt"}],
+            ...     edges=[{"source": "ada", "type": "directed", "target": "salt"}],
+            ... )
+            >>> films.node("Ada Holm").type
+            'person'
+
+        The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is in a temporary folder
+        and goes with the object. Edges stay as they are, parallel ones too.
+
+        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
+        something else.
         """
         from orienteer.graph.from_records import write_records  # here: readers do not need the builder
 
@@ -124,13 +110,70 @@ class Graph(Nodes):
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        weakref.finalize(graph, shutil.rmtree, folder, ignore_errors=True)
+        weakref.finalize(graph.arrays, shutil.rmtree, folder, ignore_errors=True)
         return graph
 
     def __repr__(self) -> str:
-        return f"Graph({str(self.path)!r}, {self.manifest.nodes:,} nodes, {self.manifest.edges:,} edges)"
+        return f"Graph({str(self.path)!r}, {len(self):,} nodes, {self.arrays.manifest.edges:,} edges)"
 
-    # ------------------------------------------------------------------------------------------------------- search
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.arrays)
+
+    def __contains__(self, node: object) -> bool:
+        """Tell whether there is a node with this id."""
+        return node in self.arrays
+
+    @property
+    def path(self) -> Path:
+        """The directory of the graph.
+
+        >>> graph.path.name
+        'languages'
+        """
+        return self.arrays.path
+
+    @property
+    def schema(self) -> Schema:
+        """The types of nodes and edges, with their counts, and which node types each edge type joins.
+
+        >>> graph.schema.node_types["language"], graph.schema.edge_types["designed_by"]
+        (63, 62)
+        """
+        return self.arrays.schema
+
+    def node(self, node: str) -> Node:
+        """Return a node by its id, or else by an exact name or alias.
+
+            >>> graph.node("Rust").id
+            'language:rust'
+
+        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all nodes of that name.
+        """
+        return self.arrays.node_at(self.arrays.row(node))
+
+    def node_ids(self) -> Iterator[str]:
+        """Yield the ids of all nodes, in order.
+
+        >>> next(graph.node_ids())
+        'award:kyoto-prize'
+        """
+        with damage_told(self.path, self.generation):
+            yield from self.arrays.ids
+
+    def iter_edges(self) -> Iterator[Edge]:
+        """Yield every edge once, by source.
+
+        >>> sum(edge.type == "designed_by" for edge in graph.iter_edges())
+        62
+        """
+        arrays = self.arrays
+        with damage_told(self.path, self.generation):
+            for row in range(len(self)):
+                for at in range(*arrays.adjacency.ends(row)):
+                    kind = int(arrays.adjacency.kind[at])
+                    if not kind & 1:
+                        yield arrays.edge(row, int(arrays.adjacency.neighbor[at]), kind, at)
 
     @telling_damage
     def search(
@@ -142,42 +185,23 @@ class Graph(Nodes):
         where: Sequence[str] = (),
         mode: Mode = "lexical",
     ) -> Ranking:
-        """Return the `k` nodes that match a query best; a lexical search leaves out nodes that share no word with it.
+        """Return the `k` nodes that match `query` best, as hits with an id and a score.
 
-        `where` has conditions on properties, such as `year >= 2000`. Raises `UnknownType`, `UnknownProperty`,
-        `BadOption`.
+            >>> graph.search("borrow checker", 1)[0].id
+            'language:rust'
+
+        `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
+        `mode` is `lexical`, `dense`, `hybrid`, `hybrid:0.6` with that share of words, or `rrf`; all but the first need
+        vectors. A lexical search leaves out nodes that share no word with the query.
+
+        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
         _check(k)
         if not isinstance(query, str):
             raise BadOption(f"the query must be text, is {query!r}")
-        ranked = self.searcher(mode).search(query, k, mask=self.mask(node_types, where))
-        return tuple(Hit(self.ids[row], float(score)) for row, score in zip(ranked.rows, ranked.scores, strict=True))
-
-    @telling_damage
-    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Mark the nodes of these types that meet these conditions: (nodes,); None without types and conditions.
-
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-        """
-        for name, names in (("node_types", node_types), ("where", where)):
-            if isinstance(names, str):
-                raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
-        mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
-        if where:
-            is_met = self.properties.mask(properties.parse(where))
-            mask = is_met if mask is None else mask & is_met
-        return mask
-
-    @cached_property
-    def _type_mask(self) -> Any:  # Any: a cached function
-        """Return a function that marks the nodes of some types and remembers the last few masks."""
-
-        def mask(names: tuple[str, ...]) -> Mask:
-            return self.types.node_mask(names)[self.node_types]
-
-        return lru_cache(maxsize=16)(mask)
-
-    # ------------------------------------------------------------------------------------------------ neighbourhoods
+        arrays = self.arrays
+        ranked = arrays.searcher(mode).search(query, k, mask=arrays.mask(node_types, where))
+        return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(ranked.rows, ranked.scores, strict=True))
 
     @telling_damage
     def neighbors(
@@ -193,186 +217,82 @@ class Graph(Nodes):
         offset: int = 0,
         mode: Mode = "lexical",
     ) -> Neighborhood:
-        """Return a page of the neighbours of a node, or of several, that pass the filters.
+        """Return the neighbours of one of the `nodes`, or of several: how many, of which kinds, and a page of them.
 
-        A query ranks them; neighbours that do not match it come last, by id, so that words never empty a
-        neighbourhood. Without a query they come by id. ARK, section 3.1. Raises `UnknownNode`, `UnknownType`,
-        `UnknownProperty`, `BadOption`.
+            >>> around = graph.neighbors("Erlang", "telephone", node_types=["person"], k=1)
+            >>> around.total, around.hits[0].id, around.hits[0].edges[0].type
+            (3, 'person:robert-virding', 'designed_by')
+
+        `node_types`, `edge_types`, `direction` (`out` or `in`) and `where` filter them. `query` ranks them, by `mode`
+        as in `search`; neighbours that do not match it come last, by id, so that words never empty a neighbourhood.
+        Without a query they come by id. The page has `k` of them, from `offset` on. ARK, section 3.1.
+
+        Raises `UnknownNode`, `AmbiguousNode`, `UnknownType`, `UnknownProperty`, `BadOption`.
         """
         _check(k, offset)
-        entries = self.entries(
-            self.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
+        arrays = self.arrays
+        entries = arrays.entries(
+            arrays.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
         )
         rows = distinct(entries.neighbor)
-        ranked, scores = self.rank(rows, query, k, offset=offset, mode=mode)
+        ranked, scores = arrays.rank(rows, query, k, offset=offset, mode=mode)
         return Neighborhood(
             total=len(rows),
-            counts=self.counts(entries),
+            counts=arrays.counts(entries),
             offset=offset,
             hits=tuple(
-                Neighbor(self.ids[row], float(score), self.edges_to(entries, int(row)))
+                Neighbor(arrays.ids[row], float(score), arrays.edges_to(entries, int(row)))
                 for row, score in zip(ranked, scores, strict=True)
             ),
         )
-
-    def rows(self, nodes: Iterable[str]) -> Rows:
-        """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""
-        return np.unique(np.array([self.row(node) for node in nodes], np.int32))
-
-    def entries(
-        self,
-        rows: Rows,
-        node_types: Collection[str] | None = None,
-        edge_types: Collection[str] | None = None,
-        direction: Direction | None = None,
-        where: Sequence[str] = (),
-    ) -> Entries:
-        """Return the edges of some rows that pass the filters, in the order of `Entries`.
-
-        Raises `UnknownType`, `UnknownProperty`, `BadOption`.
-        """
-        entries = self.adjacency.entries(rows, self.kind_mask(edge_types, direction))
-        if where:
-            keep = np.asarray(self.mask(node_types, where))[entries.neighbor]
-        elif node_types is not None:
-            keep = self.types.node_mask(node_types)[self.node_types[entries.neighbor]]
-        else:
-            return entries
-        return entries.where(keep)
-
-    def kind_mask(self, edge_types: Collection[str] | None, direction: Direction | None) -> KindMask | None:
-        """Mark the kinds of edges that pass the filters: (2 * edge types,); None for all. Raises `UnknownType`."""
-        return self.types.kind_mask(edge_types, direction)
-
-    def rank(
-        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
-    ) -> tuple[Rows, NDArray[np.float64]]:
-        """Return a page of ascending rows and their scores: the best match first, then rows without a match, by id."""
-        searcher = self.searcher(mode)
-        if not query:
-            page = rows[offset : offset + k]
-            return page, np.zeros(len(page))
-        hits = searcher.search(query, offset + k, among=rows)
-        missing = offset + k - len(hits.rows)
-        ranked, scores = hits
-        if missing > 0 and len(rows) > len(ranked):
-            rest = np.setdiff1d(rows, ranked, assume_unique=True)[:missing]
-            ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
-        return ranked[offset : offset + k], scores[offset : offset + k]
-
-    def counts(self, entries: Entries) -> dict[Kind, int]:
-        """Count distinct neighbours by edge type, direction and node type, the largest count first."""
-        wide = len(self.types.nodes)
-        kinds = entries.kind.astype(np.int64)
-        if self.schema.symmetric:
-            numbers = [number for number, name in enumerate(self.types.edges) if name in self.schema.symmetric]
-            kinds = np.where(np.isin(kinds >> 1, numbers), kinds & ~1, kinds)
-        code = kinds * wide + self.node_types[entries.neighbor]
-        if len(entries.neighbor) and entries.owner[0] == entries.owner[-1]:
-            # A single node's edges are sorted by neighbour and kind: parallel ones stand together.
-            apart = np.concatenate([[True], (code[1:] != code[:-1]) | (entries.neighbor[1:] != entries.neighbor[:-1])])
-            code = code[apart]
-        else:
-            code = np.unique(np.stack([entries.neighbor.astype(np.int64), code]), axis=1)[1]
-        counts = np.bincount(code)
-        pairs = [
-            (self.types.kind(number // wide, number % wide), int(counts[number]))
-            for number in np.flatnonzero(counts).tolist()
-        ]
-        return dict(sorted(pairs, key=lambda item: (-item[1], item[0])))
-
-    def edges_to(self, entries: Entries, row: int) -> tuple[Edge, ...]:
-        """Return those of these edges that lead to a neighbour."""
-        if len(entries.owner) and entries.owner[0] == entries.owner[-1]:  # a single node's: sorted by neighbour
-            at = np.arange(*span(entries.neighbor, row))
-        else:
-            at = np.flatnonzero(entries.neighbor == row)
-        return tuple(
-            self.edge(int(entries.owner[entry]), row, int(entries.kind[entry]), int(entries.at[entry])) for entry in at
-        )
-
-    def edge(self, owner: int, neighbor: int, kind: int, at: int) -> Edge:
-        """Return the edge at a place of the adjacency arrays, in its own direction."""
-        source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
-        return Edge(self.ids[source], self.types.edges[kind >> 1], self.ids[target], **self.extras(at))
-
-    @property
-    def has_extras(self) -> bool:
-        """Tell whether any edge has a text, a weight or properties."""
-        return self._extras is not None
-
-    def extras(self, at: int) -> dict[str, Any]:
-        """Return the text, weight and properties of the edge at a place of the adjacency arrays, where it has them."""
-        number = self.adjacency.extra(at)
-        if self._extras is None or number is None:
-            return {}
-        carried: dict[str, Any] = json.loads(self._extras.raw(number))  # Any: JSON
-        return carried
-
-    @cached_property
-    def weights(self) -> EdgeWeights:
-        """Return the reader of weights, by the places of edges in the adjacency arrays."""
-        return EdgeWeights(self.adjacency, self._extras)
-
-    def iter_edges(self) -> Iterator[Edge]:
-        """Yield every edge once, by source."""
-        with damage_told(self.path, self.manifest.generation):
-            for row in range(len(self)):
-                for at in range(*self.adjacency.ends(row)):
-                    kind = int(self.adjacency.kind[at])
-                    if not kind & 1:
-                        yield self.edge(row, int(self.adjacency.neighbor[at]), kind, at)
-
-    # ----------------------------------------------------------------------------------- between several given nodes
 
     @telling_damage
     def intersect(
         self, nodes: Sequence[str], *, node_types: Collection[str] | None = None, k: int = 20
     ) -> tuple[Common, ...]:
-        """Return the neighbours of all these nodes; if there are none, of two or more of them, the most first."""
+        """Return up to `k` neighbours of all these `nodes`; if there are none, of two or more of them, the most first.
+
+            >>> graph.intersect(["Erlang", "Ruby"], node_types=["language"], k=1)[0].id
+            'language:elixir'
+
+        `node_types` keeps neighbours of these types. Each says how many of the nodes it touches, and by which edges.
+
+        Raises `UnknownNode`, `AmbiguousNode`, `UnknownType`, `BadOption`.
+        """
         _check(k)
         if not nodes:
             return ()
-        rows = self.rows(nodes)
-        common, members = self.touching([self.adjacency.neighbors(row) for row in rows.tolist()], self.mask(node_types))
+        arrays = self.arrays
+        rows = arrays.rows(nodes)
+        groups = [arrays.adjacency.neighbors(row) for row in rows.tolist()]
+        common, members = arrays.touching(groups, arrays.mask(node_types))
         order = np.lexsort((common, -members))[:k]
         return tuple(
-            Common(self.ids[row], int(count), self.edges_between(int(row), rows))
+            Common(arrays.ids[row], int(count), arrays.edges_between(int(row), rows))
             for row, count in zip(common[order], members[order], strict=True)
         )
 
-    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
-        """Return the rows that are in all of these groups, or else in two or more, with the number of groups.
-
-        Each group is (n,), ascending; `mask`, (nodes,), restricts the rows.
-        """
-        return meet(groups, len(self), mask)
-
-    def edges_between(self, row: int, others: Rows) -> tuple[Edge, ...]:
-        """Return all edges between a node and any of some others, in either direction."""
-        edges: list[Edge] = []
-        for other in others[others != row].tolist():
-            entries = self.adjacency.between(row, other)
-            edges += [
-                self.edge(row, other, int(kind), int(at)) for kind, at in zip(entries.kind, entries.at, strict=True)
-            ]
-        return tuple(edges)
-
     @telling_damage
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:
-        """Return up to `k` of the shortest paths between two nodes, in any direction of edges, ordered by their nodes.
+        """Return up to `k` of the shortest paths between the nodes `a` and `b`, whichever way edges point.
 
-        Empty if the distance is more than `max_length` edges. Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
+            >>> graph.paths("Niklaus Wirth", "Go", k=1)[0].nodes
+            ('person:niklaus-wirth', 'language:oberon', 'language:go')
+
+        They are ordered by their nodes. Empty if the distance is more than `max_length` edges, 8 at the most.
+
+        Raises `UnknownNode`, `AmbiguousNode`, `BadOption`.
         """
         _check(k)
         if not 1 <= max_length <= LONGEST_PATH:
             raise BadOption(f"max_length is {max_length}: it must be 1 to {LONGEST_PATH}")
-        walks = shortest_paths(self.adjacency, self.row(a), self.row(b), most_edges=max_length, k=k)
+        arrays = self.arrays
+        walks = shortest_paths(arrays.adjacency, arrays.row(a), arrays.row(b), most_edges=max_length, k=k)
         return tuple(
             GraphPath(
-                nodes=tuple(self.ids[row] for row in walk),
+                nodes=tuple(arrays.ids[row] for row in walk),
                 edges=tuple(
-                    self.edges_between(row, np.array([after], np.int32))
+                    arrays.edges_between(row, np.array([after], np.int32))
                     for row, after in zip(walk, walk[1:], strict=False)
                 ),
             )
