@@ -28,7 +28,8 @@ import numpy as np
 
 import peers
 import tables
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import distinct
+from orienteer.graph.store import Graph
 from orienteer.index import compiled
 from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best

@@ -1,4 +1,4 @@
-"""What installed packages register by entry points: methods, importers, tools, measures.
+"""What installed packages register by entry points, from methods to data sets. Read when a name asks for it.
 
 A package names what it has in its `pyproject.toml`, as docs/extending.md shows. Nothing of a package is imported until
 somebody uses one of its names. A name of Orienteer's own is refused, and so is one that two packages register.
@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from orienteer.errors import BadOption
 
-Group: TypeAlias = Literal["methods", "importers", "tools", "measures"]
+Group: TypeAlias = Literal["methods", "retrievers", "importers", "tools", "measures", "datasets"]
 
 
 def registered(group: Group, taken: Collection[str] = ()) -> Mapping[str, EntryPoint]:

@@ -25,7 +25,7 @@ class MethodCard:
     target: str
     """Where its class is: `package.module:Class`. It is called with `graph`, and with what this card names."""
     is_knowledge_base: bool = False
-    """Whether its class is one of `orienteer.retrieval.bases`, of which a `KnowledgeBaseMethod` is made."""
+    """Whether its class is a retriever, which gathers evidence, and becomes a `KnowledgeBaseMethod` that ranks it."""
     config: str | None = None
     """Where the class of its options is, which it takes as `config`; None where there is nothing to choose."""
     model: Literal["no", "optional", "required"] = "no"
@@ -81,8 +81,11 @@ class MethodCard:
             arguments["rerank"] = rerank
         if self.is_knowledge_base:
             from orienteer.methods.bases import KnowledgeBaseMethod
+            from orienteer.retrieval.bases.gatherer import Gatherer
 
             base = self.load()(graph=graph, **arguments)
+            if not isinstance(base, Gatherer):  # of a package
+                return KnowledgeBaseMethod(base)
             base.require_model()
             return KnowledgeBaseMethod(base, base.analyzer)
         method: Method = self.load()(graph=graph, **arguments)

@@ -298,7 +298,7 @@ METHODS: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
 
 def cards() -> Mapping[str, MethodCard]:
     """Return every method's card by its name: Orienteer's, then those of installed packages. Raises `BadOption`."""
-    others = {name: _card_of(name) for name in sorted(registered("methods", METHODS))}
+    others = {name: _card_of(name) for name in _registered()}
     return {**METHODS, **{name: card for name, card in others.items() if card is not None}}
 
 
@@ -308,12 +308,36 @@ def _card_of(name: str) -> MethodCard | None:
         return METHODS[name]
     card = load("methods", name, METHODS)
     if card is None:
-        return None
+        return _card_of_retriever(name)
     if not isinstance(card, MethodCard):
         raise refused("methods", name, f"{card!r} is no MethodCard")
     if card.name != name or ":" in name or name != name.lower():
         raise refused("methods", name, f"the card's name is {card.name!r}: both must be one lower-case name")
     return card
+
+
+def _card_of_retriever(name: str) -> MethodCard | None:
+    """Return the card of a retriever that a package registers, None where there is none of this name."""
+    if name not in registered("retrievers", METHODS):
+        return None
+    from orienteer.retrieval.bases.table import config_class, retriever_class  # only for those of packages
+
+    base = retriever_class(name)
+    if not isinstance(base, type) or not hasattr(base, "gather"):
+        raise refused("retrievers", name, f"{base!r} is no class with a method gather")
+    config = config_class(base)
+    return MethodCard(
+        name=name,
+        target=f"{base.__module__}:{base.__name__}",
+        is_knowledge_base=True,
+        config=f"{config.__module__}:{config.__name__}",
+        summary=(base.__doc__ or "").strip().partition("\n")[0].removesuffix("."),
+    )
+
+
+def _registered() -> list[str]:
+    """Return the names of the methods and retrievers that installed packages register. Raises `BadOption`."""
+    return sorted({**registered("methods", METHODS), **registered("retrievers", METHODS)})
 
 
 def method_of(name: str) -> MethodCard:
@@ -332,7 +356,7 @@ def method_of(name: str) -> MethodCard:
         if not isinstance(card, MethodCard):
             raise BadOption(f"{name!r} is no MethodCard, but {card!r}: write a card beside the class, and name that")
         return card
-    names = [*METHODS, *registered("methods", METHODS)]
+    names = [*METHODS, *_registered()]
     near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
     first, _, options = name.partition(" ")
@@ -394,7 +418,7 @@ def method_of_settings(settings: Settings) -> str:
 
 def _refuse_import(text: str, flag: str) -> None:
     """Raise `BadOption` for an import path in a file of the working directory: the code there may be anyone's."""
-    if ":" in text and not all(part in METHODS or part in registered("methods") for part in text.split(":")):
+    if ":" in text and not {*METHODS, *_registered()}.issuperset(text.split(":")):
         raise BadOption(
             f"{FILE} of the working directory names {text!r}, which is no method of the table: name it with {flag}"
         )

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.evaluation.examples import AnswerType
-from orienteer.graph.adjacency import KindMask
+from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.properties import Condition as PropertyCondition
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.quizzes.plan import Constraint, EdgeStep, QuestionPlan, WalkCondition
 from orienteer.records import Direction

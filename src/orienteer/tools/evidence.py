@@ -14,6 +14,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.budget import Allowance
 from orienteer.llm.schema import decode
+from orienteer.plugins import registered
 from orienteer.records import JsonValue, Observation, Question, ToolCall, ToolSpec
 from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.evidence import TOKENS, UNPAID, Evidence, render, unpaid
@@ -97,7 +98,9 @@ def is_of_method(call: ToolCall) -> bool:
         arguments = decode(call.arguments)
     except ValueError:
         return False
-    return call.name == GATHER and isinstance(arguments, dict) and arguments.get("base", "naive") not in BASES
+    if call.name != GATHER or not isinstance(arguments, dict):
+        return False
+    return arguments.get("base", "naive") not in {*BASES, *registered("retrievers", BASES)}
 
 
 def part_of(evidence: Evidence, part: Part) -> Evidence:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.errors import UnknownType
-from orienteer.graph.adjacency import Entries
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import Entries, distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Posting
 from orienteer.records import Direction, JsonValue, Observation

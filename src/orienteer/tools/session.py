@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from orienteer.errors import AmbiguousNode, BadOption, BudgetExhausted, Unknown, UnknownNode, UnknownType
-from orienteer.graph.adjacency import KindMask
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode

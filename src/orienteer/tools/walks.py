@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import UnknownType
-from orienteer.graph.adjacency import KindMask
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Edge, JsonValue, Observation

@@ -9,6 +9,7 @@ from orienteer.evaluation.datasets import grbench, hypergraphrag, jsonl, multiho
 from orienteer.evaluation.datasets.dataset import Dataset
 from orienteer.evaluation.examples import QuestionSet
 from orienteer.graph.store import Graph
+from orienteer.plugins import load, refused, registered
 
 DATASETS: tuple[Dataset, ...] = (
     stark.DATASET,
@@ -36,12 +37,15 @@ def read_questions(
 
 
 def named(name: str) -> Dataset:
-    """Return a data set by its name. Raises `BadOption` that lists them."""
-    dataset = next((dataset for dataset in DATASETS if dataset.name == name), None)
+    """Return a data set by its name, ours or an installed package's. Raises `BadOption` that lists them."""
+    own = {dataset.name: dataset for dataset in DATASETS}
+    dataset = own[name] if name in own else load("datasets", name, own)
     if dataset is None:
-        names = [dataset.name for dataset in DATASETS]
+        names = [*own, *registered("datasets", own)]
         near = "".join(f" Did you mean {near_name}?" for near_name in nearest(name, names, most=1))
         raise BadOption(f"No data set {name!r}.{near} There are: {', '.join(names)}.")
+    if not isinstance(dataset, Dataset) or dataset.name != name:
+        raise refused("datasets", name, f"{dataset!r} is no Dataset of that name")
     return dataset
 
 

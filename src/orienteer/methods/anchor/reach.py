@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.methods.anchor.answer_type import Understanding, Wanted
 from orienteer.methods.anchor.config import AnchorConfig

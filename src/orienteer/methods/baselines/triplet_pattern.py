@@ -17,9 +17,9 @@ import numpy as np
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BadOption, UnknownProperty, UnknownType
-from orienteer.graph.adjacency import KindMask
+from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.properties import Condition
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction
 from orienteer.retrieval.graph_text import arrow, edge_note

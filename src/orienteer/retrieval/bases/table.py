@@ -1,13 +1,15 @@
-"""The retrievers by name, and any method seen as one."""
+"""The retrievers by name, those of installed packages too, and any method seen as one."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from orienteer.errors import BadOption, nearest
 from orienteer.graph.store import Graph
+from orienteer.plugins import load, registered
 from orienteer.protocols import Method, Run
 from orienteer.records import Edge, Question
 from orienteer.retrieval.evidence import Evidence, Scored
@@ -29,15 +31,31 @@ _BETWEEN = 30
 
 def open_base(name: str, graph: Graph, options: Mapping[str, Any] | None = None) -> KnowledgeBase:  # Any: fields
     """Return a retriever over a graph with these options. Raises `BadOption` for a name or an option that is none."""
-    if name not in BASES:
-        near = nearest(name, BASES)
+    make = retriever_class(name)
+    if make is None:
+        names = [*BASES, *registered("retrievers", BASES)]
+        near = nearest(name, names)
         hint = f" Near: {', '.join(near)}." if near else ""
-        raise BadOption(f"There is no retriever {name!r}.{hint} There are: {', '.join(BASES)}.")
-    module, _, kind = BASES[name].partition(":")
-    found = importlib.import_module(module)
-    config = getattr(found, f"{kind}Config").read(options or {}, where=f"{name}.")
-    base: KnowledgeBase = getattr(found, kind)(graph, config)
-    return base
+        raise BadOption(f"There is no retriever {name!r}.{hint} There are: {', '.join(names)}.")
+    config = config_class(make).read(options or {}, where=f"{name}.")
+    return make(graph, config)
+
+
+def retriever_class(name: str) -> Callable[..., KnowledgeBase] | None:
+    """Return the class of a retriever, None where none has this name. Raises `BadOption` for a broken package."""
+    make: Callable[..., KnowledgeBase] | None
+    if name in BASES:
+        module, _, class_name = BASES[name].partition(":")
+        make = getattr(importlib.import_module(module), class_name)
+    else:
+        make = load("retrievers", name, BASES)
+    return make
+
+
+def config_class(make: Callable[..., KnowledgeBase]) -> type[GatherConfig]:
+    """Return the class of a retriever's options: the `NAMEConfig` beside the class `NAME`, else `GatherConfig`."""
+    config: type[GatherConfig] = getattr(sys.modules[make.__module__], f"{make.__name__}Config", GatherConfig)
+    return config
 
 
 class RankedBase:

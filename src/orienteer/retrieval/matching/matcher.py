@@ -24,7 +24,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.store import Graph, distinct
+from orienteer.graph.adjacency import distinct
+from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.protocols import Run
 from orienteer.retrieval.matching.bindings import (
