@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
 from orienteer.graph.damage import damage_told
@@ -22,6 +22,7 @@ from orienteer.settings import Settings, read_settings
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, News, Stream
     from orienteer.methods.ark import Reranker
+    from orienteer.methods.method_options import MethodOptions
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
 """Of a budget: what may end a question without the model having failed."""
@@ -30,12 +31,24 @@ LIMITS = ("calls", "tokens", "seconds", "usd")
 class Retriever:
     """A graph, a method, and perhaps a model: questions in, ranked evidence out. Safe to share among threads.
 
-    What is not given comes from the settings: the environment and `orienteer.toml`. Further options are those of the
-    method's configuration.
+        >>> from orienteer import Graph, Retriever
+        >>> retriever = Retriever(Graph.open("languages"), method="anchor", most_hops=2)
+        >>> retriever.search("Which language did Matz design?", k=1).hits[0].name
+        'Ruby'
+
+    `graph` is an open graph or the path of one. `method` is one of `orienteer methods`; `auto`, the default, takes the
+    best that can run. `model` is a model, or the name of one as its server spells it. `budget` is what each question
+    may spend, and `random_seed` what everything random derives from. `settings` are those of the environment and of
+    `orienteer.toml`, as `read_settings` reads them: what is not said here comes from there.
 
     `rerank` is a function of yours that puts a method's ranking in a second order, where the method takes one, as `ark`
     does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
     a hit that it leaves out comes after those that it names.
+
+    Further keywords are options of the method, as `orienteer methods NAME` lists them; a type checker knows their
+    names. Those of a method of an installed package go as `**options`, a `dict[str, Any]`.
+
+    Raises `NotAGraph`, and `BadOption` for a method or an option that there is not, and where the method lacks a model.
     """
 
     def __init__(
@@ -48,7 +61,7 @@ class Retriever:
         random_seed: int = 0,
         rerank: Reranker | None = None,
         settings: Settings | None = None,
-        **options: Any,
+        **options: Unpack[MethodOptions],
     ) -> None:
         settings = read_settings() if settings is None else settings
         self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
@@ -89,10 +102,17 @@ class Retriever:
         where: Sequence[str] = (),
         budget: Budget | None = None,
     ) -> Result:
-        """Return the ranking alone, by the cheapest way to it.
+        """Return the ranking for a question, without an answer, by the cheapest way to it.
 
-        `k` is how many hits there are at the most; `node_types` and conditions such as `year >= 2000` say which. The
-        budget is the retriever's unless the question has its own. So it is for every way to ask.
+            >>> retriever.search("Which language did Matz design?", node_types=["language"]).hits[0].id
+            'language:ruby'
+
+        `question` is a text in words. The ranking has `k` hits at the most; `node_types` keeps nodes of these types,
+        `where` those whose properties meet conditions such as `year >= 2000`. `budget` is this question's own, in place
+        of the retriever's.
+
+        Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails and a budget
+        that ends raise nothing: `stopped_by` and `notes` of the result tell.
         """
         asked = self._question(question, k, node_types, where)
         return self._run(asked, k, self._allowance(budget, has_answer=False), has_answer=False)
@@ -106,9 +126,14 @@ class Retriever:
         where: Sequence[str] = (),
         budget: Budget | None = None,
     ) -> Result:
-        """Return the ranking and an answer: the method's own, else one more call over the hits where there is a model.
+        """Return the ranking for a question and an answer, where the method or a model gives one.
 
-        Without either the answer is None.
+            >>> result = retriever.ask("Which language did Matz design?", k=1)
+            >>> result.hits[0].why, result.answer
+            ('joined to Yukihiro Matsumoto by designed_by', None)
+
+        The answer is the method's own, else it takes one more call of the model over the hits; without a model it is
+        None. `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`.
         """
         asked = self._question(question, k, node_types, where)
         return self._run(asked, k, self._allowance(budget, has_answer=True), has_answer=True)
@@ -123,7 +148,16 @@ class Retriever:
         budget: Budget | None = None,
         has_answer: bool = True,
     ) -> Stream:
-        """Return the events of a question as they happen: steps, observations, hits, the answer, the end."""
+        """Return the events of a question as they happen: steps, observations, hits, the answer, the end.
+
+            >>> with retriever.stream("Which language did Matz design?", k=1) as events:
+            ...     kinds = [event.kind for event in events]
+            >>> kinds[-2:]
+            ['hit', 'done']
+
+        Leaving the `with` early ends the question. `has_answer` asks for an answer too. `question`, `k`, `node_types`,
+        `where` and `budget`, and what is raised, are those of `search`.
+        """
         from orienteer.agents.events import Stream
 
         asked = self._question(question, k, node_types, where)
@@ -145,7 +179,15 @@ class Retriever:
         where: Sequence[str] = (),
         budget: Budget | None = None,
     ) -> Result:
-        """Search in a worker thread, for running event loops such as a notebook's."""
+        """Search in a worker thread, for running event loops such as a notebook's.
+
+            >>> import asyncio
+            >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
+            'language:ruby'
+
+        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`. Where the task
+        is cancelled, no further call is made.
+        """
         asked = self._question(question, k, node_types, where)
         return await self._in_thread(asked, k, budget, has_answer=False)
 
@@ -158,7 +200,14 @@ class Retriever:
         where: Sequence[str] = (),
         budget: Budget | None = None,
     ) -> Result:
-        """Ask in a worker thread, for running event loops such as a notebook's."""
+        """Ask in a worker thread, for running event loops such as a notebook's.
+
+            >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer is None
+            True
+
+        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`. Where the task
+        is cancelled, no further call is made.
+        """
         asked = self._question(question, k, node_types, where)
         return await self._in_thread(asked, k, budget, has_answer=True)
 
@@ -171,7 +220,15 @@ class Retriever:
         where: Sequence[str] = (),
         budget: Budget | None = None,
     ) -> AsyncIterator[Event]:
-        """Yield the events of a question as they happen."""
+        """Yield the events of a question as they happen, for running event loops such as a notebook's.
+
+            >>> async def kinds():
+            ...     return [event.kind async for event in retriever.astream("Which language did Matz design?", k=1)]
+            >>> asyncio.run(kinds())[-1]
+            'done'
+
+        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`.
+        """
         import asyncio
 
         with self.stream(question, k, node_types=node_types, where=where, budget=budget) as events:

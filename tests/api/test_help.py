@@ -1,0 +1,73 @@
+"""`help(Graph)` and `help(Retriever)`: what is shown, that all of it is explained, and that its examples are true."""
+
+import doctest
+import inspect
+import pydoc
+import re
+
+import pytest
+
+from orienteer import Graph, Retriever
+from orienteer.ingest.demo import demo_records
+
+SHOWN = {
+    Graph: {
+        "from_records",
+        "intersect",
+        "iter_edges",
+        "neighbors",
+        "node",
+        "node_ids",
+        "open",
+        "path",
+        "paths",
+        "schema",
+        "search",
+    },
+    Retriever: {"aask", "ask", "asearch", "astream", "search", "stream"},
+}
+
+
+@pytest.mark.parametrize("owner", SHOWN)
+def test_help_shows_what_users_need_and_nothing_else(owner):
+    text = pydoc.render_doc(owner, renderer=pydoc.plaintext)
+    shown = set(re.findall(r"^ \|  (?:async )?(\w+)(?:\(.*| = .*)?$", text, re.MULTILINE))
+    assert {name for name in shown if not name.startswith("_")} - {"Methods", "Data", owner.__name__} == SHOWN[owner]
+    assert {name for name in dir(owner) if not name.startswith("_")} == SHOWN[owner]
+
+
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner in SHOWN for name in sorted(SHOWN[owner])])
+def test_a_member_tells_its_parameters_and_shows_an_example(owner, name):
+    member = getattr(owner, name)
+    text = inspect.getdoc(member)
+    assert ">>> " in text
+    if not callable(member):
+        return
+    parameters = set(inspect.signature(member).parameters) - {"self"}
+    unexplained = {parameter for parameter in parameters if f"`{parameter}`" not in text}
+    assert not unexplained
+    if parameters:
+        assert "Raises `" in text or "what is raised" in text
+
+
+@pytest.mark.parametrize("owner", SHOWN)
+def test_the_class_tells_its_parameters(owner):
+    text = inspect.getdoc(owner)
+    if owner is Retriever:
+        named = [one for one, what in inspect.signature(owner).parameters.items() if what.kind is not what.VAR_KEYWORD]
+        assert {one for one in named if f"`{one}`" not in text} == set()
+
+
+@pytest.mark.parametrize("owner", SHOWN)
+def test_the_examples_are_true(owner, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nodes, edges = demo_records()
+    Graph.from_records(nodes, edges, path="languages")
+    names = {"graph": Graph.open("languages"), "retriever": Retriever("languages", "anchor")}
+    runner, told = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), []
+    for title in ["", *sorted(SHOWN[owner], key=lambda name: (name.startswith("a"), name != "asearch", name))]:
+        text = inspect.getdoc(getattr(owner, title) if title else owner)
+        test = doctest.DocTestParser().get_doctest(text, names, title, None, 0)
+        runner.run(test, out=told.append, clear_globs=False)
+        names |= test.globs
+    assert not runner.failures, "".join(told)

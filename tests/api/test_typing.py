@@ -1,0 +1,48 @@
+"""What a type checker says of right and of wrong uses of the public names."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from method_options import TARGET, written
+
+api = pytest.importorskip("mypy.api")
+
+USES = """
+from typing import Any
+from orienteer import Budget, Graph, Retriever, ScriptedModel
+
+graph = Graph.open("languages")
+model = ScriptedModel(lambda messages, tools, sampling: "")
+Retriever(graph)
+Retriever("languages", "ark", model=model, agents=2, tools="paper", budget=Budget(calls=3))
+Retriever(graph, method="sage:ark", model="qwen3:8b", weight=0.5, edge_types=["designed_by"])
+loud: dict[str, Any] = {"loud": True}
+Retriever(graph, "shout", **loud)
+Retriever(graph, methd="ark")  # wrong
+Retriever(graph, method="ark", agnets=2)  # wrong
+Retriever(graph, method="ark", agents="many")  # wrong
+Retriever(graph, method="ark", tools="papers")  # wrong
+Retriever(graph).ask("Who?", k=3, node_type=["person"])  # wrong
+Retriever(graph).ask("Who?").hits[0].title  # wrong
+graph.search("actors", 5, node_types=["person"], where=["born >= 1950"])
+graph.search("actors", types=["person"])  # wrong
+graph.names  # wrong
+graph.arrays.names[0]
+"""
+
+
+def test_a_type_checker_refuses_what_is_wrong_and_nothing_else(tmp_path):
+    (tmp_path / "uses.py").write_text(USES, encoding="utf-8")
+    root = Path(__file__).parents[2]
+    flags = ("--config-file", str(root / "pyproject.toml"), "--hide-error-context", "--no-pretty")
+    printed, trouble, _ = api.run([*flags, "--cache-dir", str(root / ".mypy_cache"), str(tmp_path / "uses.py")])
+    refused = {int(line.split(":")[1]) for line in printed.splitlines() if ": error:" in line}
+    wrong = {number for number, line in enumerate(USES.splitlines(), 1) if line.endswith("# wrong")}
+    assert (refused, trouble) == (wrong, ""), printed
+
+
+def test_the_options_of_every_method_are_known_to_type_checkers():
+    assert TARGET.read_text(encoding="utf-8") == written(), (
+        f"run {Path(sys.executable).name} tests/api/method_options.py"
+    )
