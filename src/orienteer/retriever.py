@@ -130,7 +130,7 @@ class Retriever:
 
             >>> result = retriever.ask("Which language did Matz design?", k=1)
             >>> result.hits[0].why, result.answer
-            ('joined to Yukihiro Matsumoto by designed_by', None)
+            ('joined to Yukihiro Matsumoto by designed_by; has language, design', None)
 
         The answer is the method's own, else it takes one more call of the model over the hits; without a model it is
         None. `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`.

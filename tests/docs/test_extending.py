@@ -1,4 +1,4 @@
-"""The package that docs/extending.md shows, installed, and each of its four things used."""
+"""The package that docs/extending.md shows, installed, and each of its six things used."""
 
 import json
 import re
@@ -7,7 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from orienteer import Edge, Graph, Node, Retriever, ScriptedModel, plugins
+from orienteer import (
+    Allowance,
+    Edge,
+    Graph,
+    Node,
+    Query,
+    Retriever,
+    ScriptedModel,
+    open_base,
+    plugins,
+    read_questions,
+)
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption
 from orienteer.evaluation.scores.measures import rank_measure
@@ -54,7 +65,7 @@ def graph(tmp_path):
 def test_its_method_is_listed_and_asked(shouting, graph, capsys):
     assert main(["methods"]) == 0
     assert "shout: ranks what a question writes in capitals (needs no model)" in capsys.readouterr().out
-    assert list(cards()) == [*METHODS, "shout"]
+    assert list(cards()) == [*METHODS, "initials", "shout"]
     assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout", "--json"]) == 0
     assert [hit["id"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["a"]
     result = Retriever(graph, "sage:shout", settings=Settings()).search(
@@ -70,6 +81,37 @@ def test_nothing_of_it_is_imported_before_it_is_asked_for(shouting):
     assert "shouting" not in sys.modules
     assert method_of("shout").load().name == "shout"
     assert "shouting" in sys.modules
+
+
+def test_its_retriever_is_a_method_and_a_base(shouting, graph, capsys):
+    assert main(["ask", str(graph.path), "What begins with an F ?", "--method", "initials", "--json"]) == 0
+    [hit] = json.loads(capsys.readouterr().out)["hits"]
+    assert (hit["id"], hit["why"]) == ("a", "begins with F")
+    assert method_of("graphsearch:initials").name == "graphsearch:initials"
+    evidence = open_base("initials", graph).gather(Query("B F"), Allowance())
+    assert [node.item.id for node in evidence.nodes] == ["a", "b"]
+
+
+def test_what_its_retriever_gathered_replays(shouting, graph):
+    result = Retriever(graph, "initials", settings=Settings()).search("What begins with an F ?")
+    assert [call.is_equal for call in replay(result.trajectories[0], graph)] == [True]
+
+
+def test_its_data_set_is_read_by_its_name(shouting, graph, tmp_path):
+    (tmp_path / "two.riddles").write_text("Where does the FERRY go?|a\nWhere is Basel?|b\n", encoding="utf-8")
+    questions = read_questions(tmp_path / "two.riddles", dataset="riddles", graph=graph)
+    assert [example.gold.nodes for example in questions.examples] == [{"a": 1.0}, {"b": 1.0}]
+    arguments = ["eval", "run", str(graph.path), str(tmp_path / "two.riddles"), "--dataset", "riddles"]
+    assert main([*arguments, "--method", "bm25", "-o", str(tmp_path / "run"), "-q"]) == 0
+    with pytest.raises(BadOption, match="Did you mean riddles"):
+        read_questions(tmp_path / "two.riddles", dataset="ridles")
+
+
+@pytest.mark.parametrize("group", ["retrievers", "datasets"])
+def test_what_is_no_retriever_and_no_data_set_is_told(install, group, tmp_path):
+    install("thing", "THING = 3", f"[orienteer.{group}]\nloud = thing:THING\n", package="thing")
+    with pytest.raises(BadOption, match=f"'thing' registers the {group.removesuffix('s')} 'loud', and 3 is no"):
+        method_of("loud") if group == "retrievers" else read_questions(tmp_path, dataset="loud")
 
 
 def test_its_importer_reads_files_of_its_suffix(shouting, tmp_path, capsys):

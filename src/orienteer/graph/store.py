@@ -138,7 +138,7 @@ class Graph:
         """The types of nodes and edges, with their counts, and which node types each edge type joins.
 
         >>> graph.schema.node_types["language"], graph.schema.edge_types["designed_by"]
-        (63, 62)
+        (45, 62)
         """
         return self.arrays.schema
 
