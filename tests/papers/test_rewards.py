@@ -435,7 +435,7 @@ def scout(build):
         solver = GraphScout(graph, ScriptedModel(policy), GraphScoutConfig(view="biomedical"))
         return solver.retrieve(Question(text="Which pathway?"), Allowance(reserve=0))
 
-    identifiers = Identifiers(graph, View(label="biomedical"))
+    identifiers = Identifiers(graph.arrays, View(label="biomedical"))
     clues = ("Disease::DOID:10652", "Gene::7", "Pathway::PW1")
     spellings = {clue: (identifiers.of(graph.ids.find(clue)),) for clue in clues}
     return play, item("Cell Cycle", clues=clues), spellings

@@ -132,7 +132,7 @@ def test_regulates_alone_went_one_way_in_the_original_too(graph):
 
 
 def test_every_node_of_hetionet_is_found_by_its_identifier(graph):
-    identifiers = Identifiers(graph, VIEW)
+    identifiers = Identifiers(graph.arrays, VIEW)
     for row in range(0, len(graph), 7):
         assert row in identifiers.rows(identifiers.of(row))
         assert graph.ids[row] == f"{graph.type_at(row)}::{identifiers.of(row)}"

@@ -100,7 +100,7 @@ def test_an_id_is_the_property_else_what_the_id_has_behind_the_type(graph):
 
 
 def test_identifiers_lead_to_their_nodes_and_back(graph):
-    identifiers = Identifiers(graph, VIEW)
+    identifiers = Identifiers(graph.arrays, VIEW)
     for node in NODES:
         row = graph.row(node.id)
         assert identifiers.of(row) == IDENTIFIER[node.id]
@@ -139,7 +139,7 @@ def test_a_property_that_is_itself_called_id_is_hidden_in_a_view_too(build):
     graph = build([Node("T::1", "T", "one", properties={"id": "own"})])
     view = View(identifier="id")
     assert rows(graph, "MATCH (n) RETURN n.id, n.name", view=view) == [("1", "one")]
-    assert (Identifiers(graph, view).of(0), Identifiers(graph, view).rows("own")) == ("1", ())
+    assert (Identifiers(graph.arrays, view).of(0), Identifiers(graph.arrays, view).rows("own")) == ("1", ())
 
 
 def test_ids_of_a_path_are_identifiers_too(graph):

@@ -176,7 +176,7 @@ def test_processes_that_start_at_once_share_one_whole_graph(source: Path, tmp_pa
         "from orienteer.ingest.sources import graph_directory\n"
         "from orienteer.graph.store import Graph\n"
         "graph = Graph.open(graph_directory(Path(sys.argv[1]), cache=Path(sys.argv[2])))\n"
-        "sys.stdout.write(f'{graph.manifest.generation} {len(list(graph.iter_edges()))}')"
+        "sys.stdout.write(f'{graph.arrays.manifest.generation} {len(list(graph.iter_edges()))}')"
     )
     command = [sys.executable, "-c", program, str(source), str(tmp_path / "cache")]
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
