@@ -149,7 +149,7 @@ def figures(graph: Graph, items: Sequence[Item], ask: Callable[[str], list[str]]
         ids = ask(item.question)
         milliseconds.append((time.perf_counter() - started) * 1e3)
         if item.by_name:
-            ids = list(dict.fromkeys(graph.names[graph.row(one)] for one in ids))
+            ids = list(dict.fromkeys(graph.arrays.names[graph.arrays.row(one)] for one in ids))
         values.append(judge(ids, item.gold))
     return Figures(tuple(np.mean(values, axis=0).tolist()), tuple(milliseconds))
 
@@ -218,7 +218,7 @@ def _list(value: Any) -> list[Any]:  # Any: a list, or one written as JSON
 
 def grbench(graph: Graph, file: Path, templates: set[int]) -> list[Item]:
     """Return the questions of these templates whose edges are all there."""
-    names = set(graph.names)
+    names = set(graph.arrays.names)
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     kept = [one for one in rows if one["domain"] == "biomedical" and one["edges_complete"]]
@@ -271,10 +271,12 @@ def mention(graph: Graph, question: str) -> Mention | None:
     )
     for start, end in spans:
         text = question[start:end]
-        rows = [row for row in graph.candidates(text) if graph.names[row] == text]
+        rows = [row for row in graph.arrays.candidates(text) if graph.arrays.names[row] == text]
         is_name = " " in text or any(letter.isupper() or letter.isdigit() for letter in text[1:]) or start > 0
         if rows and is_name and text.casefold() not in {one.casefold() for one in graph.schema.node_types}:
-            return Mention(text, tuple(sorted({alias for row in rows for alias in graph.aliases_at(row)} - {text})))
+            return Mention(
+                text, tuple(sorted({alias for row in rows for alias in graph.arrays.aliases_at(row)} - {text}))
+            )
     return None
 
 

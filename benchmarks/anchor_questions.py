@@ -53,7 +53,7 @@ class Drawer:
     def __init__(self, graph: Graph, random_seed: int) -> None:
         self._graph, self._chance = graph, random.Random(random_seed)
         self._by_type = {
-            name: np.flatnonzero(np.asarray(graph.mask([name]))).tolist() for name in graph.schema.node_types
+            name: np.flatnonzero(np.asarray(graph.arrays.mask([name]))).tolist() for name in graph.schema.node_types
         }
 
     def draw(self, pattern: Pattern) -> Item | None:
@@ -71,12 +71,12 @@ class Drawer:
                 return None
             named.add(anchor)
             gold &= self._meeting(anchor, clause, pattern.answer)
-            said.append(self._chance.choice(clause.said).format(self._graph.names[anchor]))
+            said.append(self._chance.choice(clause.said).format(self._graph.arrays.names[anchor]))
         gold -= named
         if not 1 <= len(gold) <= MOST_GOLD:
             return None
         frame, kind = self._chance.choice(pattern.frames), self._chance.choice(pattern.kind)
-        ids = frozenset(self._graph.ids[one] for one in gold)
+        ids = frozenset(self._graph.arrays.ids[one] for one in gold)
         return Item(frame.format(kind=kind, clauses=" and ".join(said)), ids)
 
     def _named(self, row: int, clause: Clause) -> set[int]:
@@ -98,17 +98,19 @@ class Drawer:
     def _step(self, row: int, edge: str, node_type: str) -> set[int]:
         """Return the nodes of a type at the other end of a node's edges; `<` means those that come in."""
         graph, name = self._graph, edge.lstrip("<")
-        kind = graph.types.edges.index(name) * 2 + edge.startswith("<")
-        entries = graph.adjacency.entries(np.array([row], np.int32))
+        kind = graph.arrays.types.edges.index(name) * 2 + edge.startswith("<")
+        entries = graph.arrays.adjacency.entries(np.array([row], np.int32))
         along = entries.kind >> 1 == kind >> 1 if name in graph.schema.symmetric else entries.kind == kind
-        right = graph.node_types[entries.neighbor] == graph.types.nodes.index(node_type)
+        right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(node_type)
         return set(entries.neighbor[along & right].tolist())
 
     def _is_plain(self, row: int) -> bool:
         """Tell whether a node's name is one that a person would write, and its type's only one."""
-        name = self._graph.names[row]
+        name = self._graph.arrays.names[row]
         same = [
-            one for one in self._graph.candidates(name) if self._graph.node_types[one] == self._graph.node_types[row]
+            one
+            for one in self._graph.arrays.candidates(name)
+            if self._graph.arrays.node_types[one] == self._graph.arrays.node_types[row]
         ]
         return 3 <= len(name) <= 60 and same == [row]
 

@@ -115,8 +115,8 @@ def measure_queries(report: Report, graph: Graph, count: int) -> None:
     bare, echo = Bare(ladybug_of(graph).folder / DATABASE), Echo()
     chance = np.random.default_rng(3)
     for query in QUERIES:
-        rows = np.flatnonzero(graph.node_types == graph.types.nodes.index(query.node_type))
-        ids = [graph.ids[int(row)] for row in chance.choice(rows, min(count, len(rows)), replace=False)]
+        rows = np.flatnonzero(graph.arrays.node_types == graph.arrays.types.nodes.index(query.node_type))
+        ids = [graph.arrays.ids[int(row)] for row in chance.choice(rows, min(count, len(rows)), replace=False)]
         unseen = [Asked(query.text.replace("ID", json.dumps(one)), {}) for one in ids]
         repeated = [Asked(query.text.replace("ID", "$id"), {"id": one}) for one in ids]
         times = np.zeros((0, 4))

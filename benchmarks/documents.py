@@ -84,7 +84,7 @@ def write_folder(folder: Path, chunks: int) -> None:
 
 def nodes_of(path: Path) -> dict[Any, Node]:  # Any: its keys stand beside those of edges
     graph = Graph.open(path)
-    return {graph.ids[row]: graph.node_at(row) for row in range(len(graph))}
+    return {graph.arrays.ids[row]: graph.arrays.node_at(row) for row in range(len(graph))}
 
 
 def edges_of(path: Path) -> dict[Any, Edge]:  # Any: its keys stand beside those of nodes

@@ -78,7 +78,7 @@ class Bench:
         self.graph = self._built()
         examples = [example for example in read_questions(folder, graph=self.graph).examples if example.gold.nodes]
         self.examples: list[Example] = examples[:limit]
-        print(f"{len(self.examples)} questions, {len(self.graph):,} nodes, {self.graph.manifest.edges:,} edges")
+        print(f"{len(self.examples)} questions, {len(self.graph):,} nodes, {self.graph.arrays.manifest.edges:,} edges")
 
     def _built(self) -> Graph:
         """Return the graph as `build` makes it, with edges of names and of similarity."""
@@ -96,7 +96,7 @@ class Bench:
     def embedded(self, path: Path) -> Graph:
         """Return a graph with its vectors; those of texts that are known are in the cache."""
         graph = Graph.open(path)
-        if not graph.searcher.has_vectors:
+        if not graph.arrays.searcher.has_vectors:
             vectors = embed_graph(graph, self.embedder, cache=self.cache)
             print(f"{path.name}: {vectors.embedded:,} vectors made, {vectors.cached:,} from the cache")
         return remembering(Graph.open(path))
@@ -178,7 +178,7 @@ def times_part(bench: Bench) -> dict[str, Any]:
 
 
 def _asked(retriever: Retriever, k: int, text: str) -> list[int]:
-    return [retriever.graph.row(hit.id) for hit in retriever.search(text, k).hits]
+    return [retriever.graph.arrays.row(hit.id) for hit in retriever.search(text, k).hits]
 
 
 def baselines(flat: Mapping[str, Table], plain: Sequence[str]) -> dict[str, Table]:
@@ -208,7 +208,7 @@ def said(
 def edges_part(bench: Bench) -> dict[str, Any]:
     """What each kind of edge carries: alone, and all others without it."""
     graph = bench.graph
-    edge_types = tuple(graph.types.edges)
+    edge_types = tuple(graph.arrays.types.edges)
     kinds: dict[str, dict[str, Any]] = {"all": {}}
     for name in ("mentions", "shares_names", "similar"):
         kinds[f"{name} alone"] = {"edge_types": (name,), "similar": 1.0}
@@ -302,7 +302,7 @@ def _joined(
     graph: Graph, several: Sequence[KindPair], names: CorpusNames, percentile: float, logic: Any
 ) -> SimilarPairs:
     """Return the pairs that a percentile keeps, weighed as `build` does: the highest cosine that counts."""
-    rows = np.array([graph.row(part.id) for part in names.parts], np.int32)
+    rows = np.array([graph.arrays.row(part.id) for part in names.parts], np.int32)
     columns: list[tuple[Any, Any, Any]] = []
     for alike in several:
         pool = alike.pool
@@ -321,7 +321,7 @@ def _joined(
 
 def _publish(graph: Graph, joined: SimilarPairs, pairs: int) -> None:
     about = LayerAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         embedder="minilm",
         nodes=len(graph),
         candidates=pairs,

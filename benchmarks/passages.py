@@ -100,7 +100,9 @@ def base(name: str, graph: Graph, k: int, label: str = "", **options: Any) -> Ra
 
     def rank(question: str) -> list[int]:
         found = opened.gather(Query(question, k=k), Allowance()).nodes
-        rows = [graph.row(one.item.id) for one in found if one.item.id in graph]  # communities may be none of its nodes
+        rows = [
+            graph.arrays.row(one.item.id) for one in found if one.item.id in graph
+        ]  # communities may be none of its nodes
         return [row for row in rows if is_answer[row]][:k]
 
     return Ranker(label or name, rank)
@@ -118,7 +120,7 @@ def ark(graph: Graph, k: int, mode: str) -> Ranker:
     def rank(question: str) -> list[int]:
         hits = [hit.id for hit in graph.search(question, 5, mode=mode)]
         around = [[one.id for one in graph.neighbors(hit, question, k=20, mode=mode).hits] for hit in hits]
-        rows = [graph.row(one.id) for one in vote([hits, *around])]
+        rows = [graph.arrays.row(one.id) for one in vote([hits, *around])]
         return [row for row in rows if is_answer[row]][:k]
 
     return Ranker(f"ark's tools, {mode}", rank)
@@ -136,14 +138,14 @@ def methods(graph: Graph, names: Iterable[str]) -> list[Ranker]:
 def measured(asked: Asked, rankers: Sequence[Ranker], *, flat: Sequence[Ranker] | None = None) -> dict[str, Any]:
     """Print and return the figures of some rankers, beside the best flat list for each k."""
     graph = asked.graph
-    k, parts = max(KS), "document" in graph.types.nodes or len(graph.types.nodes) > 1
+    k, parts = max(KS), "document" in graph.arrays.types.nodes or len(graph.arrays.types.nodes) > 1
     plain = flat if flat is not None else flats(graph, k, parts=parts)
     titled = [] if flat is not None else flats(graph, k, is_titled=True, parts=parts)
     found = ask(asked.examples, [*plain, *titled, *rankers])
     tables = {one.name: recalls(graph, asked.examples, one, KS) for one in found}
     every: dict[str, Table] = {one.name: tables[one.name] for one in (*plain, *titled)}
     best, names = best_of(every)
-    embedder = graph.searcher.vectors.about.embedder
+    embedder = graph.arrays.searcher.vectors.about.embedder
     print(f"\n{asked.name}: {len(asked.examples)} questions, {len(graph):,} nodes, {embedder}")
     print(f"best flat list for each k: {', '.join(names)}")
     rows = {"best flat": summary(best, KS, {})}
@@ -182,7 +184,7 @@ def _partial_walk(label: str, graph: Graph, is_title: bool) -> Ranker:
     walking._incidence = _among(incidence, (incidence.titled.counts() > 0) == is_title)
 
     def rank(question: str) -> list[int]:
-        return [graph.row(one.item.id) for one in walking.gather(Query(question), Allowance()).nodes]
+        return [graph.arrays.row(one.item.id) for one in walking.gather(Query(question), Allowance()).nodes]
 
     return Ranker(label, rank)
 
@@ -258,7 +260,7 @@ def _misses(asked: Asked) -> dict[str, Any]:
     by_type: dict[str, list[float]] = {}
     for example in asked.examples:
         found = ranker.rank(example.question.text)
-        gold = [graph.row(node) for node in example.gold.nodes]
+        gold = [graph.arrays.row(node) for node in example.gold.nodes]
         kind = str(example.fields.get("type", "?"))
         by_type.setdefault(kind, []).append(len(set(found[:5]) & set(gold)) / len(gold))
         named = set(incidence.find(example.question.text).tolist())

@@ -56,7 +56,7 @@ class Compiled:
     name = "compiled"
 
     def __init__(self, graph: Graph, data: Synthetic) -> None:
-        self._index, self._words = graph.text_index, data.words
+        self._index, self._words = graph.arrays.text_index, data.words
 
     def search(self, words: Sequence[int], k: int) -> list[int]:
         """Return the best rows."""

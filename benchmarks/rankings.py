@@ -96,7 +96,7 @@ class _Remembered:
 
 def remembering(graph: Graph) -> Graph:
     """Have a graph's searchers remember their lists."""
-    graph.searcher = Remembering(graph.searcher)  # type: ignore[assignment]  # a twin, as far as it is asked
+    graph.arrays.searcher = Remembering(graph.arrays.searcher)  # type: ignore[assignment]  # a twin, as far as it is asked
     return graph
 
 
@@ -106,16 +106,18 @@ def flats(graph: Graph, k: int, *, is_titled: bool = False, parts: bool = False)
     With `parts` chunks and tables alone, where documents are nodes too.
     """
     searchers: dict[str, Searcher] = {
-        "bm25": graph.searcher("lexical"),
-        "dense": graph.searcher("dense"),
-        **{f"hybrid {weight:.1f}": graph.searcher("hybrid", weight=weight) for weight in WEIGHTS},
-        "rrf": graph.searcher("hybrid", fusion="rrf"),
+        "bm25": graph.arrays.searcher("lexical"),
+        "dense": graph.arrays.searcher("dense"),
+        **{f"hybrid {weight:.1f}": graph.arrays.searcher("hybrid", weight=weight) for weight in WEIGHTS},
+        "rrf": graph.arrays.searcher("hybrid", fusion="rrf"),
     }
     if is_titled:
-        titles = TitleFinder(graph)
+        titles = TitleFinder(graph.arrays)
         named = Memo(titles)
         searchers = {f"{name} + titles": TitleBonus(one, named, TITLES) for name, one in searchers.items()}
-    mask = graph.mask([name for name in ("chunk", "table") if name in graph.types.nodes]) if parts else None
+    mask = (
+        graph.arrays.mask([name for name in ("chunk", "table") if name in graph.arrays.types.nodes]) if parts else None
+    )
     return [_flat(name, searcher, k, mask) for name, searcher in searchers.items()]
 
 
@@ -131,7 +133,7 @@ def sage(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: wha
 
 def paper(name: str, graph: Graph, k: int, **options: Any) -> Ranker:  # Any: the same
     """Return the paper's recipe with each beginning of the list a union of that size, as its figure 4 counts."""
-    own = [one for one in graph.types.edges if one not in ("mentions", "shares_names", "similar")]
+    own = [one for one in graph.arrays.types.edges if one not in ("mentions", "shares_names", "similar")]
     recipe = {"weight": 0.6, "pruning": "hybrid", "titles": 0.0, "edge_types": (*own, "similar"), **options}
     return sage(name, graph, k, **recipe)
 
@@ -157,7 +159,7 @@ def recalls(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Seque
     """Return Recall at each k of each question."""
     rows = []
     for example, found in zip(examples, ranked.rows, strict=True):
-        ids = [graph.ids[row] for row in found]
+        ids = [graph.arrays.ids[row] for row in found]
         rows.append([recall(ids, example.gold.nodes, k) for k in ks])
     return 100 * np.array(rows)
 
@@ -166,10 +168,10 @@ def both_kinds(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Se
     """Return, at each k, whether a gold passage and a gold segment were found, of questions that have both."""
     rows = []
     for example, found in zip(examples, ranked.rows, strict=True):
-        gold = {graph.row(node) for node in example.gold.nodes}
-        if len({graph.type_at(row) for row in gold}) < 2:
+        gold = {graph.arrays.row(node) for node in example.gold.nodes}
+        if len({graph.arrays.type_at(row) for row in gold}) < 2:
             continue
-        kinds = [graph.type_at(row) if row in gold else "" for row in found]
+        kinds = [graph.arrays.type_at(row) if row in gold else "" for row in found]
         rows.append([float("table" in kinds[:k] and "chunk" in kinds[:k]) for k in ks])
     return 100 * np.array(rows)
 
@@ -183,7 +185,7 @@ def answered(graph: Graph, examples: Sequence[Example], ranked: Ranked, ks: Sequ
         place = len(found)
         for at, row in enumerate(found):
             if row not in known:
-                known[row] = f" {_words(f'{graph.names[row]} {graph.texts[row]}')} "
+                known[row] = f" {_words(f'{graph.arrays.names[row]} {graph.arrays.texts[row]}')} "
             if any(one in known[row] for one in wanted):
                 place = at
                 break

@@ -177,7 +177,7 @@ def build(size: int, work: Path, extract: str | None) -> dict[str, Any]:  # Any:
     for low in range(0, len(graph), _BATCH):
         rows = range(low, min(low + _BATCH, len(graph)))
         vectors[low : rows.stop] = embedder.embed(
-            [f"{graph.names[row]}. {graph.texts[row]}" for row in rows], kind="document"
+            [f"{graph.arrays.names[row]}. {graph.arrays.texts[row]}" for row in rows], kind="document"
         )
     give_vectors(graph, list(graph.node_ids()), vectors, embedder=EMBEDDER)
     return {

@@ -71,7 +71,7 @@ def made(data: Path, folder: Path, cache: Path) -> Graph:
 def rankers(graph: Graph, *, is_all: bool) -> list[Ranker]:
     """Return every form of SAGE that the graph has the edges for, and the paper's recipe where it has its own."""
     k = max(KS)
-    known = set(graph.types.edges)
+    known = set(graph.arrays.types.edges)
     chosen = {**SAGE, **(FURTHER if is_all else {})}
     found = [sage(name, graph, k, **one) for name, one in chosen.items() if set(one.get("edge_types", ())) <= known]
     if "similar" in known:
@@ -112,9 +112,13 @@ def whole(graph: Graph, examples: Sequence[Example]) -> None:
 def weights(graph: Graph) -> None:
     """Print what it takes to read the weights around fifty nodes, first and again, and of all edges."""
     rows = np.linspace(0, len(graph) - 1, 50).astype(np.int32)
-    entries = graph.adjacency.entries(np.unique(rows))
-    read = EdgeWeights(graph.adjacency, graph._extras)
-    for what, at in (("first", entries.at), ("again", entries.at), ("all", np.arange(len(graph.adjacency.neighbor)))):
+    entries = graph.arrays.adjacency.entries(np.unique(rows))
+    read = EdgeWeights(graph.arrays.adjacency, graph.arrays._extras)
+    for what, at in (
+        ("first", entries.at),
+        ("again", entries.at),
+        ("all", np.arange(len(graph.arrays.adjacency.neighbor))),
+    ):
         started = time.perf_counter()
         read(at)
         print(f"weights, {what}: {len(at):,} edges in {1000 * (time.perf_counter() - started):.2f} ms")

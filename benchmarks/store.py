@@ -187,7 +187,7 @@ def _measure_import(report: Report, data: Synthetic, work: Path) -> None:
 
 def _measure_disk(report: Report, path: Path) -> None:
     sizes = {"index and adjacency": 0, "texts": 0, "names, ids, properties": 0}
-    for name, file in Graph.open(path).manifest.files.items():
+    for name, file in Graph.open(path).arrays.manifest.files.items():
         stem = name.split(".")[0]
         part = "index and adjacency" if stem in INDEX_FILES else "texts" if stem == "text" else "names, ids, properties"
         sizes[part] += file.bytes
@@ -250,8 +250,10 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
         asked = setting.asked(name)
         words = [setting.words(one) for one in asked]
         engines: dict[str, Search] = {
-            "ours": _caller(lambda terms: graph.text_index.search(terms, K).rows.tolist(), words),
-            "whole": _caller(lambda query: [graph.row(hit.id) for hit in graph.search(query, K)], _joined(words)),
+            "ours": _caller(lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
+            "whole": _caller(
+                lambda query: [graph.arrays.row(hit.id) for hit in graph.search(query, K)], _joined(words)
+            ),
         }
         numbers = [one.words for one in asked]
         for peer_name, peer in others.items():
@@ -271,10 +273,13 @@ def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | N
     graph, ids = setting.graph, setting.data.ids
     for name in NEIGHBORHOODS:
         asked = setting.asked(name)
-        rows = {node: distinct(graph.adjacency.entries(np.array([node], np.int32)).neighbor) for node in _nodes(asked)}
+        rows = {
+            node: distinct(graph.arrays.adjacency.entries(np.array([node], np.int32)).neighbor)
+            for node in _nodes(asked)
+        }
         cases = [(one, setting.words(one), ids[_node(one)], rows[_node(one)]) for one in asked]
         engines: dict[str, Search] = {
-            "ours": _caller(lambda case: graph.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases)
+            "ours": _caller(lambda case: graph.arrays.text_index.search(case[1], K, among=case[3]).rows.tolist(), cases)
         }
         searched = [(one.words, rows[_node(one)]) for one in asked]
         for peer_name, peer in others.items():

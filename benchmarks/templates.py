@@ -30,7 +30,7 @@ WAYS = "metaedges"
 
 def run_of(graph: Graph, data: Path, work: Path, chosen: Sequence[str]) -> StoredRun:
     """Ask all questions under all methods."""
-    path = work / ("with-vectors" if graph.searcher.has_vectors else "without-vectors")
+    path = work / ("with-vectors" if graph.arrays.searcher.has_vectors else "without-vectors")
     questions = read_questions(data / QUESTIONS, graph=graph)
     evaluate(graph, questions, chosen, path, config=RunConfig(where=WHERE), settings=Settings())
     return read_run(path)
@@ -79,7 +79,7 @@ def main() -> None:
     options = parser.parse_args()
     graph = Graph.open(options.graph)
     free = [name for name, method in METHODS.items() if not method.needs_model]
-    chosen = [name for name in free if graph.searcher.has_vectors or name not in OVER_VECTORS]
+    chosen = [name for name in free if graph.arrays.searcher.has_vectors or name not in OVER_VECTORS]
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
         work.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from orienteer.records import Node
 
 def in_order(graph: Graph) -> Iterator[Node]:
     """Return all nodes of a chunk graph, a document before its parts and those in their order."""
-    every = [graph.node_at(row) for row in range(len(graph))]
+    every = [graph.arrays.node_at(row) for row in range(len(graph))]
     places = {node.id: (str(node.properties.get("document") or node.id), _order(node)) for node in every}
     yield from sorted(every, key=lambda node: places[node.id])
 

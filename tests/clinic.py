@@ -37,4 +37,4 @@ def ask(toolbox, name, **arguments):
 
 def members(toolbox, name):
     """Return the ids of a saved set."""
-    return {toolbox.session.graph.ids[row] for row in toolbox.session.sets[int(name[1:]) - 1]}
+    return {toolbox.session.graph.arrays.ids[row] for row in toolbox.session.sets[int(name[1:]) - 1]}

@@ -95,35 +95,35 @@ def node_types(query):
 
 def answered(graph, query, parameters):
     """Return the ids that a gold query counts, ascending."""
-    asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}
+    asked, given = read(query), {f"${name}": graph.arrays.row(value) for name, value in parameters.items()}
     onward = [path for path in asked.paths if path.edges[-1].node == "x"]
     before = [path for path in asked.paths if path.edges[-1].node == "first"]
     if not before:
-        return sorted(graph.ids[row] for row in _met(graph, onward, asked.conditions, given))
+        return sorted(graph.arrays.ids[row] for row in _met(graph, onward, asked.conditions, given))
     found = set()
     others = _met(graph, asked.others, asked.apart, given)
     for first in _met(graph, before, asked.conditions, given):
         if not others - {first}:
             found |= _met(graph, onward, asked.conditions, {**given, "first.id": first})
-    return sorted(graph.ids[row] for row in found)
+    return sorted(graph.arrays.ids[row] for row in found)
 
 
 def described(graph, query, parameters, *, is_literal=False):
     """Return the ids of the nodes that a hybrid's first pattern finds; or all of which its words alone hold."""
-    asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}
+    asked, given = read(query), {f"${name}": graph.arrays.row(value) for name, value in parameters.items()}
     before = [path for path in asked.paths if path.edges[-1].node == "first"]
-    return sorted(graph.ids[row] for row in _met(graph, before, () if is_literal else asked.conditions, given))
+    return sorted(graph.arrays.ids[row] for row in _met(graph, before, () if is_literal else asked.conditions, given))
 
 
 def literal(graph, query, parameters):
     """Return the ids that answer where nothing but the question's own words is known: a named node may answer too."""
-    asked, given = read(query), {f"${name}": graph.row(value) for name, value in parameters.items()}
+    asked, given = read(query), {f"${name}": graph.arrays.row(value) for name, value in parameters.items()}
     onward = [path for path in asked.paths if path.edges[-1].node == "x"]
     before = [path for path in asked.paths if path.edges[-1].node == "first"]
     found = set()
     for first in _met(graph, before, (), given) if before else (None,):
         found |= _met(graph, onward, (), {**given, "first.id": first})
-    return sorted(graph.ids[row] for row in found)
+    return sorted(graph.arrays.ids[row] for row in found)
 
 
 def _met(graph, paths, conditions, given):
@@ -134,7 +134,7 @@ def _met(graph, paths, conditions, given):
 
 def _ends(graph, path, conditions, given):
     start = given[path.start]
-    if path.start_type is not None and graph.type_at(start) != path.start_type:
+    if path.start_type is not None and graph.arrays.type_at(start) != path.start_type:
         return
     walks = [(start, given)]
     for edge in path.edges:
@@ -149,14 +149,14 @@ def _ends(graph, path, conditions, given):
 
 
 def _neighbors(graph, row, edge):
-    begin, end = int(graph.adjacency.indptr[row]), int(graph.adjacency.indptr[row + 1])
+    begin, end = int(graph.arrays.adjacency.indptr[row]), int(graph.arrays.adjacency.indptr[row + 1])
     for at in range(begin, end):
-        other, kind = int(graph.adjacency.neighbor[at]), int(graph.adjacency.kind[at])
-        if edge.edge_type is not None and graph.types.edges[kind >> 1] != edge.edge_type:
+        other, kind = int(graph.arrays.adjacency.neighbor[at]), int(graph.arrays.adjacency.kind[at])
+        if edge.edge_type is not None and graph.arrays.types.edges[kind >> 1] != edge.edge_type:
             continue
         if edge.arrow and (edge.arrow == "<") != bool(kind & 1):
             continue
-        if other != row and graph.type_at(other) == edge.node_type:
+        if other != row and graph.arrays.type_at(other) == edge.node_type:
             yield other
 
 

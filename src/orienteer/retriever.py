@@ -250,7 +250,7 @@ class Retriever:
             if isinstance(given, str):
                 raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
         with self._damage_told():
-            self.graph.mask(tuple(node_types) or None, tuple(where))
+            self.graph.arrays.mask(tuple(node_types) or None, tuple(where))
         return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where))
 
     def _begun(self, question: Question, agent: int | None) -> Trajectory:
@@ -294,13 +294,13 @@ class Retriever:
 
     def _chosen(self, name: str) -> MethodCard:
         has_model = self.model is not None
-        return chosen(name, has_model=has_model, is_of_documents=self.graph.is_made_of_documents)
+        return chosen(name, has_model=has_model, is_of_documents=self.graph.arrays.is_made_of_documents)
 
     def _choose_seeds(self) -> None:
         """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
         named = str(self._options.get("seeds", AUTO))
         if self.method.over is None and named == AUTO:
-            may_plan = self.model is not None and not self.graph.is_made_of_documents and "spark" in METHODS
+            may_plan = self.model is not None and not self.graph.arrays.is_made_of_documents and "spark" in METHODS
             why = "a graph with a schema, and a model" if may_plan else "no model, or no schema to plan by"
             named = "spark" if may_plan else "hybrid"
             self._notes = (*self._notes, f"seeds by {named}: {why}")
@@ -310,14 +310,14 @@ class Retriever:
     def _limited(self, result: Result, question: Question, k: int, *, has_answer: bool) -> Result:
         """Hold every method to the filters and to k, also one that knows neither, and to ranking."""
         hits = result.hits
-        mask = self.graph.mask(question.node_types or None, question.where)
+        mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
-            hits = tuple(hit for hit in hits if mask[self.graph.row(hit.id)])
+            hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
         said = {} if has_answer else {"answer": None, "long_answer": None}
         return result.model_copy(update={"hits": hits[:k], **said})
 
     def _damage_told(self) -> AbstractContextManager[None]:
-        return damage_told(self.graph.path, self.graph.manifest.generation)
+        return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
 
     def _make(self) -> Method:
         """Return the method, standing on another where it is written over one."""
@@ -364,12 +364,14 @@ class Retriever:
 
 def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
-    if not graph.manifest.provenance.get("sources"):
+    if not graph.arrays.manifest.provenance.get("sources"):
         return ()
     from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
 
-    again = "orienteer build --update" if graph.is_made_of_documents else "orienteer import --force"
-    return (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.manifest) else ()
+    again = "orienteer build --update" if graph.arrays.is_made_of_documents else "orienteer import --force"
+    return (
+        (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.arrays.manifest) else ()
+    )
 
 
 class _Allowance(Allowance):

@@ -78,7 +78,7 @@ def test_nodes_and_edges_are_those_that_were_given(graph, small_records):
     nodes, edges = small_records
     assert [graph.node(node.id) for node in nodes] == list(nodes)
     assert sorted(graph.iter_edges(), key=repr) == sorted(edges, key=repr)
-    assert len(graph) == len(nodes) == graph.manifest.nodes
+    assert len(graph) == len(nodes) == graph.arrays.manifest.nodes
 
 
 def test_every_way_answers_alike(graph, small, small_records):
@@ -173,7 +173,7 @@ def test_paths_ignore_direction_and_stop_at_their_length(graph):
 def test_what_is_not_there_is_told(graph):
     for ask in (
         graph.node,
-        graph.row,
+        graph.arrays.row,
         graph.neighbors,
         lambda name: graph.intersect([name]),
         lambda name: graph.paths("p1", name),

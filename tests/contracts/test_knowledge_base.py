@@ -120,7 +120,7 @@ def checked(evidence):
 
 
 def test_every_shape_and_question_gives_evidence_or_a_reason(graph, name):
-    options = [{}, {"k": 1}, {"k": 500}, *({"node_types": (one,)} for one in graph.types.nodes)]
+    options = [{}, {"k": 1}, {"k": 500}, *({"node_types": (one,)} for one in graph.arrays.types.nodes)]
     base = open_base(name, graph)
     assert base.name == name
     for chosen in options:
@@ -167,5 +167,5 @@ def test_threads_that_come_at_once_find_the_same(scratch, name):
 
 def test_without_passages_facts_and_communities_are_no_passages(build):
     graph = build(*SHAPES["facts and communities without passages"])
-    assert {graph.ids[row] for row in np.flatnonzero(Spaces(graph).passages)} == {"e1", "e2", "e3"}
+    assert {graph.arrays.ids[row] for row in np.flatnonzero(Spaces(graph).passages)} == {"e1", "e2", "e3"}
     assert Spaces(build(*SHAPES["one fact"])).answers().tolist() == [True]

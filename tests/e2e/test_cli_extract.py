@@ -94,7 +94,7 @@ def test_one_call_a_chunk_and_every_edge_leads_to_a_chunk(cli, docs, form):
     (schema,) = {json.dumps(body["response_format"], sort_keys=True) for body in server.bodies}
     assert next(iter(SAID[form])) in schema
     graph = Graph.open("graph")
-    chunks = {node_id for node_id in graph.node_ids() if graph.type_at(graph.row(node_id)) == "chunk"}
+    chunks = {node_id for node_id in graph.node_ids() if graph.arrays.type_at(graph.arrays.row(node_id)) == "chunk"}
     assert len(chunks) == FILES
     facts = {edge.target: edge.source for edge in edges_of(graph) if edge.type == "states"}
     for edge in edges_of(graph):
@@ -319,7 +319,7 @@ def test_methods_of_before_rank_what_was_read_and_nothing_else(cli, docs):
             for ran in (extracted, plain)
         ]
         assert ranked[0] == ranked[1], method
-    weights, plain = (Graph.open(name).manifest.provenance["greatest_weights"] for name in ("graph", "plain"))
+    weights, plain = (Graph.open(name).arrays.manifest.provenance["greatest_weights"] for name in ("graph", "plain"))
     assert weights == plain, "mentions of entities are on a scale of their own"
     for command in ("info", "schema", "doctor"):
         assert cli(command, "graph").code == 0

@@ -112,6 +112,6 @@ CHECKS = {
 def test_a_real_graph_needs_no_option(real: tuple[str, Report, Graph]) -> None:
     name, report, graph = real
     assert (report.nodes, report.edges) == SIZES[name]
-    assert (graph.manifest.nodes, graph.manifest.edges) == SIZES[name]
+    assert (graph.arrays.manifest.nodes, graph.arrays.manifest.edges) == SIZES[name]
     assert report.dropped == ()
     CHECKS[name](report, graph)

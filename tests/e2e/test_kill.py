@@ -61,7 +61,7 @@ def check(path):
     version = graph.node("n0").properties["version"]
     nodes, edges = content(version)
     assert damage.damaged_files(path) == []
-    assert [graph.node_at(row) for row in range(len(graph))] == sorted(nodes, key=lambda node: node.id)
+    assert [graph.arrays.node_at(row) for row in range(len(graph))] == sorted(nodes, key=lambda node: node.id)
     assert sorted(map(repr, graph.iter_edges())) == sorted(map(repr, edges))
     assert len(graph.search(f"v{version}", 10**6)) == len(nodes)
     assert graph.neighbors("n5", f"v{version}").total == 2

@@ -54,7 +54,7 @@ def read_all(graph):
     assert {(edge.type, edge.text) for hit in page.hits for edge in hit.edges} == {(f"edge{version}", f"v{version}")}
     assert graph.node("n3").text == f"text 3 of v{version}"
     assert graph.node("n3").properties == {"version": version}
-    assert len(graph.candidates(f"called v{version}")) == size
+    assert len(graph.arrays.candidates(f"called v{version}")) == size
     assert len(graph.intersect(["n1", "n2"])) == 1
     assert graph.paths("n1", "n2")[0].length == 2
     return version

@@ -89,15 +89,18 @@ def _elisions(graph: Graph) -> Iterator[tuple[str, str]]:
     towns = {"queries": [f"Town {number}" for number in range(60)], "topk": 4}
     yield "node_id_retriever", _observed(scouting, "node_id_retriever", towns)
     scouting.close()
-    nodes = [graph.node_at(row) for row in range(3)]
+    nodes = [graph.arrays.node_at(row) for row in range(3)]
     evidence = Evidence(
         nodes=tuple(Scored(node, 1.0) for node in nodes),
-        edges=tuple(Scored(edge, 1.0) for edge in graph.edges_between(graph.row("king"), graph.rows(["t00", "t01"]))),
+        edges=tuple(
+            Scored(edge, 1.0)
+            for edge in graph.arrays.edges_between(graph.arrays.row("king"), graph.arrays.rows(["t00", "t01"]))
+        ),
     )
     yield "evidence", render(evidence, graph, 1500, prefix="1.").text
     yield "evidence of nothing", render(Evidence(reason="nobody looked"), graph).text
     linearizer = Linearizer(graph, Question(text="Which towns did Cnut visit?").text)
-    texts = [linearizer.write(graph.row(node), 120) for node in ("king", "t00", "long")]
+    texts = [linearizer.write(graph.arrays.row(node), 120) for node in ("king", "t00", "long")]
     yield "linearized nodes", render_nodes(graph, texts, 300).text
     yield "the schema of an agent", "\n".join(schema_lines(graph))
     for name, part in describe(graph, None, has_code=True)._asdict().items():

@@ -98,10 +98,10 @@ def neighbors(graph, node, **arguments):
 
 def rel(graph, nodes, query):
     """Return BM25 in float64 as its formula reads (Lucene's): the score of each node that has a word of the query."""
-    texts = {node.id: graph.tokenizer.terms(f"{node.name} {node.text}") for node in nodes}
+    texts = {node.id: graph.arrays.tokenizer.terms(f"{node.name} {node.text}") for node in nodes}
     mean = sum(map(len, texts.values())) / len(texts)
     scores = Counter()
-    for term in dict.fromkeys(graph.tokenizer.terms(query)):
+    for term in dict.fromkeys(graph.arrays.tokenizer.terms(query)):
         having = [node_id for node_id, terms in texts.items() if term in terms]
         idf = math.log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
         for node_id in having:

@@ -334,9 +334,9 @@ def test_a_pattern_that_nothing_fits_is_said(library):
 
 
 def test_nothing_is_executed(library):
-    before = library.manifest
+    before = library.arrays.manifest
     ask(library, "MATCH (n:paper) DETACH DELETE n RETURN n")
-    assert library.manifest == before
+    assert library.arrays.manifest == before
     assert "p00" in library
 
 

@@ -80,9 +80,9 @@ def first_sets(random, names):
 
 
 def grounded_ids(graph, triplets, sets):
-    rows = {name: np.array([graph.row(one) for one in ids], np.int32) for name, ids in sets.items()}
+    rows = {name: np.array([graph.arrays.row(one) for one in ids], np.int32) for name, ids in sets.items()}
     result = ground(graph, triplets, rows)
-    return {name: {graph.ids[int(row)] for row in found} for name, found in result.candidates.items()}
+    return {name: {graph.arrays.ids[int(row)] for row in found} for name, found in result.candidates.items()}
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -115,9 +115,9 @@ def test_the_order_of_the_triplets_does_not_matter(graph, seed):
 
 
 def test_the_sets_that_go_in_are_left_alone_and_joins_are_two_a_triplet_and_round(small):
-    sets = {"x": np.arange(len(small), dtype=np.int32), "c": np.array([small.row("p1")], np.int32)}
+    sets = {"x": np.arange(len(small), dtype=np.int32), "c": np.array([small.arrays.row("p1")], np.int32)}
     result = ground(small, [Triplet("c", ("directed",), "x")], sets)
-    assert [small.ids[row] for row in result.candidates["x"]] == ["f1", "f2"]
+    assert [small.arrays.ids[row] for row in result.candidates["x"]] == ["f1", "f2"]
     assert len(sets["x"]) == len(small)
     assert result.rounds == 2  # the second finds nothing to change
     assert result.joins == 2 * result.rounds

@@ -1044,8 +1044,8 @@ def linked(build):
     ],
 )
 def test_the_nodes_of_an_answer(linked, answer, shown, nodes):
-    found = AnswerLinker(linked).link(answer, [linked.row(one) for one in shown])
-    assert [linked.ids[row] for row in found.rows] == nodes
+    found = AnswerLinker(linked).link(answer, [linked.arrays.row(one) for one in shown])
+    assert [linked.arrays.ids[row] for row in found.rows] == nodes
 
 
 def test_of_a_name_that_many_nodes_share_some_are_linked(build):
@@ -1066,7 +1066,7 @@ def test_in_a_view_an_identifier_names_its_node(asking):
 def test_any_list_of_names_is_taken_apart_again(linked, names):
     """Names hold commas and `and`; whatever their order, each is found and nothing besides."""
     found = AnswerLinker(linked).link(", ".join(names))
-    assert [linked.names[row] for row in found.rows] == names
+    assert [linked.arrays.names[row] for row in found.rows] == names
     assert found.missing == ()
 
 

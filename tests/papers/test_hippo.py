@@ -104,7 +104,7 @@ def test_the_walk_is_the_one_of_its_recipe(films):
     """Every share reckoned from the texts, and the walk as a system of equations."""
     config = HippoConfig(titles=0.0, rounds=100)
     graph = films
-    searched = graph.searcher("lexical").search(QUESTION, 200)
+    searched = graph.arrays.searcher("lexical").search(QUESTION, 200)
     best = searched.scores / searched.scores[0]
     found = open_incidence(graph, Spaces(graph))
     passages, names = len(graph), len(found.holders.begins) - 1
@@ -128,7 +128,7 @@ def test_the_walk_is_the_one_of_its_recipe(films):
     wanted = np.linalg.solve(np.eye(len(step)) - 0.65 * step.T, 0.35 * restart)[:passages]
     evidence = Hippo(graph, config).gather(Query(QUESTION, k=9), Allowance())
     assert {one.item.id: one.score for one in evidence.nodes} == pytest.approx(
-        {graph.ids[row]: wanted[row] for row in range(passages)}, abs=1e-5
+        {graph.arrays.ids[row]: wanted[row] for row in range(passages)}, abs=1e-5
     )
 
 
@@ -215,8 +215,8 @@ def test_vectors_count_where_the_graph_has_them(scratch):
 def seeds(graph, question, *, k=5, phrases=5, model=None):
     spaces = Spaces(graph)
     found = Facts(spaces, open_incidence(graph, spaces), k=k, phrases=phrases, model=model)(question, Allowance())
-    facts = {graph.ids[row]: score for row, score in zip(found.facts, found.scores, strict=True)}
-    return facts, {graph.ids[row]: weight for row, weight in zip(found.entities, found.weights, strict=True)}
+    facts = {graph.arrays.ids[row]: score for row, score in zip(found.facts, found.scores, strict=True)}
+    return facts, {graph.arrays.ids[row]: weight for row, weight in zip(found.entities, found.weights, strict=True)}
 
 
 def test_an_entity_weighs_the_mean_of_its_facts_by_the_passages_it_stands_in(extracted):
@@ -244,10 +244,10 @@ def test_the_walk_over_facts_is_pagerank_over_entities_and_passages(extracted):
         oracle.add_edge(first, second, weight=weight)
     oracle.add_edge("person", "company", weight=3.0)
     _, restart = seeds(extracted, question)
-    mask = extracted.mask(["chunk"])
-    words = extracted.searcher("lexical").search(question, 200, mask=mask)
+    mask = extracted.arrays.mask(["chunk"])
+    words = extracted.arrays.searcher("lexical").search(question, 200, mask=mask)
     for row, score in zip(words.rows, words.scores, strict=True):
-        restart[extracted.ids[row]] = 0.05 * score / words.scores[0]
+        restart[extracted.arrays.ids[row]] = 0.05 * score / words.scores[0]
     wanted = networkx.pagerank(oracle, 0.5, restart, weight="weight", tol=1e-10)
     evidence = gathered(extracted, question, titles=0.0, graph_rounds=60)
     found = {one.item.id: one.score for one in evidence.nodes if one.item.type != "fact"}
@@ -256,7 +256,7 @@ def test_the_walk_over_facts_is_pagerank_over_entities_and_passages(extracted):
 
 def test_only_weights_that_count_are_read(build, monkeypatch):
     graph, read = build(ENTITIES, JOINED), []
-    monkeypatch.setitem(vars(graph), "weights", lambda at: read.extend(at.tolist()) or np.ones(len(at)))
+    monkeypatch.setitem(vars(graph.arrays), "weights", lambda at: read.extend(at.tolist()) or np.ones(len(at)))
     gathered(graph, "Who founded Boeing in Seattle?")
     assert len(read) == 2 * 3  # of twenty edges, those between two entities, from either end
 

@@ -52,10 +52,10 @@ def best(graph, query, k):
     texts = {}
     for node_id in graph.node_ids():
         node = graph.node(node_id)
-        texts[node_id] = graph.tokenizer.terms(" ".join((node.name, *node.aliases, node.text)))
+        texts[node_id] = graph.arrays.tokenizer.terms(" ".join((node.name, *node.aliases, node.text)))
     mean = sum(map(len, texts.values())) / len(texts)
     scores = Counter()
-    for term in dict.fromkeys(graph.tokenizer.terms(query)):
+    for term in dict.fromkeys(graph.arrays.tokenizer.terms(query)):
         having = [node_id for node_id, terms in texts.items() if term in terms]
         idf = math.log(1 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
         for node_id in having:
@@ -240,10 +240,10 @@ def test_the_dense_ranking_is_by_the_mean_of_the_passages_and_the_questions_vect
 def test_the_hybrid_ranking_takes_the_words_of_all_and_the_mean(vectors):
     result = ask(vectors, passing, passages=2, mode="hybrid", k=5, run=Allowance(random_seed=0))
     rows = np.arange(len(vectors), dtype=np.int32)
-    words = vectors.searcher("lexical").scores("\n".join((QUESTION, *PASSAGES[:2])), rows)
-    near = np.array([cosines(vectors, mean_of([QUESTION, *PASSAGES[:2]]))[vectors.ids[row]] for row in rows])
+    words = vectors.arrays.searcher("lexical").scores("\n".join((QUESTION, *PASSAGES[:2])), rows)
+    near = np.array([cosines(vectors, mean_of([QUESTION, *PASSAGES[:2]]))[vectors.arrays.ids[row]] for row in rows])
     score = 0.4 * words / words.max() + 0.6 * (near - near.min()) / (near.max() - near.min())
-    assert ids(result) == [vectors.ids[row] for row in np.argsort(-score)[:5]]
+    assert ids(result) == [vectors.arrays.ids[row] for row in np.argsort(-score)[:5]]
 
 
 def test_passages_that_say_nothing_leave_the_question(vectors):

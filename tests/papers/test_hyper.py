@@ -64,19 +64,21 @@ def ids(found):
 
 def handed(graph, **values):
     """Return nodes, by id with underscores for colons, with what each has."""
-    given = sorted((graph.row(name.replace("_", ":")), value) for name, value in values.items())
+    given = sorted((graph.arrays.row(name.replace("_", ":")), value) for name, value in values.items())
     return Handed(np.array([row for row, _ in given]), np.array([value for _, value in given], np.float64))
 
 
 def told(graph, found):
-    return {graph.ids[row]: value for row, value in zip(found.items.tolist(), found.values.tolist(), strict=True)}
+    return {
+        graph.arrays.ids[row]: value for row, value in zip(found.items.tolist(), found.values.tolist(), strict=True)
+    }
 
 
 # ---------------------------------------------------------------------------------------------------------- both ways
 
 
 def test_facts_hand_to_their_members_by_weight_and_entities_to_their_facts_evenly(facts):
-    sides = EdgesAsFacts(facts, Spaces(facts), facts.kind_mask(["member"], None), is_own=False)
+    sides = EdgesAsFacts(facts, Spaces(facts), facts.arrays.kind_mask(["member"], None), is_own=False)
     assert told(facts, sides.to_entities(handed(facts, f1=0.6, f2=0.4))) == pytest.approx(
         {"drug:ada": 0.3 + 0.2, "person:kim": 0.1, "place:ull": 0.2, "drug:bro": 0.2}
     )
@@ -141,11 +143,11 @@ def test_what_things_are_handed_adds_up_and_the_most_stay():
 def test_votes_weigh_against_the_search(facts):
     spaces = Spaces(facts, "lexical")
     found = searched(spaces, "boats slept", 9, spaces.passages)
-    assert {facts.ids[row] for row in found.rows.tolist()} == {"c1", "c4"}
-    fit = dict(zip((facts.ids[row] for row in found.rows.tolist()), found.scores.tolist(), strict=True))
+    assert {facts.arrays.ids[row] for row in found.rows.tolist()} == {"c1", "c4"}
+    fit = dict(zip((facts.arrays.ids[row] for row in found.rows.tolist()), found.scores.tolist(), strict=True))
     votes = handed(facts, c2=2.0, c4=1.0, f1=9.0)
     best = fused(spaces, "boats slept", votes, found, 3, among=spaces.passages)
-    assert {facts.ids[row]: score for row, score in zip(*map(list, best), strict=True)} == pytest.approx(
+    assert {facts.arrays.ids[row]: score for row, score in zip(*map(list, best), strict=True)} == pytest.approx(
         {
             "c1": fit["c1"] * FLOOR**TRUST,
             "c2": LEAST_FIT * (1 + FLOOR) ** TRUST,

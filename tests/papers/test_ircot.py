@@ -208,14 +208,14 @@ def test_the_mode_is_hybrid_where_there_are_vectors_and_as_chosen_else(asking, s
     nodes = [Node(f"c{at}", "chunk", "", text) for at, text in enumerate(["red ship", "blue boat", "green tree"])]
     nodes.append(Node("e", "ship", "red ship"))
     graph = embedded(Graph.from_records(nodes, [], path=scratch()), scratch())
-    chunks = np.array(sorted(map(graph.row, ("c0", "c1", "c2"))), np.int32)
+    chunks = np.array(sorted(map(graph.arrays.row, ("c0", "c1", "c2"))), np.int32)
     for mode, meant in ((None, "hybrid"), ("dense", "dense"), ("lexical", "lexical")):
         options = {} if mode is None else {"mode": mode}
         retriever, _ = asking("ircot", thinks(CHAIN[2]), graph=graph, **options)
         result = retriever.search("a red boat")
-        expected = graph.rank(chunks, "a red boat", len(result.hits), mode=meant)[0]
+        expected = graph.arrays.rank(chunks, "a red boat", len(result.hits), mode=meant)[0]
         assert len(result.hits) > 1
-        assert [hit.id for hit in result.hits] == [graph.ids[row] for row in expected.tolist()]
+        assert [hit.id for hit in result.hits] == [graph.arrays.ids[row] for row in expected.tolist()]
         assert result.trajectories[0].toolbox.options["mode"] == meant
         naive, _ = asking("naive", thinks(CHAIN[2]), graph=graph, **options)
         assert [hit.id for hit in naive.search("a red boat").hits] == [hit.id for hit in result.hits]

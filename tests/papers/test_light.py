@@ -91,7 +91,7 @@ def of_type(found, *types):
 
 
 def rows(graph, *ids):
-    return np.array([graph.row(one) for one in ids], np.int32)
+    return np.array([graph.arrays.row(one) for one in ids], np.int32)
 
 
 def fit_of(fits):
@@ -128,10 +128,10 @@ def test_the_first_item_sends_five_and_the_last_one():
 
 def test_holders_of_entities_facts_and_relations(stated):
     holders = Holders(stated, Spaces(stated))
-    wanted = [stated.row(one) for one in ("ada", "p5", "f2", "ada")]
+    wanted = [stated.arrays.row(one) for one in ("ada", "p5", "f2", "ada")]
     held = holders.of(wanted)
     found = {
-        (int(item), stated.ids[int(row)], bool(title))
+        (int(item), stated.arrays.ids[int(row)], bool(title))
         for item, row, title in zip(held.item, held.passage, held.is_title, strict=True)
     }
     assert found == {
@@ -142,9 +142,9 @@ def test_holders_of_entities_facts_and_relations(stated):
         (3, "p1", False),
         (3, "p2", True),
     }
-    groups = [rows(stated, "ada", "ferry").tolist(), rows(stated, "ferry", "greta").tolist(), [stated.row("f1")]]
+    groups = [rows(stated, "ada", "ferry").tolist(), rows(stated, "ferry", "greta").tolist(), [stated.arrays.row("f1")]]
     held = holders.of_groups(groups)
-    pairs = [(int(item), stated.ids[int(row)]) for item, row in zip(held.item, held.passage, strict=True)]
+    pairs = [(int(item), stated.arrays.ids[int(row)]) for item, row in zip(held.item, held.passage, strict=True)]
     assert pairs == [(0, "p1"), (2, "p1")]
 
 
@@ -160,7 +160,7 @@ def test_a_hub_is_not_preferred(graph):
     """Ferry's edge to Orsova, which thirteen edges touch, comes after the one whose type the query names."""
     found = ScoredRows(rows(graph, "ferry"), np.ones(1))
     ranked = relations_of(graph).around(found, "Who directed Ferry?", 9)
-    assert [graph.edge(*one.entry).type for one in ranked] == ["directed", "set_in"]
+    assert [graph.arrays.edge(*one.entry).type for one in ranked] == ["directed", "set_in"]
     neutral = relations_of(graph).around(found, "zzz", 9)
     assert neutral[0].score == pytest.approx(neutral[1].score) == pytest.approx(0.1)
 
@@ -168,7 +168,7 @@ def test_a_hub_is_not_preferred(graph):
 def test_an_edge_between_two_found_nodes_is_one_relation(graph):
     found = ScoredRows(rows(graph, "ada", "ferry"), np.ones(2))
     ranked = relations_of(graph).around(found, "film", 9)
-    edges = [graph.edge(*one.entry) for one in ranked]
+    edges = [graph.arrays.edge(*one.entry) for one in ranked]
     assert [edge.type for edge in edges].count("directed") == 1
     assert len(edges) == 3
     assert edges[0].type == "directed"  # its keywords say film
@@ -176,7 +176,7 @@ def test_an_edge_between_two_found_nodes_is_one_relation(graph):
 
 def test_parallel_edges_are_relations_of_their_own(small):
     found = ScoredRows(rows(small, "p1"), np.ones(1))
-    ranked = [small.edge(*one.entry) for one in relations_of(small).around(found, "final draft", 20)]
+    ranked = [small.arrays.edge(*one.entry) for one in relations_of(small).around(found, "final draft", 20)]
     wrote = [edge.text for edge in ranked if edge.type == "wrote"]
     assert wrote == ["final draft", "first draft"]
     assert {edge.type for edge in ranked} >= {"admires", "directed", "born in"}
@@ -188,14 +188,14 @@ def test_the_weight_of_an_edge_counts_within_its_type(build):
         nodes, [Edge("a", "t", "b", weight=1), Edge("a", "t", "c", weight=8), Edge("a", "u", "d", weight=0.5)]
     )
     ranked = relations_of(graph).around(ScoredRows(rows(graph, "a"), np.ones(1)), "zzz", 9)
-    scores = {graph.ids[one.ends[1]]: one.score for one in ranked}
+    scores = {graph.arrays.ids[one.ends[1]]: one.score for one in ranked}
     assert scores == pytest.approx({"c": 0.1, "d": 0.1, "b": 0.1 * (1 / 8) ** 0.3})
 
 
 def test_facts_stand_for_the_edges_that_they_relate(stated):
     relations = relations_of(stated)
     ranked = relations.around(ScoredRows(rows(stated, "ada"), np.ones(1)), "mother", 9)
-    assert [stated.ids[one.fact] if one.fact >= 0 else "edge" for one in ranked] == ["f2", "f1"]
+    assert [stated.arrays.ids[one.fact] if one.fact >= 0 else "edge" for one in ranked] == ["f2", "f1"]
     edges = [one.item for one in relations.edges_of(ranked)]
     assert [edge.type for edge in edges] == ["child_of", "directed"]
     assert edges[1].properties == {"keywords": ["director", "film"]}
@@ -274,8 +274,8 @@ def test_by_meaning_what_is_far_is_not_found(build, tmp_path):
     spaces = Spaces(near)
     seeds = Seeds(near, spaces)
     kept = seeds.search("Ada Holm", 40, spaces.entities)
-    assert near.ids[int(kept.rows[0])] == "ada"
-    cosines = near.searcher("dense").scores("Ada Holm", np.sort(kept.rows))
+    assert near.arrays.ids[int(kept.rows[0])] == "ada"
+    cosines = near.arrays.searcher("dense").scores("Ada Holm", np.sort(kept.rows))
     assert (cosines >= 0.2).all()
     assert len(kept.rows) < spaces.entities.sum()
 
@@ -312,9 +312,9 @@ def test_a_reason_names_relations_by_their_ends_or_their_fact(graph, stated):
     best = relations.matching(text, text, 1)
     assert relations.told(best[0]) == "Ada Holm -directed-> Ferry"
     stating = Light(stated)._told(
-        stated.row("p2"),
-        [ScoredRelation(1.0, (), stated.row("f2"))],
-        Held(*map(np.array, ([0], [stated.row("p2")], [False]))),
+        stated.arrays.row("p2"),
+        [ScoredRelation(1.0, (), stated.arrays.row("f2"))],
+        Held(*map(np.array, ([0], [stated.arrays.row("p2")], [False]))),
     )
     assert stating == 'holds "Greta mother of Ada"'
 

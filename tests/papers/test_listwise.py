@@ -25,7 +25,8 @@ def graph(build):
 
 def hits(graph, *ids):
     return [
-        present(graph, graph.row(one), score=len(ids) - at, query=QUESTION.text, votes=at) for at, one in enumerate(ids)
+        present(graph, graph.arrays.row(one), score=len(ids) - at, query=QUESTION.text, votes=at)
+        for at, one in enumerate(ids)
     ]
 
 

@@ -132,7 +132,7 @@ def test_of_starts_without_an_edge_the_best_fifth_is_kept(build):
     kept = [one.item.id for one in found.nodes if one.score > 0 and one.why == "near the query's names"]
     base = Mini(graph)
     starts = base._starts(Query("zinc", low=("zinc bar",)))
-    assert [graph.ids[row] for row in starts.rows] == ["z1", "z2"]
+    assert [graph.arrays.ids[row] for row in starts.rows] == ["z1", "z2"]
     assert kept[:2] == ["z1", "z2"]
 
 

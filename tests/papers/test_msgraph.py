@@ -62,7 +62,7 @@ def groups_of(graph, level):
     found = {}
     for row, community in enumerate(level.tolist()):
         if community >= 0:
-            found.setdefault(community, set()).add(graph.ids[row])
+            found.setdefault(community, set()).add(graph.arrays.ids[row])
     return sorted(map(sorted, found.values()))
 
 
@@ -70,9 +70,9 @@ def test_two_groups_with_a_bridge_are_two_communities(build):
     graph = build(NODES, EDGES)
     found = find_communities(graph, np.ones(len(graph), np.bool_))
     assert groups_of(graph, found[0]) == [sorted(one.id for one in nodes) for nodes, _ in GROUPS]
-    assert found[0][graph.row("alone")] == -1
+    assert found[0][graph.arrays.row("alone")] == -1
     assert (found[0] == found[1]).all()  # too small to be cut
-    assert all(graph.ids[one] in ("k0", "l0") for one in found[0] if one >= 0)  # called by the first
+    assert all(graph.arrays.ids[one] in ("k0", "l0") for one in found[0] if one >= 0)  # called by the first
 
 
 def test_large_communities_are_cut_and_each_level_lies_within_the_one_above(build):

@@ -11,13 +11,17 @@ from orienteer.quizzes.questions import generate_questions
 
 
 def test_003_head_and_relation(small):
-    plan = QuestionPlan("one_hop", (WalkCondition(small.row("p1"), (EdgeStep("person", "directed", True, "film"),)),))
-    assert [small.ids[row] for row in solve(small, plan).rows] == ["f1", "f2"]
+    plan = QuestionPlan(
+        "one_hop", (WalkCondition(small.arrays.row("p1"), (EdgeStep("person", "directed", True, "film"),)),)
+    )
+    assert [small.arrays.ids[row] for row in solve(small, plan).rows] == ["f1", "f2"]
 
 
 def test_003_head_and_any_relation(small):
-    plan = QuestionPlan("typed_target", (WalkCondition(small.row("f1"), (EdgeStep("film", None, None, "person"),)),))
-    assert [small.ids[row] for row in solve(small, plan).rows] == ["p1", "p2", "p3"]
+    plan = QuestionPlan(
+        "typed_target", (WalkCondition(small.arrays.row("f1"), (EdgeStep("film", None, None, "person"),)),)
+    )
+    assert [small.arrays.ids[row] for row in solve(small, plan).rows] == ["p1", "p2", "p3"]
 
 
 def test_003_simple_is_one_relation_and_hard_has_three_steps_or_more(small):
@@ -32,11 +36,11 @@ def test_003_simple_is_one_relation_and_hard_has_three_steps_or_more(small):
 
 
 def test_stark_joins_relation_and_text(small):
-    condition = WalkCondition(small.row("p1"), (EdgeStep("person", "directed", True, "film"),))
-    constraint = Constraint("frozen coast", tuple(small.tokenizer.terms("frozen coast")))
+    condition = WalkCondition(small.arrays.row("p1"), (EdgeStep("person", "directed", True, "film"),))
+    constraint = Constraint("frozen coast", tuple(small.arrays.tokenizer.terms("frozen coast")))
     plan = QuestionPlan("one_hop_constrained", (condition,), constraint=constraint)
     rows = solve(small, plan).rows
-    assert [small.ids[row] for row in rows] == ["f2"]
+    assert [small.arrays.ids[row] for row in rows] == ["f2"]
     candidates = solve(small, QuestionPlan("one_hop", (condition,))).rows
     assert set(rows) == set(candidates) & set(holding(small, constraint, np.arange(len(small), dtype=np.int32)))
 

@@ -206,7 +206,7 @@ def test_the_seed_is_of_a_type_drawn_first(scratch):
     nodes += [Node(f"b{at}", "band", f"Band with the number {at}") for at in range(9)]
     graph = Graph.from_records(nodes, [Edge("b0", "sings", "s0")], path=scratch())
     drawer = Drawer(graph, np.random.default_rng(5))
-    drawn = [graph.ids[drawer.seed()[0]] for _ in range(2_000)]
+    drawn = [graph.arrays.ids[drawer.seed()[0]] for _ in range(2_000)]
     bands = Counter(one for one in drawn if one.startswith("b"))
     assert 900 < sum(bands.values()) < 1_100  # of 2,000: half, within four and a half standard deviations
     assert len(bands) == 9
@@ -219,8 +219,8 @@ def test_no_question_begins_from_a_hub(build):
         *(Node(f"t{at}", "train", f"Train Number {at}") for at in range(MOST_EDGES + 1)),
     ]
     wheel = build(nodes, [Edge(node.id, "calls at", "hub") for node in nodes[1:]])
-    assert node_fault(wheel, wheel.row("hub")) == "hub"
-    assert node_fault(wheel, wheel.row("t1")) is None
+    assert node_fault(wheel, wheel.arrays.row("hub")) == "hub"
+    assert node_fault(wheel, wheel.arrays.row("t1")) is None
 
 
 def test_a_node_that_is_described_is_not_named(build, monkeypatch):
@@ -244,7 +244,7 @@ def test_clues_are_what_question_and_answer_are_made_of(languages, quiz):
     for item in quiz.items:
         assert {*item.anchors, *item.nodes} <= set(item.clue_nodes)
         assert len(set(item.clue_nodes)) == len(item.clue_nodes)
-        assert all(languages.ids.find(node) is not None for node in item.clue_nodes)
+        assert all(languages.arrays.ids.find(node) is not None for node in item.clue_nodes)
         assert set(item.gold_parameters.values()) == set(item.anchors)
 
 

@@ -523,13 +523,13 @@ def test_numbers_that_cannot_be(films, served, count, seed):
 
 def test_a_walk_meets_neighbours_only(films):
     for seed in range(30):
-        rows = walk(films, films.row("c2"), np.random.default_rng(seed))
-        assert rows[0] == films.row("c2")
+        rows = walk(films, films.arrays.row("c2"), np.random.default_rng(seed))
+        assert rows[0] == films.arrays.row("c2")
         assert len(set(rows)) == len(rows)
         for place, row in enumerate(rows[1:], 1):
-            assert set(films.adjacency.neighbors(row).tolist()) & set(rows[:place])
+            assert set(films.arrays.adjacency.neighbors(row).tolist()) & set(rows[:place])
         shown = piece(films, rows)
-        there = {films.ids[row] for row in rows}
+        there = {films.arrays.ids[row] for row in rows}
         inside = {(edge.source, edge.type, edge.target) for edge in EDGES if {edge.source, edge.target} <= there}
         assert {line for line in shown.splitlines() if "]-" in line or "-> [" in line} == {
             f"[{source}] -{kind}-> [{target}]" for source, kind, target in inside
@@ -544,7 +544,7 @@ def test_a_node_without_edges_is_a_walk(build):
 @pytest.mark.parametrize("has_met", [True, False])
 def test_a_walk_is_written_of_in_one_call(films, served, has_met):
     def met(seed):
-        return films.row("f3") in walk(films, films.row("c2"), np.random.default_rng([seed, 0]))
+        return films.arrays.row("f3") in walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
 
     model, server = served(plays())
     seed = next(seed for seed in range(1000) if met(seed) == has_met)
@@ -568,7 +568,7 @@ def test_a_quiz_of_walks_is_checked_and_probed_as_any(films, served):
         seed
         for seed in range(100_000)
         if Objectives(films, seed, "random-walk").cell(0) == CELL["entity"]
-        and films.row("f3") in walk(films, films.row("c2"), np.random.default_rng([seed, 0]))
+        and films.arrays.row("f3") in walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
         and Objectives(films, seed, "random-walk").order(0, 0).seed == "c2"
     )
     config = ExploreConfig(quizzer="random-walk")

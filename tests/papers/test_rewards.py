@@ -437,7 +437,7 @@ def scout(build):
 
     identifiers = Identifiers(graph.arrays, View(label="biomedical"))
     clues = ("Disease::DOID:10652", "Gene::7", "Pathway::PW1")
-    spellings = {clue: (identifiers.of(graph.ids.find(clue)),) for clue in clues}
+    spellings = {clue: (identifiers.of(graph.arrays.ids.find(clue)),) for clue in clues}
     return play, item("Cell Cycle", clues=clues), spellings
 
 

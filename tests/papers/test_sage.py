@@ -57,7 +57,9 @@ def ids(result):
 
 def hybrid(graph, text=QUESTION, **options):
     rows = np.arange(len(graph), dtype=np.int32)
-    return dict(zip(graph.ids, graph.searcher("hybrid", **options).scores(text, rows).tolist(), strict=True))
+    return dict(
+        zip(graph.arrays.ids, graph.arrays.searcher("hybrid", **options).scores(text, rows).tolist(), strict=True)
+    )
 
 
 def best(scores, count):
@@ -89,11 +91,11 @@ def weighed(graph, seeds, *, sharpness=4.0, similar=0.01, kinds=("mentions", "si
 
 
 def test_the_weights_of_many_edges_are_those_of_each(graph):
-    places = np.arange(len(graph.adjacency.neighbor))
-    one_by_one = [graph.extras(int(at)).get("weight", 1.0) for at in places]
-    assert graph.weights(places).tolist() == pytest.approx(one_by_one)
+    places = np.arange(len(graph.arrays.adjacency.neighbor))
+    one_by_one = [graph.arrays.extras(int(at)).get("weight", 1.0) for at in places]
+    assert graph.arrays.weights(places).tolist() == pytest.approx(one_by_one)
     shuffled = np.random.default_rng(0).permutation(places)
-    read = EdgeWeights(graph.adjacency, graph._extras)
+    read = EdgeWeights(graph.arrays.adjacency, graph.arrays._extras)
     for part in np.array_split(shuffled, 7):  # what is read piece by piece is the same, also the second time
         assert read(part).tolist() == pytest.approx([one_by_one[at] for at in part])
         assert read(part).tolist() == pytest.approx([one_by_one[at] for at in part])
@@ -101,22 +103,22 @@ def test_the_weights_of_many_edges_are_those_of_each(graph):
 
 def test_edges_that_carry_nothing_weigh_one():
     graph = Graph.from_records([Node("a"), Node("b")], [Edge("a", "knows", "b")])
-    assert graph.weights(np.arange(2)).tolist() == [1, 1]
+    assert graph.arrays.weights(np.arange(2)).tolist() == [1, 1]
 
 
 def test_one_hop_finds_all_neighbours_with_the_evidence_of_all_edges(graph):
     seeds = best(hybrid(graph), 5)
-    rows = np.array([graph.row(node) for node in seeds], np.int32)
+    rows = np.array([graph.arrays.row(node) for node in seeds], np.int32)
     strength = np.array([hybrid(graph)[node] ** 4 for node in seeds])
     found = OneHop(graph, SageConfig(similar=1.0)).from_(rows, strength, QUESTION)
     expected = weighed(graph, seeds, similar=1)
-    assert [graph.ids[row] for row in found.rows] == sorted(expected)
+    assert [graph.arrays.ids[row] for row in found.rows] == sorted(expected)
     assert found.evidence.tolist() == pytest.approx([expected[node] for node in sorted(expected)])
     assert found.evidence.max() == 1
     for row, through, at, kind in zip(found.rows, found.through, found.edge, found.kind, strict=True):
-        edge = graph.edge(int(through), int(row), int(kind), int(at))
-        assert {edge.source, edge.target} == {graph.ids[through], graph.ids[row]}
-        assert graph.ids[through] in seeds
+        edge = graph.arrays.edge(int(through), int(row), int(kind), int(at))
+        assert {edge.source, edge.target} == {graph.arrays.ids[through], graph.arrays.ids[row]}
+        assert graph.arrays.ids[through] in seeds
 
 
 def test_without_neighbours_nothing_is_reached():
@@ -132,7 +134,7 @@ def chunks(*edges, greatest, texts=None):
     nodes = [Node(name, "chunk", f"Name {at}", text) for at, (name, text) in enumerate(texts.items())]
     graph = Graph.from_records(nodes, edges)
     about = {"made_by": "build", "greatest_weights": greatest}
-    graph.manifest = graph.manifest.model_copy(update={"provenance": about})
+    graph.arrays.manifest = graph.arrays.manifest.model_copy(update={"provenance": about})
     return graph
 
 
@@ -144,10 +146,10 @@ def test_weights_compare_by_the_greatest_of_their_type_and_mentions_count_half_b
         Edge("a", "next", "b"),
         greatest={"mentions": 8.0, "shares_names": 300.0},
     )
-    entries = graph.adjacency.entries(np.array([graph.row("a")], np.int32))
+    entries = graph.arrays.adjacency.entries(np.array([graph.arrays.row("a")], np.int32))
     said = EdgeWeight(graph, SageConfig(backwards=0.5, unweighted=0.2)).of(entries, "river")
     by_edge = {
-        (graph.ids[row], graph.types.edges[kind >> 1]): value
+        (graph.arrays.ids[row], graph.arrays.types.edges[kind >> 1]): value
         for row, kind, value in zip(entries.neighbor.tolist(), entries.kind.tolist(), said.tolist(), strict=True)
     }
     assert by_edge == pytest.approx(

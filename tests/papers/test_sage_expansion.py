@@ -52,7 +52,7 @@ def ids(result):
 
 def lie_beside(graph, pairs):
     about = LayerAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         embedder="words",
         nodes=len(graph),
         candidates=len(pairs),
@@ -61,9 +61,9 @@ def lie_beside(graph, pairs):
         mean_degree=2 * len(pairs) / len(graph),
         density=1.0,
     )
-    rows = np.array([(graph.row(one), graph.row(other)) for one, other in pairs], np.int32)
+    rows = np.array([(graph.arrays.row(one), graph.arrays.row(other)) for one, other in pairs], np.int32)
     publish_layer(graph, about, SimilarPairs(rows[:, 0], rows[:, 1], np.array(list(pairs.values()), np.float32)))
-    return Graph.open(graph.path, embedder=graph.searcher.open_embedder)
+    return Graph.open(graph.path, embedder=graph.arrays.searcher.open_embedder)
 
 
 # ---------------------------------------------------------------------------------------------- edges beside a graph
@@ -147,7 +147,7 @@ def test_what_is_reached_says_which_edge_lies_beside(twins):
             assert edge == LAYER
             assert (int(through), int(row)) in set(zip(alike.owner.tolist(), alike.neighbor.tolist(), strict=True))
         else:
-            assert beside.adjacency.neighbor[edge] == row
+            assert beside.arrays.adjacency.neighbor[edge] == row
     assert (found.kind == LAYER).any()
     assert (found.kind != LAYER).any()
     assert layer.greatest == pytest.approx(alike.weight.max(), abs=1)
@@ -177,13 +177,17 @@ def fleet(tmp_path_factory):
 def share(graph, question, row):
     """The share of the question that a row holds, each term by its idf."""
     line = ROWS[row - 4]
-    weights = {term: one.idf for term in graph.tokenizer.query(question) if (one := graph.text_index.posting(term))}
-    held = set(graph.tokenizer.terms(line))
+    weights = {
+        term: one.idf
+        for term in graph.arrays.tokenizer.query(question)
+        if (one := graph.arrays.text_index.posting(term))
+    }
+    held = set(graph.arrays.tokenizer.terms(line))
     return sum(weight for term, weight in weights.items() if term in held) / sum(weights.values())
 
 
 def entries_of(graph, node):
-    return graph.adjacency.entries(np.array([graph.row(node)], np.int32))
+    return graph.arrays.adjacency.entries(np.array([graph.arrays.row(node)], np.int32))
 
 
 QUESTIONS = ["Who is captain of the Low Tide at Rye?", "Which ship does Ada Holm sail?", "tide", "zebra"]
@@ -193,8 +197,8 @@ QUESTIONS = ["Who is captain of the Low Tide at Rye?", "Which ship does Ada Holm
 def test_a_mention_counts_by_how_well_its_row_fits(fleet, question):
     entries = entries_of(fleet, "t#0")
     counted = EdgeWeight(fleet, SageConfig(rows=10.0)).of(entries, question)
-    by_node = {fleet.ids[row]: value for row, value in zip(entries.neighbor, counted, strict=True)}
-    has_words = any(fleet.text_index.posting(term) for term in fleet.tokenizer.query(question))
+    by_node = {fleet.arrays.ids[row]: value for row, value in zip(entries.neighbor, counted, strict=True)}
+    has_words = any(fleet.arrays.text_index.posting(term) for term in fleet.arrays.tokenizer.query(question))
     for key, rows in MENTIONS.items():
         fit = max(share(fleet, question, row) for row in rows) if rows and has_words else 0.0
         assert by_node[key] == pytest.approx(0.5 * (1 + 10 * (0.1 + fit) if rows else 1))
@@ -204,7 +208,7 @@ def test_a_mention_counts_by_how_well_its_row_fits(fleet, question):
 def test_it_counts_the_same_from_the_other_end(fleet):
     question = QUESTIONS[0]
     forth = LinkingRows(fleet).shares(question, entries_of(fleet, "t#0"))
-    to_b = entries_of(fleet, "t#0").neighbor.tolist().index(fleet.row("b"))
+    to_b = entries_of(fleet, "t#0").neighbor.tolist().index(fleet.arrays.row("b"))
     back = LinkingRows(fleet).shares(question, entries_of(fleet, "b"))
     assert back.tolist() == [forth[to_b]] == [pytest.approx(share(fleet, question, 5))]
     assert back[0] > 0.3
@@ -216,13 +220,15 @@ def test_without_rows_nothing_is_weighed(fleet):
 
 
 def test_rows_of_many_edges_are_those_of_each(fleet):
-    places = np.arange(len(fleet.adjacency.neighbor))
+    places = np.arange(len(fleet.arrays.adjacency.neighbor))
     expected = {
-        int(at): tuple(rows) for at in places if (rows := fleet.extras(int(at)).get("properties", {}).get("rows"))
+        int(at): tuple(rows)
+        for at in places
+        if (rows := fleet.arrays.extras(int(at)).get("properties", {}).get("rows"))
     }
     assert expected
-    assert fleet.weights.rows(places) == expected
-    assert fleet.weights.rows(places[::-1]) == {len(places) - 1 - at: rows for at, rows in expected.items()}
+    assert fleet.arrays.weights.rows(places) == expected
+    assert fleet.arrays.weights.rows(places[::-1]) == {len(places) - 1 - at: rows for at, rows in expected.items()}
 
 
 @pytest.mark.parametrize("rows", [["1"], "4", [], [1.5], None, {"4": 1}])
@@ -230,7 +236,7 @@ def test_rows_that_are_none_are_left_alone(rows):
     carried = Edge("a", "mentions", "b", properties={"rows": rows})
     graph = Graph.from_records([Node("a", "table", text="x\ny"), Node("b")], [carried])
     entries = entries_of(graph, "a")
-    assert graph.weights.rows(entries.at) == {}
+    assert graph.arrays.weights.rows(entries.at) == {}
     assert EdgeWeight(graph, SageConfig()).of(entries, "x").tolist() == [1]
 
 
@@ -269,7 +275,7 @@ def papers(tmp_path_factory):
 
 
 def test_a_document_is_found_by_its_parts(papers):
-    assert papers.type_at(papers.row(papers.search(QUESTION, 1)[0].id)) == "document"
+    assert papers.arrays.type_at(papers.arrays.row(papers.search(QUESTION, 1)[0].id)) == "document"
     for options in ({}, {"policy": "none"}, {"weight": 0.6}, {"order": "joint"}, {"titles": 0.0}):
         assert all("#" in node for node in ids(ask(papers, k=10, **options)))
         assert len(ids(ask(papers, k=10, **options))) == 10
@@ -301,19 +307,19 @@ def test_a_document_is_an_answer_where_it_is_asked_for(papers):
 )
 def test_the_ranking_alone_is_that_of_the_method(fleet, papers, twins, options, k):
     for graph in (fleet, papers, twins[1]):
-        if set(options.get("node_types", ())) <= set(graph.types.nodes):
+        if set(options.get("node_types", ())) <= set(graph.arrays.types.nodes):
             for text in (QUESTION, "Who is captain of the Low Tide? Ask Node 3, or Part 1 2."):
                 own = dict(options)
                 question = Question(text=text, k=k, **limits_in(own))
                 rows = Expander(graph, SageConfig(**own).settled()).of(question).ranking()
-                assert [graph.ids[row] for row in rows] == ids(ask(graph, text, k=k, **options))
+                assert [graph.arrays.ids[row] for row in rows] == ids(ask(graph, text, k=k, **options))
 
 
 def test_seeds_that_the_question_names_are_in_the_trail(papers):
     """The tools' search knows no bonus: the neighbourhood of a seed that it did not find is looked at by itself."""
     text = "river town bridge tower king war, as Part 4 2 and Part 5 0 say?"
     plain, raised = (Expander(papers, SageConfig(titles=titles)).of(Question(text=text)) for titles in (0.0, 1.0))
-    tools, seeds = ({papers.ids[row] for row in one.seeds(2, is_filtered=False)} for one in (plain, raised))
+    tools, seeds = ({papers.arrays.ids[row] for row in one.seeds(2, is_filtered=False)} for one in (plain, raised))
     assert seeds == {"d4#2", "d5#0"} != tools
     found = ask(papers, text, k=4, titles=1.0)
     assert {hit.id for hit in found.hits if hit.why.startswith("seed")} == seeds

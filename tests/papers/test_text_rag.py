@@ -101,7 +101,7 @@ def test_a_text_holds_attributes_and_edges(clinic):
 
 
 def test_aliases_and_properties_are_attributes(small):
-    linear = Linearizer(small, "x").write(small.row("f2"), 500)
+    linear = Linearizer(small, "x").write(small.arrays.row("f2"), 500)
     assert linear.text.splitlines()[:4] == [
         "Salt (film)", "  also: Sól", "  year: 2011", "  Two sisters sell salt along the frozen coast."
     ]  # fmt: skip
@@ -115,7 +115,7 @@ def test_many_aliases_leave_room_for_the_text(build):
 
 
 def test_what_edges_say_is_told_with_the_node_that_they_lead_to(small):
-    text = Linearizer(small, "x").write(small.row("p1"), 500).text
+    text = Linearizer(small, "x").write(small.arrays.row("p1"), 500).text
     assert "-wrote-> film (1): Salt (first draft, final draft)" in text
     assert "-directed-> film (2): Night Ferry; Salt" in text
 
@@ -125,7 +125,7 @@ def test_every_edge_of_a_graph_is_told_at_both_ends(small, small_records):
     edges = [edge for edge in small_records.edges if edge.source != edge.target]
     names = {node.id: node.name for node in small_records.nodes}
     types = {node.id: node.type for node in small_records.nodes}
-    lines = {node: told(Linearizer(small, "").write(small.row(node), 2_000).text) for node in names}
+    lines = {node: told(Linearizer(small, "").write(small.arrays.row(node), 2_000).text) for node in names}
     for edge in edges:
         for node, other, arrow in (
             (edge.source, edge.target, f"-{edge.type}->"),
@@ -150,7 +150,7 @@ def hub(build):
 
 @given(tokens=st.integers(60, 3_000))
 def test_a_text_keeps_to_its_size_and_counts_what_it_leaves_out(hub, tokens):
-    linear = Linearizer(hub, "Who?").write(hub.row("h"), tokens)
+    linear = Linearizer(hub, "Who?").write(hub.arrays.row("h"), tokens)
     assert count_tokens(linear.text) <= tokens
     named = 0
     for count, names in told(linear.text).values():
@@ -165,14 +165,14 @@ def test_a_text_keeps_to_its_size_and_counts_what_it_leaves_out(hub, tokens):
 @pytest.mark.parametrize("text", ["灯塔建于一九一二年" * 400, "1.5, -2; " * 900, "x" * 9_000])
 def test_a_long_text_of_any_script_leaves_room_for_edges(build, text):
     graph = build([Node("a", "Tower", "A", text), Node("b", "Town", "Basel")], [Edge("a", "in", "b")])
-    linear = Linearizer(graph, "").write(graph.row("a"), 200)
+    linear = Linearizer(graph, "").write(graph.arrays.row("a"), 200)
     assert 90 < linear.tokens <= 200
     assert linear.text.endswith("\n  -in-> Town (1): Basel")
 
 
 def test_a_kind_that_the_question_speaks_of_has_the_room_and_stands_first(hub):
-    about = Linearizer(hub, "Which spokes has it?").write(hub.row("h"), 200).text
-    other = Linearizer(hub, "Which rims hold it?").write(hub.row("h"), 200).text
+    about = Linearizer(hub, "Which spokes has it?").write(hub.arrays.row("h"), 200).text
+    other = Linearizer(hub, "Which rims hold it?").write(hub.arrays.row("h"), 200).text
     assert list(told(about)) == ["-has-> Spoke", "<-holds- Rim"]
     assert list(told(other)) == ["<-holds- Rim", "-has-> Spoke"]
     assert told(other)["<-holds- Rim"] == (5, [f"Rim {at}" for at in range(5)])
@@ -180,8 +180,8 @@ def test_a_kind_that_the_question_speaks_of_has_the_room_and_stands_first(hub):
 
 
 def test_of_a_kind_those_are_named_that_the_question_fits_then_by_id(hub):
-    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 600)
-    spokes = [hub.ids[row] for row in linear.rows if hub.type_at(row) == "Spoke"]
+    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.arrays.row("h"), 600)
+    spokes = [hub.arrays.ids[row] for row in linear.rows if hub.arrays.type_at(row) == "Spoke"]
     herons = [f"s{at:03}" for at in range(400) if at % 7 == 3]
     others = [f"s{at:03}" for at in range(400) if at % 7 != 3]
     assert len(herons) < len(spokes) < 400
@@ -189,9 +189,9 @@ def test_of_a_kind_those_are_named_that_the_question_fits_then_by_id(hub):
 
 
 def test_those_of_the_other_evidence_stand_before_them(hub):
-    first = {hub.row("s100"), hub.row("s399")}
-    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.row("h"), 200, first=first)
-    assert {row for row in linear.rows if hub.type_at(row) == "Spoke"} >= first
+    first = {hub.arrays.row("s100"), hub.arrays.row("s399")}
+    linear = Linearizer(hub, "Which spoke has a heron?").write(hub.arrays.row("h"), 200, first=first)
+    assert {row for row in linear.rows if hub.arrays.type_at(row) == "Spoke"} >= first
     assert told(linear.text)["-has-> Spoke"][1][:2] == ["Spoke 100", "Spoke 399"]
 
 
@@ -200,7 +200,7 @@ def test_kinds_of_one_standing_share_the_room_and_a_small_one_leaves_its_rest(bu
     nodes = [Node("h", "Hub", "Hub")]
     nodes += [Node(f"{kind}{at}", kind, f"Tree {at}") for kind, count in kinds.items() for at in range(count)]
     graph = build(nodes, [Edge("h", "has", node.id) for node in nodes[1:]])
-    lines = told(Linearizer(graph, "Who?").write(graph.row("h"), 300).text)
+    lines = told(Linearizer(graph, "Who?").write(graph.arrays.row("h"), 300).text)
     ash, birch, cedar = (lines[f"-has-> {kind}"] for kind in kinds)
     assert cedar == (4, [f"Tree {at}" for at in range(4)])
     assert len(ash[1]) == len(birch[1]) > 30
@@ -215,7 +215,7 @@ def test_an_edge_type_without_direction_is_one_kind_at_both_ends(scratch):
         builder.edges.symmetric.add("near")
         builder.publish()
     graph = Graph.open(path)
-    assert Linearizer(graph, "").write(graph.row("a"), 100).text.splitlines()[1:] == ["  -near- Town (2): B; C"]
+    assert Linearizer(graph, "").write(graph.arrays.row("a"), 100).text.splitlines()[1:] == ["  -near- Town (2): B; C"]
 
 
 def labelled(scratch, nodes, edges, **said):
@@ -235,7 +235,7 @@ def test_the_types_that_an_edge_joins_are_no_words_of_it(scratch):
     edges = [("d", "DdG", node.id) for node in nodes[1:150]] + [("d", "DaG", node.id) for node in nodes[1:]]
     further = {"DaG": ["Disease - associates - Gene"], "DdG": ["Disease - downregulates - Gene"]}
     graph = labelled(scratch, nodes, edges, also_called=further, labels={"DaG": "associates", "DdG": "downregulates"})
-    linear = Linearizer(graph, "Which genes are associated with it?").write(graph.row("d"), 400)
+    linear = Linearizer(graph, "Which genes are associated with it?").write(graph.arrays.row("d"), 400)
     (first, (_, associated)), (second, (_, others)) = told(linear.text).items()
     assert (first, second) == ("-associates-> Gene", "-downregulates-> Gene")
     assert len(associated) > 50
@@ -245,27 +245,27 @@ def test_the_types_that_an_edge_joins_are_no_words_of_it(scratch):
 def test_an_edge_type_that_is_called_as_a_node_type_is_said_by_its_name(build):
     nodes = [Node("p", "paper", "Graphs"), Node("a", "author", "Ann"), Node("b", "author", "Bob")]
     graph = build(nodes, [Edge("p", "author", "a"), Edge("p", "author", "b"), Edge("p", "cites", "a")])
-    text = Linearizer(graph, "Which authors has it?").write(graph.row("p"), 200).text
+    text = Linearizer(graph, "Which authors has it?").write(graph.arrays.row("p"), 200).text
     assert list(told(text)) == ["-author-> author", "-cites-> author"]
 
 
 def test_words_that_say_nothing_speak_of_no_edge(build):
     nodes = [Node("h", "Hub", "Hub"), Node("r", "Rim", "Rim"), *(Node(f"s{at}", "Spoke", f"S{at}") for at in range(9))]
     graph = build(nodes, [Edge("h", "part_of", node.id) for node in nodes[2:]] + [Edge("h", "cause", "r")])
-    text = Linearizer(graph, "What is the sort of it?").write(graph.row("h"), 200).text
+    text = Linearizer(graph, "What is the sort of it?").write(graph.arrays.row("h"), 200).text
     assert list(told(text)) == ["-cause-> Rim", "-part_of-> Spoke"]  # the smaller first: neither is spoken of
 
 
 def test_a_text_has_the_room_that_edges_leave(build):
     graph = build([Node("a", "Tower", "A", "word " * 900), Node("b", "Town", "Basel")], [Edge("a", "in", "b")])
     for row, tokens in (("a", 200), ("a", 800)):
-        linear = Linearizer(graph, "").write(graph.row(row), tokens)
+        linear = Linearizer(graph, "").write(graph.arrays.row(row), tokens)
         assert tokens - 12 <= linear.tokens <= tokens
         assert linear.text.endswith("\n  -in-> Town (1): Basel")
 
 
 def test_of_a_hub_attributes_have_half(hub):
-    text = Linearizer(hub, "Which spokes has it?").write(hub.row("h"), 400).text
+    text = Linearizer(hub, "Which spokes has it?").write(hub.arrays.row("h"), 400).text
     assert 180 <= text.count("word") <= 200
     assert len(told(text)["-has-> Spoke"][1]) > 40
 
@@ -274,7 +274,7 @@ def test_a_name_takes_the_place_of_saying_that_there_is_one_more(build):
     nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", "Spoke", f"Spoke {at}") for at in range(300))]
     nodes += [Node("r", "Rim", "Rim")]
     graph = build(nodes, [Edge("h", "has", node.id) for node in nodes[1:]])
-    text = Linearizer(graph, "Which spokes?").write(graph.row("h"), 200).text
+    text = Linearizer(graph, "Which spokes?").write(graph.arrays.row("h"), 200).text
     assert told(text)["-has-> Rim"] == (1, ["Rim"])
 
 
@@ -289,7 +289,7 @@ def test_a_name_is_told_whole(build):
 def test_more_kinds_than_there_is_room_for_are_counted(build):
     nodes = [Node("h", "Hub", "Hub"), *(Node(f"s{at}", f"Kind {at}", f"Spoke {at}") for at in range(40))]
     graph = build(nodes, [Edge("h", f"edge {at}", f"s{at}") for at in range(40)])
-    linear = Linearizer(graph, "").write(graph.row("h"), 120)
+    linear = Linearizer(graph, "").write(graph.arrays.row("h"), 120)
     shown = told(linear.text)
     assert 0 < len(shown) < 40
     assert linear.text.splitlines()[-1] == f"  and {40 - len(shown)} more kinds of edge"
@@ -304,7 +304,7 @@ def test_documents_that_have_no_room_are_left_out_and_said(clinic):
     some = render_nodes(clinic, linear, whole.tokens // 2)
     assert some.left_out + len(some.labels) == len(clinic)
     assert some.left_out > 0
-    assert list(some.labels.values())[0] == (clinic.ids[0],)
+    assert list(some.labels.values())[0] == (clinic.arrays.ids[0],)
 
 
 def test_by_default_it_ranks_by_meaning_as_the_paper_does(vectors):
@@ -395,7 +395,7 @@ NAMES = ["cancer", "lung cancer", "CAN", "TRUE", "Abdomen, Acute", "C++", "β-gl
 )
 def test_names_in_an_answer(build, answer, expected):
     graph = build([Node(f"{at}", "thing", name) for at, name in enumerate(NAMES)])
-    assert [int(graph.ids[row]) for row in named_in(graph, range(len(graph)), answer)] == expected
+    assert [int(graph.arrays.ids[row]) for row in named_in(graph, range(len(graph)), answer)] == expected
 
 
 # ------------------------------------------------------------------------------------------------ what goes wrong

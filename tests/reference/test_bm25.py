@@ -351,10 +351,12 @@ def test_scores_equal_those_of_bm25s_on_texts_that_are_stemmed(build):
         "Straße und STRASSE", "東京都の地図", "cities, city's CITY", "naïve café",
     ]  # fmt: skip
     graph = build([Node(f"{at}", name="-", text=text) for at, text in enumerate(texts)])
-    documents = [graph.tokenizer.terms(text) for text in texts]
+    documents = [graph.arrays.tokenizer.terms(text) for text in texts]
     peer = bm25s.BM25(method="lucene", k1=K1, b=B, dtype="float64")
     peer.index(documents, show_progress=False)
     for query in ("run race 10ms", "p53", "strasse", "東京", "city", "café naïve 53"):
-        theirs = peer.get_scores([term for term in graph.tokenizer.query(query) if any(term in d for d in documents)])
+        theirs = peer.get_scores(
+            [term for term in graph.arrays.tokenizer.query(query) if any(term in d for d in documents)]
+        )
         ours = {hit.id: hit.score for hit in graph.search(query, 99)}
         np.testing.assert_allclose([ours.get(str(at), 0.0) for at in range(len(texts))], theirs, rtol=1e-5, atol=1e-6)

@@ -29,7 +29,7 @@ class Twins:
 
     def check(self, terms, k, **filters):
         """Search both ways; return how many rows were found."""
-        ours, right = (graph.text_index.search(terms, k, **filters) for graph in (self.compiled, self.plain))
+        ours, right = (graph.arrays.text_index.search(terms, k, **filters) for graph in (self.compiled, self.plain))
         assert ours.rows.dtype == right.rows.dtype
         assert ours.rows.tolist() == right.rows.tolist()
         assert ours.scores.tolist() == right.scores.tolist()
@@ -111,7 +111,7 @@ def test_searches_by_words_with_filters(twins, words):
 
 
 def test_frequencies_beyond_a_byte_count_whole(twins, words):
-    ours = twins.compiled.text_index
+    ours = twins.compiled.arrays.text_index
     posting = max(map(ours.posting, words[:40]), key=lambda one: one.nodes)
     assert (ours._frequencies[posting.begin : posting.end] == 255).any()
     assert twins.check([posting.term], LARGE) == posting.nodes
@@ -121,7 +121,7 @@ def test_copies_tie_and_come_by_id(twins, words):
     terms = [words[0], words[9], words[90]]
     for k in range(1, 40, 7):
         twins.check(terms, k)
-    scores = twins.compiled.text_index.search(terms, 40).scores.tolist()
+    scores = twins.compiled.arrays.text_index.search(terms, 40).scores.tolist()
     assert len(set(scores)) < len(scores)
 
 

@@ -116,7 +116,7 @@ def test_neighbors_of_several_nodes(build, edges, nodes):
 @given(EDGES)
 def test_degrees(build, edges):
     ours, theirs = make(build, edges)
-    degrees = ours.adjacency.degree(np.arange(len(IDS), dtype=np.int32)).tolist()
+    degrees = ours.arrays.adjacency.degree(np.arange(len(IDS), dtype=np.int32)).tolist()
     loops = Counter(edge.source for edge in edges if edge.source == edge.target)
     assert degrees == [theirs.degree(node) - loops[node] for node in IDS]  # a loop counts once
 
@@ -245,7 +245,7 @@ def test_what_cleaning_leaves_out_is_not_in_the_graph(scratch):
         builder.publish()
     graph = Graph.open(path)
     assert list(graph.iter_edges()) == [Edge("b", "x", "a")]
-    assert graph.manifest.edges == 1
+    assert graph.arrays.manifest.edges == 1
 
 
 # ---------------------------------------------------------------------------------------------------------- any Unicode
@@ -273,7 +273,7 @@ def babel(build):
 def test_any_query_is_answered(babel, query):
     assert len(babel.search(query, 99)) <= len(babel)
     assert babel.neighbors("hub", query).total == 7
-    babel.near_names(query)
+    babel.arrays.near_names(query)
     with suppress(UnknownNode, AmbiguousNode):
         babel.node(query)
 
@@ -298,7 +298,7 @@ def test_words_never_empty_a_neighborhood_nor_change_what_is_in_it(babel, words,
 )
 def test_names_ids_and_texts_come_back_byte_for_byte(build, nodes):
     graph = build(nodes, [Edge(nodes[0].id, nodes[0].text, node.id, node.name) for node in nodes])
-    assert list(graph.ids) == sorted(node.id for node in nodes)
+    assert list(graph.arrays.ids) == sorted(node.id for node in nodes)
     for node in nodes:
         back = graph.node(node.id)
         assert (back.id, back.type, back.text, back.aliases) == (node.id, node.type, node.text, node.aliases)
@@ -320,12 +320,12 @@ def test_lone_surrogates_are_refused_or_kept_apart(build, nodes):
         graph = build(nodes)
     except BadInput:
         return
-    assert len(set(graph.ids)) == len(nodes)
-    assert list(graph.ids) == sorted(graph.ids)
+    assert len(set(graph.arrays.ids)) == len(nodes)
+    assert list(graph.arrays.ids) == sorted(graph.arrays.ids)
 
 
 def test_sorting_of_ids_is_by_code_point(build):
     ids = ["\U00010000", "\uffff", "z", "Z", "é", "e\u0301", "10", "9", " ", "\0"]
     graph = build([Node(one) for one in ids])
-    assert list(graph.ids) == sorted(ids)
-    assert [graph.ids[graph.row(one)] for one in ids] == ids
+    assert list(graph.arrays.ids) == sorted(ids)
+    assert [graph.arrays.ids[graph.arrays.row(one)] for one in ids] == ids

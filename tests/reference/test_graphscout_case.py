@@ -135,4 +135,4 @@ def test_every_node_of_hetionet_is_found_by_its_identifier(graph):
     identifiers = Identifiers(graph.arrays, VIEW)
     for row in range(0, len(graph), 7):
         assert row in identifiers.rows(identifiers.of(row))
-        assert graph.ids[row] == f"{graph.type_at(row)}::{identifiers.of(row)}"
+        assert graph.arrays.ids[row] == f"{graph.arrays.type_at(row)}::{identifiers.of(row)}"

@@ -28,13 +28,13 @@ def graph(scratch):
 
 @pytest.fixture(scope="module")
 def vectors(graph):
-    texts = [f"{name}. {text}" for name, text in zip(graph.names, graph.texts, strict=True)]
+    texts = [f"{name}. {text}" for name, text in zip(graph.arrays.names, graph.arrays.texts, strict=True)]
     return WordEmbedder().embed(texts, kind="document").astype(np.float16).astype(np.float64)
 
 
 def words_and_cosines(graph, vectors, query):
     lexical = np.zeros(NODES)
-    found = graph.text_index.search(graph.tokenizer.query(query), NODES)
+    found = graph.arrays.text_index.search(graph.arrays.tokenizer.query(query), NODES)
     lexical[found.rows] = found.scores
     return lexical, vectors @ WordEmbedder().embed([query], kind="query")[0].astype(np.float64)
 
@@ -66,7 +66,7 @@ def restrictions():
 def test_a_linear_search_is_the_weighed_sum_after_min_max_over_the_whole_graph(graph, vectors, query, weight):
     lexical, cosines = words_and_cosines(graph, vectors, query)
     scores = weight * stretched(lexical, 0) + (1 - weight) * stretched(cosines, cosines.min())
-    searcher = graph.searcher("hybrid", weight=weight)
+    searcher = graph.arrays.searcher("hybrid", weight=weight)
     for given, allowed in restrictions():
         for k in (1, 10, 300):
             found = searcher.search(query, k, **given)
@@ -87,15 +87,15 @@ def test_rrf_adds_the_reciprocals_of_the_places(graph, vectors, query):
         for one, kept in ((lexical, allowed & (lexical > 0)), (np.round(cosines, 7), allowed)):
             ranked = best(one, NODES, kept)
             scores[ranked] += 1 / (60 + np.arange(1, len(ranked) + 1))
-        found = graph.searcher("hybrid", fusion="rrf").search(query, 25, **given)
+        found = graph.arrays.searcher("hybrid", fusion="rrf").search(query, 25, **given)
         assert found.scores == pytest.approx(scores[best(scores, 25, allowed)], abs=1e-9)
         assert allowed[found.rows].all()
 
 
 def test_equal_nodes_stand_in_the_order_of_their_ids(graph):
-    query = graph.texts[4]
+    query = graph.arrays.texts[4]
     for mode in ("dense", "hybrid"):
-        found = graph.searcher(mode).search(query, NODES)
+        found = graph.arrays.searcher(mode).search(query, NODES)
         places = {row: place for place, row in enumerate(found.rows.tolist())}
         assert places[5] == places[4] + 1
         assert found.scores[places[4]] == found.scores[places[5]]
@@ -127,11 +127,11 @@ def test_nothing_is_asked_and_nothing_is_found(graph, mode):
 
 def test_what_cannot_be_is_refused(graph):
     with pytest.raises(BadOption, match="weight is 1.5"):
-        graph.searcher("hybrid", weight=1.5)
+        graph.arrays.searcher("hybrid", weight=1.5)
     with pytest.raises(BadOption, match="sparse"):
-        graph.searcher("sparse")
+        graph.arrays.searcher("sparse")
     with pytest.raises(BadOption, match="borda"):
-        graph.searcher("hybrid", fusion="borda")
+        graph.arrays.searcher("hybrid", fusion="borda")
 
 
 def test_a_query_is_embedded_once(scratch):

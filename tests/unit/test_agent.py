@@ -558,7 +558,7 @@ def test_every_recorded_call_gives_the_same_again(graph, options):
             for call, was in zip(step.reply.message.tool_calls, step.observations, strict=True):
                 now = toolbox.observe(call)
                 assert (now.text, now.nodes, now.error) == (was.text, was.nodes, was.error)
-        assert trajectory.selected == tuple(graph.ids[row] for row in toolbox.session.answer)
+        assert trajectory.selected == tuple(graph.arrays.ids[row] for row in toolbox.session.answer)
 
 
 # --------------------------------------------------------------------------------------------- ARK's options

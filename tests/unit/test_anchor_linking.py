@@ -39,8 +39,8 @@ def link(scratch):
     linker = PhraseLinker(graph, SchemaWords(graph), AnchorConfig())
 
     def linked(question):
-        anchors = linker.link(read(question, graph.tokenizer))
-        return {anchor.phrase: [graph.ids[one.row] for one in anchor.candidates] for anchor in anchors}
+        anchors = linker.link(read(question, graph.arrays.tokenizer))
+        return {anchor.phrase: [graph.arrays.ids[one.row] for one in anchor.candidates] for anchor in anchors}
 
     linked.linker, linked.graph = linker, graph
     return linked
@@ -58,7 +58,7 @@ def test_names_aliases_and_identifiers_link(link):
 
 def test_a_name_is_worth_more_than_an_alias_and_exact_words_more_than_stems(link):
     def quality(question):
-        (anchor,) = link.linker.link(read(question, link.graph.tokenizer))
+        (anchor,) = link.linker.link(read(question, link.graph.arrays.tokenizer))
         return anchor.quality
 
     assert quality("is BRCA1 there") == 1.0
@@ -126,15 +126,15 @@ def test_a_lower_case_symbol_that_texts_do_not_use_links(link):
     ],
 )
 def test_a_mistyped_word_is_read_as_the_name_it_nearly_spells(link, question, phrase, node):
-    (anchor,) = link.linker.link(read(question, link.graph.tokenizer))
-    assert (anchor.phrase, link.graph.ids[anchor.candidates[0].row]) == (phrase, node)
-    assert anchor.read_as == link.graph.names[anchor.candidates[0].row]
+    (anchor,) = link.linker.link(read(question, link.graph.arrays.tokenizer))
+    assert (anchor.phrase, link.graph.arrays.ids[anchor.candidates[0].row]) == (phrase, node)
+    assert anchor.read_as == link.graph.arrays.names[anchor.candidates[0].row]
     assert anchor.quality < 1
 
 
 def test_spelling_may_be_left_alone(link):
     plain = PhraseLinker(link.graph, SchemaWords(link.graph), AnchorConfig(spelling=False))
-    assert plain.link(read("about scurvvy", link.graph.tokenizer)) == ()
+    assert plain.link(read("about scurvvy", link.graph.arrays.tokenizer)) == ()
 
 
 @pytest.mark.parametrize("question", ["", "?!", "   ", "'", '"" ""', "\u200b", "10ms 東京 é", "a" * 3000])
@@ -143,7 +143,7 @@ def test_any_text_is_read(link, question):
 
 
 def test_words_know_where_they_stand(link):
-    reading = read("Is “Pain, Intractable” like O'Neil-Smith's?", link.graph.tokenizer)
+    reading = read("Is “Pain, Intractable” like O'Neil-Smith's?", link.graph.arrays.tokenizer)
     assert [reading.surface(at, at + 1) for at in range(len(reading.words))] == [
         *("Is", "Pain", "Intractable", "like", "O", "Neil", "Smith", "s"),
     ]

@@ -58,8 +58,8 @@ def understood(anchor):
 
     def wanted(question):
         found = anchor.find(Question(text=question)).wanted
-        return {str(graph.types.nodes[one]): sureness for one, sureness in found.types.items()}, [
-            str(graph.types.nodes[one]) for one in found.via
+        return {str(graph.arrays.types.nodes[one]): sureness for one, sureness in found.types.items()}, [
+            str(graph.arrays.types.nodes[one]) for one in found.via
         ]
 
     return wanted
@@ -71,7 +71,7 @@ def first(anchor):
 
     def names(question, count=1):
         finding = anchor.find(Question(text=question))
-        return [anchor._graph.names[row] for row in finding.scores.rows[:count].tolist()]
+        return [anchor._graph.arrays.names[row] for row in finding.scores.rows[:count].tolist()]
 
     return names
 
@@ -200,7 +200,7 @@ def test_the_most_is_counted_by_distinct_nodes(first):
     ],
 )
 def test_labels_are_cut_into_words(anchor, label, phrases):
-    assert split_label(label, anchor._graph.tokenizer) == phrases
+    assert split_label(label, anchor._graph.arrays.tokenizer) == phrases
 
 
 def test_words_are_alike_by_their_beginning():
@@ -238,4 +238,4 @@ def test_people_are_persons(build):
     nodes = [Node("b", "firm", "Brick Co"), Node("s", "firm", "Stone Co"), Node("p", "person", "Una Fox")]
     method = Anchor(build(nodes, [Edge("p", "works_at", "b"), Edge("b", "supplies", "s")]))
     found = method.find(Question(text="Which people are at Brick Co?"))
-    assert method._graph.ids[found.scores.rows[0]] == "p"
+    assert method._graph.arrays.ids[found.scores.rows[0]] == "p"

@@ -102,10 +102,10 @@ def test_an_id_is_the_property_else_what_the_id_has_behind_the_type(graph):
 def test_identifiers_lead_to_their_nodes_and_back(graph):
     identifiers = Identifiers(graph.arrays, VIEW)
     for node in NODES:
-        row = graph.row(node.id)
+        row = graph.arrays.row(node.id)
         assert identifiers.of(row) == IDENTIFIER[node.id]
         same = [one for one, identifier in IDENTIFIER.items() if identifier == IDENTIFIER[node.id]]
-        assert [graph.ids[one] for one in identifiers.rows(IDENTIFIER[node.id])] == sorted(same)
+        assert [graph.arrays.ids[one] for one in identifiers.rows(IDENTIFIER[node.id])] == sorted(same)
     # A node that shows its property is not found by what its id has behind the type, nor is any by its whole id.
     assert [identifiers.rows(one) for one in ("D2", "Disease::D3", "nothing", "")] == [(), (), (), ()]
 
@@ -153,15 +153,15 @@ def test_an_id_behind_a_type_is_cut_by_code_points(build):
     """What is seen as one character may be several: the engine counts the former."""
     ids = {"Cafe\u0301::x1": "x1", "T::\u0301y": "\u0301y", "T::a": "a", "a.c\\::1": "1", "a.c\\::T::2": "T::2"}
     graph = build([Node(one, one.partition("::")[0]) for one in ids])
-    shown = identifiers(graph, VIEW)
-    assert {one: shown.of(graph.row(one)) for one in ids} == ids
+    shown = identifiers(graph.arrays, VIEW)
+    assert {one: shown.of(graph.arrays.row(one)) for one in ids} == ids
     assert sorted(one for (one,) in rows(graph, "MATCH (n) RETURN n.id")) == sorted(ids.values())
-    assert identifiers(graph, View(label="other")) is shown
+    assert identifiers(graph.arrays, View(label="other")) is shown
 
 
 def test_demo_ids_are_short_in_a_view(demo):
     short = {f"{row[0]}" for row in rows(demo, "MATCH (l:language) RETURN l.id", view=View(), limit=None)}
-    assert short == {one.removeprefix("language:") for one in demo.ids if one.startswith("language:")}
+    assert short == {one.removeprefix("language:") for one in demo.arrays.ids if one.startswith("language:")}
     assert "pascal" in short
 
 

@@ -39,7 +39,7 @@ def records(small_records):
 def whole(build, records):
     """Give the folder of a graph in which every file holds something."""
     graph = build(*records)
-    assert not [name for name, one in graph.manifest.files.items() if not one.bytes]
+    assert not [name for name, one in graph.arrays.manifest.files.items() if not one.bytes]
     return graph.path
 
 
@@ -54,7 +54,7 @@ READINGS = {
     "typed": lambda graph: graph.search("salt", 50, node_types=["film", "ship"], where=["year>1990"]),
     "where": lambda graph: [graph.search("salt", where=[one]) for one in ("year!=1998", "awards=x", "born>1970-01-01")],
     "node": lambda graph: [graph.node(name) for name in ("Night Ferry", "Lodz", "n007", "Ship 9 of the Line", "p1")],
-    "near": lambda graph: [graph.near_names(name) for name in ("Nigth Fery", "Shipp", "Sall")],
+    "near": lambda graph: [graph.arrays.near_names(name) for name in ("Nigth Fery", "Shipp", "Sall")],
     "neighbors": lambda graph: [graph.neighbors(name, "ferry") for name in ("p1", "n001", "f2", "c1")],
     "several": lambda graph: graph.neighbors(["p1", "n001", "f2"], edge_types=["wrote", "follows"], k=50),
     "intersect": lambda graph: graph.intersect(["f1", "f2"]),
@@ -111,7 +111,7 @@ def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, re
 
 @pytest.mark.parametrize("is_inside", [True, False])
 def test_a_failure_is_looked_into_once_for_each_graph(copy, whole, is_inside):
-    generation = Graph.open(copy).manifest.generation
+    generation = Graph.open(copy).arrays.manifest.generation
 
     @damage.damage_told(copy, generation)
     def fail():
@@ -190,7 +190,7 @@ def test_a_name_that_is_none_of_ours_is_refused_and_nothing_outside_is_touched(c
                 reading(copy)
         publish_anything(copy)
         assert tree(victim) == before
-        assert list(Graph.open(copy).ids) == ["b"]  # an import with --force mends all of it
+        assert list(Graph.open(copy).arrays.ids) == ["b"]  # an import with --force mends all of it
         record_property("corpus", "hostile names")
 
 
@@ -257,7 +257,7 @@ def test_a_folder_that_is_none_is_told(copy, name, kind):
         return
     place.unlink(missing_ok=True)
     publish_anything(copy)
-    assert list(Graph.open(copy).ids) == ["b"]
+    assert list(Graph.open(copy).arrays.ids) == ["b"]
 
 
 def test_a_linked_pointer_is_refused(copy, tmp_path):
@@ -268,7 +268,7 @@ def test_a_linked_pointer_is_refused(copy, tmp_path):
         Graph.open(copy)
     before = (tmp_path / "private").read_text()
     publish_anything(copy)
-    assert list(Graph.open(copy).ids) == ["b"]
+    assert list(Graph.open(copy).arrays.ids) == ["b"]
     assert not file.is_symlink()
     assert (tmp_path / "private").read_text() == before
 
@@ -278,7 +278,7 @@ def test_what_is_not_ours_outlives_every_change(copy, victim, name):
     pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
     shutil.copytree(victim, copy / name)
     publish_anything(copy)
-    assert list(Graph.open(copy).ids) == ["b"]
+    assert list(Graph.open(copy).arrays.ids) == ["b"]
     assert (copy / name / "precious" / "thesis.txt").read_text() == "mine"
 
 
@@ -293,7 +293,7 @@ def test_of_a_link_under_a_name_of_ours_the_link_alone_goes(copy, victim, tmp_pa
     before = tree(victim)
     publish_anything(copy)
     assert tree(victim) == before
-    assert list(Graph.open(copy).ids) == ["b"]
+    assert list(Graph.open(copy).arrays.ids) == ["b"]
     assert not place.is_symlink()
 
 
@@ -326,7 +326,7 @@ def test_a_graph_may_be_reached_through_a_link(copy, tmp_path):
     (tmp_path / "there").symlink_to(copy, target_is_directory=True)
     assert len(Graph.open(tmp_path / "there")) == len(Graph.open(copy))
     publish_anything(tmp_path / "there")
-    assert list(Graph.open(copy).ids) == ["b"]
+    assert list(Graph.open(copy).arrays.ids) == ["b"]
 
 
 def test_a_folder_that_is_given_up_keeps_what_others_have_put_there(tmp_path):
@@ -570,12 +570,12 @@ def alternating(graph, name, entries):
 @pytest.mark.parametrize(
     ("name", "reading"),
     [
-        ("text.at.i8", lambda graph: list(graph.texts)),
-        ("aliases.at.i8", lambda graph: [graph.aliases_at(row) for row in range(len(graph))]),
+        ("text.at.i8", lambda graph: list(graph.arrays.texts)),
+        ("aliases.at.i8", lambda graph: [graph.arrays.aliases_at(row) for row in range(len(graph))]),
         ("indptr.i8", lambda graph: list(graph.iter_edges())),
-        ("indptr.i8", lambda graph: [graph.adjacency.neighbors(row) for row in range(len(graph))]),
-        ("indptr.i8", lambda graph: graph.adjacency.entries(np.arange(0, len(graph), 2, dtype=np.int32))),
-        ("property_at.i8", lambda graph: [graph.properties.of(row) for row in range(len(graph))]),
+        ("indptr.i8", lambda graph: [graph.arrays.adjacency.neighbors(row) for row in range(len(graph))]),
+        ("indptr.i8", lambda graph: graph.arrays.adjacency.entries(np.arange(0, len(graph), 2, dtype=np.int32))),
+        ("property_at.i8", lambda graph: [graph.arrays.properties.of(row) for row in range(len(graph))]),
     ],
 )
 def test_nothing_is_read_twice_of_parts_that_overlap(copy, name, reading):
@@ -625,7 +625,7 @@ def test_what_a_graph_says_of_its_making_is_checked(copy, said, made_by):
     (generation / "manifest.json").write_bytes(content)
     replace(copy, manifest=hashlib.sha256(content).hexdigest())
     try:
-        assert is_stale(Graph.open(copy).manifest) in (True, False)
+        assert is_stale(Graph.open(copy).arrays.manifest) in (True, False)
     except NotAGraph as error:
         told = str(error)
         assert told.startswith(str(copy)) or "sources" in str(said)

@@ -110,7 +110,7 @@ def test_its_edges(folder, tmp_path):
 def test_chunks_say_where_they_come_from(folder, tmp_path):
     built(folder, tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
-    source = source_of(graph, graph.row("guide.md#1"))
+    source = source_of(graph, graph.arrays.row("guide.md#1"))
     assert source.model_dump() == {"file": "guide.md", "page": None, "heading": "Use", "rows": "1"}
     deep = graph.node(next(one for one in graph.node_ids() if "met" in graph.node(one).text))
     start, end = deep.properties["span"]
@@ -136,7 +136,7 @@ def test_an_update_leaves_what_did_not_change_byte_for_byte(folder, tmp_path):
     (folder / "ada.html").unlink()
     (folder / "fresh.txt").write_text("Fresh words of Zoe Quill.", encoding="utf-8")
     os.utime(folder / "people.csv")  # touched, not changed
-    assert is_stale(Graph.open(target).manifest)
+    assert is_stale(Graph.open(target).arrays.manifest)
 
     report = built(folder, target, update=True)
     after = nodes_of(target)
@@ -148,7 +148,7 @@ def test_an_update_leaves_what_did_not_change_byte_for_byte(folder, tmp_path):
     assert {hit.id for hit in graph.search("Quill", 5)} == {"fresh.txt#0", "guide.md#0"}
     assert graph.search("wrote", 5) == ()  # it stood in the page that is gone
     assert ("fresh.txt#0", "shares_names", "guide.md#0") in edges_of(target)
-    assert not is_stale(graph.manifest)
+    assert not is_stale(graph.arrays.manifest)
 
 
 def test_an_update_gives_the_graph_that_building_anew_would(folder, tmp_path):
@@ -199,7 +199,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
     embed_graph(Graph.open(tmp_path / "graph"), WordEmbedder(), cache=tmp_path / "cache")
     report = built(folder, tmp_path / "graph", update=True)
     assert any("its vectors were of the graph before" in note for note in report.notes)
-    assert VECTORS_GONE not in Graph.open(tmp_path / "graph").manifest.provenance["notes"]
+    assert VECTORS_GONE not in Graph.open(tmp_path / "graph").arrays.manifest.provenance["notes"]
 
 
 def test_staleness(folder, tmp_path):
@@ -207,7 +207,7 @@ def test_staleness(folder, tmp_path):
     pytest.importorskip("pdfplumber")
     report = built(folder, tmp_path / "graph")
     assert len(report.unreadable) == 1
-    manifest = Graph.open(tmp_path / "graph").manifest
+    manifest = Graph.open(tmp_path / "graph").arrays.manifest
     assert not is_stale(manifest)  # what could not be read then is no news
     (folder / "new.md").write_text("new", encoding="utf-8")
     assert is_stale(manifest)
@@ -359,7 +359,7 @@ def test_a_graph_in_a_folder_of_documents_is_left_out_whole(folder, tmp_path):
     report = built(folder, tmp_path / "again")
     assert reasons(report) == {"graph": "a graph"}
     assert nodes_of(folder / "graph") == nodes_of(tmp_path / "again")
-    assert not is_stale(Graph.open(folder / "graph").manifest)
+    assert not is_stale(Graph.open(folder / "graph").arrays.manifest)
 
 
 def test_a_source_within_another_is_refused(folder):
@@ -407,7 +407,7 @@ def test_a_graph_is_opened_without_the_extra_that_read_its_sources(folder, tmp_p
     file = folder / "corpus.parquet"
     pq.write_table(pa.table({"pid": ["1"], "title": ["Ferry"], "text": ["It crosses the sound."]}), file)
     built(folder, tmp_path / "graph")
-    manifest = Graph.open(tmp_path / "graph").manifest
+    manifest = Graph.open(tmp_path / "graph").arrays.manifest
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert not is_stale(manifest)
     os.utime(file, ns=(1, 1))
@@ -418,7 +418,7 @@ def test_what_no_build_could_read_now_is_a_change(folder, tmp_path):
     pytest.importorskip("pyarrow")
     built(folder, tmp_path / "graph")
     (folder / "half.parquet").write_bytes(b"PAR1")
-    assert is_stale(Graph.open(tmp_path / "graph").manifest)
+    assert is_stale(Graph.open(tmp_path / "graph").arrays.manifest)
 
 
 # ------------------------------------------------------------------------------------- documents where a graph stands
@@ -428,9 +428,9 @@ def test_a_folder_of_documents_stands_for_a_graph(folder, tmp_path):
     cache = tmp_path / "cache"
     made = graph_directory(folder, cache=cache)
     assert "guide.md" in nodes_of(made)
-    first = Graph.open(made).manifest.generation
+    first = Graph.open(made).arrays.manifest.generation
     assert graph_directory(folder, cache=cache) == made
-    assert Graph.open(made).manifest.generation == first
+    assert Graph.open(made).arrays.manifest.generation == first
     (folder / "guide.md").write_text("# Anew\n\nOther words.", encoding="utf-8")
     graph_directory(folder, cache=cache)
     assert nodes_of(made)["guide.md"].name == "Anew"

@@ -76,7 +76,7 @@ def test_types_and_short_texts_are_left_out(graph, vectors):
     about = link_graph(graph, LinkConfig(node_types=("thing",), threshold=-1.0))
     rows = {row for pair in pairs(open_layer(graph), graph) for row in pair}
     assert about.nodes == 15
-    assert {graph.ids[row] for row in rows} == {f"n{at:02}" for at in range(1, 30, 2)}
+    assert {graph.arrays.ids[row] for row in rows} == {f"n{at:02}" for at in range(1, 30, 2)}
 
 
 def test_a_graph_replaced_has_none(graph, vectors, tmp_path):

@@ -306,8 +306,8 @@ def test_contexts_are_cut_as_documents_are(tmp_path):
     file.write_text(json.dumps([long, "A short text.", ""]))
     build_graph([file], tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
-    assert graph.manifest.node_types["document"] == 2
-    assert graph.manifest.node_types["chunk"] > 3
+    assert graph.arrays.manifest.node_types["document"] == 2
+    assert graph.arrays.manifest.node_types["chunk"] > 3
     assert graph.node("legal_contexts.json#1#0").text == "A short text."
 
 

@@ -31,7 +31,7 @@ def test_no_search_compiles_anything_after_it(graph):
         return {name: len(getattr(bm25, name).signatures) for name in ("everywhere", "few", "many")}
 
     ready = warmed(graph, MANY_QUESTIONS, fewest_nodes=0)
-    assert ready.text_index.is_compiled
+    assert ready.arrays.text_index.is_compiled
     before = compiled()
     assert all(before.values())
     for method in ("bm25", "anchor"):

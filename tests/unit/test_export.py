@@ -188,5 +188,5 @@ def test_which_types_hold_what_was_read_comes_back(tmp_path: Path) -> None:
         export_graph(graph, form, tmp_path / name)
         import_graph([tmp_path / name], tmp_path / form)
         again = Graph.open(tmp_path / form)
-        assert again.text_types == ("chunk",)
+        assert again.arrays.text_types == ("chunk",)
         assert again.search("Ada", 5) == graph.search("Ada", 5)

@@ -263,7 +263,7 @@ def test_vectors_are_of_the_types_that_are_named(folder, tmp_path):
     report, graph = extracted(
         folder, tmp_path / "graph", "hyper", embedder=embedder, cache=tmp_path / "cache", vectors=("chunk", "nothing")
     )
-    about = graph.searcher.vectors.about if graph.searcher.has_vectors else None
+    about = graph.arrays.searcher.vectors.about if graph.arrays.searcher.has_vectors else None
     assert about is not None
     assert about.nodes == graph.schema.node_types["chunk"]
     assert any("no node has the type nothing" in note for note in report.notes)

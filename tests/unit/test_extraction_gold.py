@@ -171,13 +171,13 @@ def test_a_build_takes_gold_only_when_asked(tmp_path):
     folder = corpus_of(tmp_path / "data")
     plain = build_graph([folder], tmp_path / "plain", options=BuildOptions(extract="triples"))
     assert "born_in" not in plain.edge_types
-    assert "gold" not in Graph.open(tmp_path / "plain").manifest.provenance
+    assert "gold" not in Graph.open(tmp_path / "plain").arrays.manifest.provenance
     options = BuildOptions(extract="triples", config=BuildConfig.extracting(gold=True))
     told = build_graph([folder], tmp_path / "gold", options=options)
     assert told.edge_types["born_in"] == 1
     assert any("1 gold triples of 2wikimultihopqa are in the graph" in note for note in told.notes)
     graph = Graph.open(tmp_path / "gold")
-    assert graph.manifest.provenance["gold"]["dataset"] == "2wikimultihopqa"
+    assert graph.arrays.manifest.provenance["gold"]["dataset"] == "2wikimultihopqa"
     (edge,) = [one for one in graph.iter_edges() if one.type == "born_in"]
     assert (edge.source, edge.target, edge.text) == ("name:ada holm", "name:salt bay", "born in")
     assert edge.properties == {"sources": ["1"]}

@@ -46,7 +46,7 @@ def test_passages_have_the_scores_that_they_have_alone(graphs, query):
     found = made.search(query, 5, node_types=["chunk"])
     assert found
     assert found == plain.search(query, 5)
-    assert (plain.text_types, made.text_types) == ((), ("chunk",))
+    assert (plain.arrays.text_types, made.arrays.text_types) == ((), ("chunk",))
 
 
 def test_all_others_are_found_by_the_same_measure(graphs):
@@ -58,8 +58,8 @@ def test_all_others_are_found_by_the_same_measure(graphs):
 
 def test_types_that_no_node_has_measure_nothing(tmp_path):
     graph = graph_of(CHUNKS, tmp_path / "graph", text_types=("table",))
-    assert graph.text_types == ()
-    assert "text_types" not in graph.manifest.provenance
+    assert graph.arrays.text_types == ()
+    assert "text_types" not in graph.arrays.manifest.provenance
 
 
 def test_a_graph_that_states_facts_is_known_by_its_edges(tmp_path):
@@ -68,7 +68,7 @@ def test_a_graph_that_states_facts_is_known_by_its_edges(tmp_path):
             builder.add_node(node)
         builder.add_edges(EdgeBatch(["c1"], ["states"], ["f0"]))
         builder.publish()
-    assert Graph.open(tmp_path / "graph").text_types == ("chunk",)
+    assert Graph.open(tmp_path / "graph").arrays.text_types == ("chunk",)
 
 
 def test_a_graph_without_nodes_is_refused_as_before(tmp_path):
@@ -83,9 +83,11 @@ def test_hybrid_scores_of_passages_are_those_that_they_have_alone(tmp_path):
         graph = graph_of(nodes, tmp_path / name, text_types=types)
         embed_graph(graph, embedder, cache=tmp_path / "cache")
         graph = Graph.open(tmp_path / name, embedder=lambda _: embedder)
-        mask = graph.mask(["chunk"])
-        scored = graph.searcher("hybrid").search("Ada sells salt at night", 5, mask=mask)
-        found.append([(graph.ids[int(row)], score) for row, score in zip(scored.rows, scored.scores, strict=True)])
+        mask = graph.arrays.mask(["chunk"])
+        scored = graph.arrays.searcher("hybrid").search("Ada sells salt at night", 5, mask=mask)
+        found.append(
+            [(graph.arrays.ids[int(row)], score) for row, score in zip(scored.rows, scored.scores, strict=True)]
+        )
     assert len(found[0]) == 3
     assert [one for one, _ in found[0]] == [one for one, _ in found[1]]
     assert [score for _, score in found[0]] == pytest.approx([score for _, score in found[1]], abs=1e-6)

@@ -41,7 +41,7 @@ def test_a_graph_is_replaced_only_with_force(scratch):
         make(path, B)
     assert tree(path) == before
     make(path, B, force=True)
-    assert list(Graph.open(path).ids) == ["b"]
+    assert list(Graph.open(path).arrays.ids) == ["b"]
 
 
 def test_the_old_generation_is_removed(scratch):
@@ -196,7 +196,7 @@ def test_two_builders_of_one_process_do_not_write_at_once(scratch):
         with pytest.raises(GraphBusy):
             make(path, B)
         first.publish()
-    assert list(Graph.open(path).ids) == ["a"]
+    assert list(Graph.open(path).arrays.ids) == ["a"]
 
 
 class Early(type(Path())):
@@ -213,7 +213,7 @@ def test_whoever_comes_too_late_takes_nothing_away(scratch):
         with pytest.raises(GraphBusy), GraphBuilder(Early(path)):
             pass
         first.publish()
-    assert list(Graph.open(path).ids) == ["a"]
+    assert list(Graph.open(path).arrays.ids) == ["a"]
 
 
 def test_the_lock_ends_with_the_writer(scratch):
@@ -265,7 +265,7 @@ def test_a_damaged_pointer_is_told(scratch, content):
     with pytest.raises(NotAGraph, match="--force"):
         Graph.open(path)
     make(path, B, force=True)
-    assert list(Graph.open(path).ids) == ["b"]
+    assert list(Graph.open(path).arrays.ids) == ["b"]
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": 1}'])
@@ -280,8 +280,8 @@ def test_a_damaged_manifest_is_told(scratch, content):
 def test_any_missing_or_cut_file_is_found_when_opening(scratch):
     path = scratch()
     graph = Graph.from_records([Node("a", text="x y", properties={"p": 1})], [Edge("a", "t", "a", "z")], path=path)
-    assert len(graph.manifest.files) > 20
-    for name, record in graph.manifest.files.items():
+    assert len(graph.arrays.manifest.files) > 20
+    for name, record in graph.arrays.manifest.files.items():
         file = generation(path) / name
         whole = file.read_bytes()
         assert len(whole) == record.bytes
@@ -303,8 +303,8 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
     )
     folder = generation(path)
     assert damage.damaged_files(path) == []
-    assert {file.name for file in folder.iterdir()} == {*graph.manifest.files, "manifest.json"}
-    for name in (*graph.manifest.files, "manifest.json"):
+    assert {file.name for file in folder.iterdir()} == {*graph.arrays.manifest.files, "manifest.json"}
+    for name in (*graph.arrays.manifest.files, "manifest.json"):
         file = folder / name
         whole = file.read_bytes()
         if whole:
@@ -322,13 +322,17 @@ def test_a_manifest_records_how_the_graph_was_made(scratch):
         builder.add_node(Node("a", "t"))
         manifest = builder.publish(labels={"t": "thing"}, also_called={"t": ["object"]})
     opened = Graph.open(path)
-    assert opened.manifest == format.read_manifest(path, format.read_pointer(path))
-    assert opened.manifest.files == manifest.files
-    assert (opened.manifest.format, opened.manifest.nodes, opened.manifest.edges) == (format.FORMAT, 1, 0)
-    assert opened.manifest.provenance == {"sources": ["a.csv"]}
+    assert opened.arrays.manifest == format.read_manifest(path, format.read_pointer(path))
+    assert opened.arrays.manifest.files == manifest.files
+    assert (opened.arrays.manifest.format, opened.arrays.manifest.nodes, opened.arrays.manifest.edges) == (
+        format.FORMAT,
+        1,
+        0,
+    )
+    assert opened.arrays.manifest.provenance == {"sources": ["a.csv"]}
     assert opened.schema.labels == {"t": "thing"}
     assert opened.schema.also_called == {"t": ("object",)}
-    assert opened.manifest.generation == generation(path).name
+    assert opened.arrays.manifest.generation == generation(path).name
 
 
 def test_every_error_here_is_of_the_tree():
@@ -349,7 +353,7 @@ def test_a_piece_is_published_beside_its_generation_and_ends_with_it(scratch):
     other = pieces.publish_piece(path, "cypher", lambda folder: None)
     assert pieces.piece(path, "vectors") == second
     assert pieces.piece(path, "cypher") == other
-    assert Graph.open(path).ids[0] == "a"
+    assert Graph.open(path).arrays.ids[0] == "a"
     Graph.from_records([Node("b")], [], path=path, force=True)
     assert pieces.piece(path, "vectors") is None
     assert not second.exists()

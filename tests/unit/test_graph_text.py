@@ -14,7 +14,7 @@ from orienteer.retrieval.graph_text import (
 
 
 def test_a_node_is_its_id_name_and_type(graph):
-    assert title(graph, graph.row("c1")) == "[c1] Aspirin (Compound)"
+    assert title(graph, graph.arrays.row("c1")) == "[c1] Aspirin (Compound)"
 
 
 def test_an_id_is_not_said_twice(make):

@@ -72,7 +72,7 @@ def test_after_a_failure_the_same_call_goes_on(graph, scratch, concurrency):
     failing = Failing(concurrency=concurrency)
     with pytest.raises(ModelError, match="down"):
         embed_graph(graph, failing, cache=cache)
-    assert not graph.searcher.has_vectors
+    assert not graph.arrays.searcher.has_vectors
     paid = len(failing.embedded)
     assert paid >= 64
     made = embed_graph(graph, WordEmbedder(), cache=cache)
@@ -109,11 +109,11 @@ def test_a_long_text_has_a_vector_for_each_part_or_is_said_to_be_cut(scratch):
     made = embed_graph(graph, WordEmbedder(), cache=cache, is_parts=True)
     assert (made.about.vectors, made.about.nodes, made.cut, made.about.is_parts) == (6, 3, 0, True)
     opened = embedded(graph, cache, is_parts=True)
-    row = np.array([opened.row("long")], np.int32)
+    row = np.array([opened.arrays.row("long")], np.int32)
     cosines = sorted(
         (
             float(
-                opened.searcher.vectors.encode("captain")
+                opened.arrays.searcher.vectors.encode("captain")
                 @ WordEmbedder().embed([part], kind="document")[0].astype(np.float16)
             )
             for part in WordEmbedder().parts(f"Long. {long}")
@@ -121,7 +121,7 @@ def test_a_long_text_has_a_vector_for_each_part_or_is_said_to_be_cut(scratch):
         reverse=True,
     )
     for best, expected in [(1, cosines[0]), (2, np.mean(cosines[:2])), (0, np.mean(cosines))]:
-        found = opened.searcher("dense", best=best).scores("captain", row)
+        found = opened.arrays.searcher("dense", best=best).scores("captain", row)
         assert found[0] == pytest.approx(expected, abs=1e-4)
 
 
@@ -144,7 +144,7 @@ def test_given_vectors_without_an_embedder_take_no_words(graph):
     give_vectors(graph, ["n001"], [[1.0, 2.0]], embedder=None)
     with pytest.raises(BadOption, match="without an embedder"):
         graph.search("word1", mode="dense")
-    assert graph.searcher.vectors.index.search(np.array([1, 0], np.float32), 3).rows.tolist() == [1]
+    assert graph.arrays.searcher.vectors.index.search(np.array([1, 0], np.float32), 3).rows.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_without_vectors_the_error_names_the_command(graph):
     for search in (
         lambda: graph.search("word1", mode="dense"),
         lambda: graph.neighbors("n001", "word1", mode="hybrid"),
-        lambda: graph.searcher("dense"),
+        lambda: graph.arrays.searcher("dense"),
     ):
         with pytest.raises(BadOption, match="orienteer embed"):
             search()
@@ -189,7 +189,7 @@ def test_a_graph_that_was_replaced_is_neither_embedded_nor_read_as_another(graph
     with pytest.raises(NotAGraph, match="replaced"):
         embed_graph(graph, WordEmbedder(), cache=cache)
     embed_graph(Graph.open(graph.path), WordEmbedder(), cache=cache)
-    assert not graph.searcher.has_vectors
+    assert not graph.arrays.searcher.has_vectors
     with pytest.raises(NotAGraph, match="open it again"):
         graph.search("word1", mode="dense")
 
@@ -201,7 +201,7 @@ def test_open_vectors_outlive_those_that_replace_them(graph, scratch):
     embed_graph(graph, WordEmbedder(), cache=cache)
     assert opened.search("word1 text", 5, mode="dense") == before
     assert Graph.open(graph.path, embedder=lambda _: WordEmbedder()).search("word1 text", 5, mode="dense") == before
-    assert len(list((graph.path / "pieces" / graph.manifest.generation).iterdir())) == 1
+    assert len(list((graph.path / "pieces" / graph.arrays.manifest.generation).iterdir())) == 1
 
 
 def test_vectors_that_are_cut_off_are_told(graph, scratch):
@@ -224,7 +224,7 @@ def test_the_recall_stands_in_the_manifest_and_a_low_one_makes_searches_exact(sc
     written = json.loads((pieces.piece(graph.path, PIECE) / "vectors.json").read_text(encoding="utf-8"))
     assert written["recall"] == about.recall < 0.97
     assert written["is_exact"] is True
-    index = graph.searcher.vectors.index
+    index = graph.arrays.searcher.vectors.index
     unit = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float16).astype(np.float64)
     query = unit[17].astype(np.float32)
     assert index.search(query, 10).rows.tolist() == np.argsort(-(unit @ query), kind="stable")[:10].tolist()

@@ -428,7 +428,7 @@ def test_a_folder_with_one_such_file_is_that_graph_and_knows_when_it_changed(tmp
     (folder / "kv_store_full_docs.json").write_text("{}")
     (folder / "graph.graphml.gz").write_bytes(gzip.compress(b'<graphml><graph><node id="a"/></graph></graphml>'))
     import_graph([folder], tmp_path / "made")
-    manifest = Graph.open(tmp_path / "made").manifest
+    manifest = Graph.open(tmp_path / "made").arrays.manifest
     assert not is_stale(manifest)
     (folder / "graph.graphml.gz").write_bytes(gzip.compress(b'<graphml><graph><node id="b"/></graph></graphml>'))
     assert is_stale(manifest)

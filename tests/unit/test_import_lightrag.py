@@ -94,7 +94,7 @@ def test_a_relation_is_an_edge_and_a_fact(folder):
     assert {related.source, related.target} == {"person:ada holm", "geo_place:salt bay"}
     assert (related.text, related.weight) == ("Ada Holm was born there.\nShe left.", 9.0)
     assert related.properties == {"keywords": ["birth", "origin"], "sources": ["chunk-1"]}
-    (fact,) = [graph.node(one) for one in graph.ids if one.startswith("fact:")]
+    (fact,) = [graph.node(one) for one in graph.arrays.ids if one.startswith("fact:")]
     assert (fact.name, fact.text) == ("Ada Holm – Salt Bay", "Ada Holm was born there.\nShe left.")
     assert fact.properties == {"keywords": ["birth", "origin"]}
     assert [one.properties for one in graph.iter_edges() if one.type == "member"] == [{}, {}]  # nobody knows the roles
@@ -154,7 +154,7 @@ def test_statements_of_hypergraphrag(tmp_path, first):
     made.add_edge('"ADA HOLM"', fact, weight=80.0, source_id="chunk-1")
     report, graph = read(write(tmp_path / "expr", made))
     assert report.node_types == {"document": 2, "chunk": 3, "person": 1, "fact": 1}
-    (node,) = [graph.node(one) for one in graph.ids if one.startswith("fact:")]
+    (node,) = [graph.node(one) for one in graph.arrays.ids if one.startswith("fact:")]
     assert (node.text, node.properties) == ("Ada Holm was born in Salt Bay.", {"score": 7.0})
     tied = {
         (one.source, one.type, one.target, one.weight)
@@ -180,8 +180,8 @@ def test_the_graph_file_alone_is_read_as_any_graphml(folder):
 
 def test_passages_alone_tell_how_rare_a_word_is(folder):
     _, graph = read(folder)
-    assert graph.text_types == ("document", "chunk")
-    alone = [graph.node(one) for one in graph.ids if graph.node(one).type in ("document", "chunk")]
+    assert graph.arrays.text_types == ("document", "chunk")
+    alone = [graph.node(one) for one in graph.arrays.ids if graph.node(one).type in ("document", "chunk")]
     plain = Graph.from_records(alone, [], path=folder.parent / "plain")
     for query in ("Ada Holm", "born in Salt Bay", "林檎"):
         assert graph.search(query, 9, node_types=["chunk"]) == plain.search(query, 9, node_types=["chunk"])
@@ -196,7 +196,7 @@ def test_a_statement_that_stands_twice_is_one(tmp_path):
     report, graph = read(write(tmp_path / "expr", made))
     assert report.node_types["fact"] == 1
     assert [(one.reason, one.count) for one in report.merged] == [("duplicate", 1)]
-    (node,) = [graph.node(one) for one in graph.ids if one.startswith("fact:")]
+    (node,) = [graph.node(one) for one in graph.arrays.ids if one.startswith("fact:")]
     assert (node.text, node.properties) == ("Ada sails.", {"score": 7.0})
     counted = [report.edge_types[kind] for kind in ("mentions", "states", "member")]
     assert counted == [1, 1, 1]

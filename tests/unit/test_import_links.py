@@ -36,7 +36,7 @@ def test_a_link_out_of_the_folder_is_left_out_and_told(target: str, folder: Path
     named = {"{absolute}": str(tmp_path / "private" / "secret.csv"), "chain": "inside/chain"}
     (folder / "more_nodes.csv").symlink_to(named.get(target, target))
     report = import_graph([folder], tmp_path / "out")
-    assert list(Graph.open(tmp_path / "out").ids) == ["a"]
+    assert list(Graph.open(tmp_path / "out").arrays.ids) == ["a"]
     assert f"links out of the folder: 1 left out ({folder / 'more_nodes.csv'})" in report.notes
 
 

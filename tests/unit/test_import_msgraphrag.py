@@ -187,8 +187,8 @@ def test_options_about_columns(tmp_path):
 def test_passages_alone_tell_how_rare_a_word_is_also_where_nothing_is_related(tmp_path):
     _, graph = read(write(tmp_path / "output", NEW | {"relationships": RELATIONS[1:]}), tmp_path)
     assert "fact" not in graph.schema.node_types
-    assert graph.text_types == ("document", "chunk")
-    alone = [graph.node(one) for one in graph.ids if graph.node(one).type in ("document", "chunk")]
+    assert graph.arrays.text_types == ("document", "chunk")
+    alone = [graph.node(one) for one in graph.arrays.ids if graph.node(one).type in ("document", "chunk")]
     plain = Graph.from_records(alone, [], path=tmp_path / "plain")
     assert graph.search("Ada Holm", 9, node_types=["chunk"]) == plain.search("Ada Holm", 9, node_types=["chunk"])
 

@@ -116,7 +116,7 @@ def test_files_of_a_folder_are_one_graph_and_blank_nodes_are_their_files_own(mad
 def test_statements_of_a_node_may_be_scattered(made):
     lines = [f'<e:{number % 50}> <p:v{number // 50}> "{number}" .' for number in range(1000)]
     graph, _ = made({"a.nt": "\n".join(lines)})
-    assert graph.manifest.nodes == 50
+    assert graph.arrays.manifest.nodes == 50
     assert dict(graph.node("e:7").properties) == {f"v{time}": str(50 * time + 7) for time in range(20)}
 
 

@@ -51,7 +51,7 @@ def test_the_report_counts_what_came_and_places_what_did_not(source: Path, tmp_p
     counts = {cut.reason: cut.count for cut in (*report.dropped, *report.merged)}
     assert counts == {"empty id": 3, "bad encoding": 1, "dangling": 1, "duplicate": 2, "mirrored": 1}
     graph = Graph.open(tmp_path / "out")
-    assert (graph.manifest.nodes, graph.manifest.edges) == (4, 2)
+    assert (graph.arrays.manifest.nodes, graph.arrays.manifest.edges) == (4, 2)
 
 
 def test_the_report_speaks_json_and_prose(source: Path, tmp_path: Path) -> None:
@@ -137,14 +137,14 @@ def test_bad_input_is_one_clear_error_and_leaves_the_old_graph(
     damage: Callable[[Path], str], source: Path, tmp_path: Path
 ) -> None:
     import_graph([source], tmp_path / "old")
-    before = Graph.open(tmp_path / "old").manifest
+    before = Graph.open(tmp_path / "old").arrays.manifest
     message = damage(source)
     with pytest.raises(BadInput, match=message):
         import_graph([source], tmp_path / "new")
     with pytest.raises(BadInput, match=message):
         import_graph([source], tmp_path / "old", options=ImportOptions(force=True))
     assert left(tmp_path) == {"source", "old"}
-    assert Graph.open(tmp_path / "old").manifest == before
+    assert Graph.open(tmp_path / "old").arrays.manifest == before
     assert not [path for path in (tmp_path / "old").iterdir() if path.name.startswith(".new")]
 
 
@@ -209,7 +209,7 @@ def test_a_graph_is_no_source_and_is_replaced_only_by_force(source: Path, tmp_pa
         import_graph([source], out)
     (source / "nodes.csv").write_text(NODES + "e,E,gene\n")
     import_graph([source], out, options=ImportOptions(force=True))
-    assert Graph.open(out).manifest.nodes == 5
+    assert Graph.open(out).arrays.manifest.nodes == 5
 
 
 def test_progress_is_told_while_it_runs(source: Path, tmp_path: Path) -> None:

@@ -50,9 +50,9 @@ def test_tables_are_imported_once_and_it_is_said(source: Path, tmp_path: Path) -
         f"making a graph of {source} in the cache",
         f"made in the cache at {target}: 2 nodes, 1 edge",
     ]
-    generation = Graph.open(target).manifest.generation
+    generation = Graph.open(target).arrays.manifest.generation
     assert graph_directory(source / ".." / source.name, cache=cache, progress=told) == target
-    assert Graph.open(target).manifest.generation == generation
+    assert Graph.open(target).arrays.manifest.generation == generation
     assert len(told) == 2
     assert sorted(path.name for path in source.iterdir()) == ["edges.csv", "nodes.csv"]
 
@@ -60,7 +60,7 @@ def test_tables_are_imported_once_and_it_is_said(source: Path, tmp_path: Path) -
 def test_one_file_is_a_source_too(tmp_path: Path) -> None:
     (tmp_path / "kg.tsv").write_text("a\tr\tb\n")
     target = graph_directory(tmp_path / "kg.tsv", cache=tmp_path / "cache")
-    assert Graph.open(target).manifest.nodes == 2
+    assert Graph.open(target).arrays.manifest.nodes == 2
 
 
 def _grow(folder: Path) -> None:
@@ -84,13 +84,13 @@ def _remove(folder: Path) -> None:
 def test_changed_sources_are_imported_again(change, source: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     target = graph_directory(source, cache=cache)
-    before = Graph.open(target).manifest
+    before = Graph.open(target).arrays.manifest
     assert not is_stale(before)
     change(source)
     assert is_stale(before)
     told = Told()
     assert graph_directory(source, cache=cache, progress=told) == target
-    after = Graph.open(target).manifest
+    after = Graph.open(target).arrays.manifest
     assert after.generation != before.generation
     assert not is_stale(after)
     assert told[0] == f"the sources have changed: making a graph of {source} in the cache"
@@ -139,25 +139,25 @@ def test_whoever_waits_for_another_process_says_so_once(source: Path, tmp_path: 
         assert told == [f"making a graph of {source} in the cache", "waiting for another process that makes it"]
     waiter.join(10)
     assert told.count("waiting for another process that makes it") == 1
-    assert Graph.open(target).manifest.nodes == 2
+    assert Graph.open(target).arrays.manifest.nodes == 2
 
 
 def test_a_file_that_is_no_table_makes_nothing_stale(source: Path, tmp_path: Path) -> None:
     target = graph_directory(source, cache=tmp_path / "cache")
     (source / "notes.md").write_text("words")
-    assert not is_stale(Graph.open(target).manifest)
+    assert not is_stale(Graph.open(target).arrays.manifest)
 
 
 def test_a_graph_without_sources_is_never_stale(tmp_path: Path) -> None:
     graph = Graph.from_records([{"id": "a"}], [], path=tmp_path / "graph")
-    assert not is_stale(graph.manifest)
+    assert not is_stale(graph.arrays.manifest)
 
 
 def test_a_damaged_cache_is_made_again(source: Path, tmp_path: Path) -> None:
     target = graph_directory(source, cache=tmp_path / "cache")
-    manifest = Graph.open(target).manifest
+    manifest = Graph.open(target).arrays.manifest
     (target / "generations" / manifest.generation / "manifest.json").write_text("{")
-    assert Graph.open(graph_directory(source, cache=tmp_path / "cache")).manifest.nodes == 2
+    assert Graph.open(graph_directory(source, cache=tmp_path / "cache")).arrays.manifest.nodes == 2
 
 
 def test_what_is_no_graph_is_said(source: Path, tmp_path: Path) -> None:

@@ -91,9 +91,9 @@ def test_titles_of_passages_are_no_names_in_lower_case(graph):
 
 def test_places_of_titles_stand_apart_and_in_order(graph):
     text = "Ada Holm made Night Ferry"
-    found = TitleFinder(graph).places(text)
+    found = TitleFinder(graph.arrays).places(text)
     assert [text[one.begin : one.end] for one in found] == ["Ada Holm", "Night Ferry"]
-    assert sorted(row for one in found for row in one.rows) == TitleFinder(graph)(text).tolist()
+    assert sorted(row for one in found for row in one.rows) == TitleFinder(graph.arrays)(text).tolist()
 
 
 def replies(*said):

@@ -173,7 +173,7 @@ def test_a_graph_of_a_persons_own_has_entities_that_are_passages_too():
 def test_answers_are_passages_unless_other_types_are_asked_for(graph):
     def ids(**options):
         marked = Spaces(graph).answers(**options)
-        return [graph.ids[row] for row in range(len(graph)) if marked[row]]
+        return [graph.arrays.ids[row] for row in range(len(graph)) if marked[row]]
 
     assert sorted(ids()) == ["d#0", "d#1", "t#0"]
     assert ids(node_types=("person",)) == ["person:boeing"]

@@ -21,12 +21,12 @@ def even(entries):
 
 def found(graph, seeds, *, theta=0.3, weighted=False, once=False, **options):
     """Return the paths among some nodes, as texts of ids, with their scores."""
-    rows = graph.rows(seeds)
-    weigh = (lambda entries: graph.weights(entries.at)) if weighted else even
+    rows = graph.arrays.rows(seeds)
+    weigh = (lambda entries: graph.arrays.weights(entries.at)) if weighted else even
     options = {"keep": np.ones(len(graph), np.bool_), **options}
-    walked = ways(around(graph.adjacency, rows, weigh, **options), theta=theta)
+    walked = ways(around(graph.arrays.adjacency, rows, weigh, **options), theta=theta)
     walked = walked.once() if once else walked
-    texts = ["".join(graph.ids[row] for row in one if row >= 0) for one in walked.nodes.tolist()]
+    texts = ["".join(graph.arrays.ids[row] for row in one if row >= 0) for one in walked.nodes.tolist()]
     return list(zip(texts, walked.scores.tolist(), strict=True))
 
 
@@ -94,9 +94,9 @@ def test_ties_go_by_rows_and_directions_of_edges_do_not_matter(joined):
 def test_only_marked_nodes_and_kinds_are_walked(build):
     graph = build([Node(one) for one in "abst"], [Edge("s", "x", "a"), Edge("a", "x", "t"), Edge("s", "y", "t")])
     assert [path for path, _ in found(graph, "st", once=True)] == ["st", "sat"]
-    assert [path for path, _ in found(graph, "st", once=True, kinds=graph.kind_mask(["x"], None))] == ["sat"]
+    assert [path for path, _ in found(graph, "st", once=True, kinds=graph.arrays.kind_mask(["x"], None))] == ["sat"]
     keep = np.ones(len(graph), np.bool_)
-    keep[graph.row("a")] = False
+    keep[graph.arrays.row("a")] = False
     assert [path for path, _ in found(graph, "st", once=True, keep=keep)] == ["st"]
 
 
@@ -150,7 +150,9 @@ def test_one_pass_finds_what_a_search_for_every_pair_finds(number, size, theta, 
             before = reference.get_edge_data(a, b, {"weight": 0})["weight"]
             reference.add_edge(a, b, weight=before + weight)
     seeds = np.sort(rng.choice(size, 4, replace=False)).astype(np.int32)
-    near = around(graph.adjacency, seeds, lambda entries: graph.weights(entries.at), keep=np.ones(size, np.bool_))
+    near = around(
+        graph.arrays.adjacency, seeds, lambda entries: graph.arrays.weights(entries.at), keep=np.ones(size, np.bool_)
+    )
     walked = ways(near, theta=theta)
     got = {
         tuple(row for row in one if row >= 0): score

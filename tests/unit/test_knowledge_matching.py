@@ -207,7 +207,7 @@ def test_a_predicate_fits_by_stems_and_turns_by_its_ending(small):
     predicates = Predicates(small)
 
     def ways(predicate, edge_type):
-        return predicates.fit(predicate).kinds.reshape(-1, 2)[small.types.edges.index(edge_type)].tolist()
+        return predicates.fit(predicate).kinds.reshape(-1, 2)[small.arrays.types.edges.index(edge_type)].tolist()
 
     assert ways("admires", "admires") == [1.0, AGAINST]
     assert ways("was admired by", "admires") == [AGAINST, 1.0]
@@ -435,8 +435,8 @@ def test_hetionets_edges_of_a_chain_are_those_of_its_tables(data_folder, tmp_pat
     graph = Graph.open(tmp_path / "graph")
     columns = parquet.read_table(folder / "edges.parquet").to_pydict()
     rows = list(zip(columns["source"], columns["metaedge"], columns["target"], strict=True))
-    asthma = next(row for row in graph.candidates("asthma") if graph.type_at(row) == "Disease")
-    genes = {o for s, e, o in rows if e == "DaG" and s == graph.ids[asthma]}
+    asthma = next(row for row in graph.arrays.candidates("asthma") if graph.arrays.type_at(row) == "Disease")
+    genes = {o for s, e, o in rows if e == "DaG" and s == graph.arrays.ids[asthma]}
     found = match(graph, ("?gene", "associates", "asthma"))
     assert set(bound(found, "?gene")) == genes
     pathways = {(s, o) for s, e, o in rows if e == "GpPW" and s in genes}

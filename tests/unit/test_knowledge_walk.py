@@ -121,7 +121,7 @@ def test_a_document_comes_before_its_parts_whatever_their_ids(scratch):
     ]
     graph = Graph.from_records(nodes, [], path=scratch())
     found = opened(graph)
-    ids = [graph.ids[row] for row in found.passages]
+    ids = [graph.arrays.ids[row] for row in found.passages]
     holders, titled = by_name(found)["Harbour Rules"]
     assert ids == ["a1", "a2", "m"]
     assert [ids[one] for one in holders] == ["a1", "m"]
@@ -152,7 +152,7 @@ def test_entities_of_a_knowledge_base_are_its_names(build):
     graph = build(nodes, edges)
     found = opened(graph)
     assert by_name(found) == {"Night Ferry": ([0], [0]), "Ada Holm": ([0, 1], [])}
-    assert [graph.ids[row] for row in found.rows] == ["film:nf", "person:ada"]
+    assert [graph.arrays.ids[row] for row in found.rows] == ["film:nf", "person:ada"]
     assert [found.written(int(one)) for one in found.find("What did A. Holm film in Night Ferry?")] == [
         "Night Ferry",
         "Ada Holm",

@@ -39,20 +39,22 @@ def languages(build):
     ],
 )
 def test_a_mention_means_the_nodes_that_are_called_so(languages, mention, nodes):
-    assert [languages.ids[row] for row in link(languages, mention, Policy())] == nodes
+    assert [languages.arrays.ids[row] for row in link(languages, mention, Policy())] == nodes
 
 
 def test_a_policy_gives_forms_and_a_bound_and_what_was_shown_counts_first(languages):
     quoted = Policy(forms=(str, lambda name: name.strip("'")), most=1)
     (second,) = spelled(languages, "Weiqi")
-    assert [languages.ids[row] for row in link(languages, "'c++", quoted)] == ["1"]  # the first form that names any
-    assert [languages.ids[row] for row in link(languages, "'+'", quoted)] == []
+    assert [languages.arrays.ids[row] for row in link(languages, "'c++", quoted)] == [
+        "1"
+    ]  # the first form that names any
+    assert [languages.arrays.ids[row] for row in link(languages, "'+'", quoted)] == []
     assert link(languages, "'go'", quoted, shown={second}) == [second]
 
 
 def test_types_are_linked_by_the_words_that_say_them(languages):
     types = TypeLinker(languages)
-    assert type_words("CodeLanguage_of", languages.tokenizer) == ("code", "language", "of")
+    assert type_words("CodeLanguage_of", languages.arrays.tokenizer) == ("code", "language", "of")
     assert types.link("a code language").tolist() == types.link("CodeLanguages").tolist() == [True, False]
     assert types.link("language") is None
     assert types.has_article("which game")
@@ -64,9 +66,9 @@ def test_words_and_letters_say_how_alike_names_are(languages):
     assert is_akin("director", "direct")
     assert not any((is_akin("dire", "direction"), is_akin("art", "arts"), is_akin("directs", "direly")))
     rows = np.arange(len(languages), dtype=np.int32)
-    shares = word_shares(languages.text_index, [["clipper"], ["pascal"]], rows, 1.0)
+    shares = word_shares(languages.arrays.text_index, [["clipper"], ["pascal"]], rows, 1.0)
     assert np.count_nonzero(shares) == 1
-    assert 0 < shares[languages.row("Clipper")] < 1
+    assert 0 < shares[languages.arrays.row("Clipper")] < 1
 
 
 def test_the_longest_name_wins_and_no_word_is_part_of_two():

@@ -559,7 +559,7 @@ def test_one_retriever_serves_threads_with_their_own_k_and_filters(scratch, smal
         alone = serial.search("Which film of salt did Ada Holm direct?", **limits).hits
         assert found == [alone] * 5
         assert len(alone) <= limits.get("k", 20)
-        assert {hit.type for hit in alone} <= set(limits.get("node_types", graph.types.nodes))
+        assert {hit.type for hit in alone} <= set(limits.get("node_types", graph.arrays.types.nodes))
 
 
 def test_a_question_may_have_a_budget_of_its_own(small, model):

@@ -106,9 +106,9 @@ def test_candidates_of_a_pattern_are_ordered_by_it(vectors, name, mode):
     question = Question(text="fever that hurts the eyes", k=3)
     method = METHODS[name].make(vectors, model=model, options={"mode": mode, "rerank": False})
     result = method.retrieve(question, Allowance())
-    diseases = np.flatnonzero(vectors.node_types == vectors.types.nodes.index("Disease")).astype(np.int32)
-    expected = vectors.rank(diseases, question.text, 3, mode=mode)[0]
-    assert [hit.id for hit in result.hits] == [vectors.ids[row] for row in expected.tolist()]
+    diseases = np.flatnonzero(vectors.arrays.node_types == vectors.arrays.types.nodes.index("Disease")).astype(np.int32)
+    expected = vectors.arrays.rank(diseases, question.text, 3, mode=mode)[0]
+    assert [hit.id for hit in result.hits] == [vectors.arrays.ids[row] for row in expected.tolist()]
 
 
 @pytest.mark.parametrize(("mode", "meant"), [("lexical", "s1"), ("dense", "d1")])
@@ -121,5 +121,7 @@ def test_of_nodes_with_one_name_the_nearest_is_meant(vectors, name, asked, place
     result = METHODS[name].make(vectors, model=named, options={"mode": mode}).retrieve(question, Allowance())
     calls = [call for step in result.trajectories[0].steps for call in step.reply.message.tool_calls]
     starts = [json.loads(one.arguments)["node"] for one in calls if one.name == "search_in_neighborhood"]
-    rows = np.array(sorted(vectors.candidates("Jaundice")), np.int32)
-    assert starts[place] == vectors.ids[int(vectors.rank(rows, question.text, 1, mode=mode)[0][0])] == meant
+    rows = np.array(sorted(vectors.arrays.candidates("Jaundice")), np.int32)
+    assert (
+        starts[place] == vectors.arrays.ids[int(vectors.arrays.rank(rows, question.text, 1, mode=mode)[0][0])] == meant
+    )

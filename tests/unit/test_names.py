@@ -29,8 +29,8 @@ def graph(build):
 
 def links(graph, phrase):
     return {
-        (graph.ids[link.row], link.kind, link.is_exact)
-        for link in graph.name_index.links(graph.tokenizer.words(phrase))
+        (graph.arrays.ids[link.row], link.kind, link.is_exact)
+        for link in graph.arrays.name_index.links(graph.arrays.tokenizer.words(phrase))
     }
 
 
@@ -58,8 +58,8 @@ def test_links(graph, phrase, expected):
 
 
 def test_stem_links_find_exact_names_too(graph):
-    found = graph.name_index.stem_links(["pain"])
-    assert {(graph.ids[link.row], link.is_exact) for link in found} == {("D2", False), ("Pains", False)}
+    found = graph.arrays.name_index.stem_links(["pain"])
+    assert {(graph.arrays.ids[link.row], link.is_exact) for link in found} == {("D2", False), ("Pains", False)}
 
 
 def test_a_node_of_two_equal_names_is_linked_once_by_the_best(build):
@@ -74,12 +74,12 @@ NAMES = st.lists(st.text(max_size=12), min_size=1, max_size=8)
 def test_every_name_with_words_names_its_node(build, names):
     graph = build([Node(f"id-{at}", name=name, aliases=(f"{name} other",)) for at, name in enumerate(names)])
     for at, name in enumerate(names):
-        row = graph.row(f"id-{at}")
-        assert graph.names[row] == (name or f"id-{at}")
-        if words := graph.tokenizer.words(name):
-            assert row in {link.row for link in graph.name_index.links(words) if link.is_exact}
-            assert row in graph.candidates(name)
-            assert row in graph.candidates(f"{name} other")
+        row = graph.arrays.row(f"id-{at}")
+        assert graph.arrays.names[row] == (name or f"id-{at}")
+        if words := graph.arrays.tokenizer.words(name):
+            assert row in {link.row for link in graph.arrays.name_index.links(words) if link.is_exact}
+            assert row in graph.arrays.candidates(name)
+            assert row in graph.arrays.candidates(f"{name} other")
 
 
 @pytest.mark.parametrize(
@@ -90,17 +90,17 @@ def test_every_name_with_words_names_its_node(build, names):
     ],
 )  # fmt: skip
 def test_a_mistyped_word_finds_the_one_that_was_meant(graph, typed, meant):
-    assert graph.name_index.spellings(typed, most=5) == [meant] if typed != "tumer" else True
+    assert graph.arrays.name_index.spellings(typed, most=5) == [meant] if typed != "tumer" else True
 
 
 @pytest.mark.parametrize("word", ["", "x", "pain", "zzzzzzz", "東京都東京都", "p53p53"])
 def test_no_word_is_guessed_for_short_or_strange_ones(graph, word):
-    assert graph.name_index.spellings(word) == []
+    assert graph.arrays.name_index.spellings(word) == []
 
 
 def test_spellings_are_bounded_and_the_likeliest_first(build):
     graph = build([Node(str(at), name=f"abcdefghij{letter}") for at, letter in enumerate("klmnopqr")])
-    found = graph.name_index.spellings("abcdefghijk", most=3)
+    found = graph.arrays.name_index.spellings("abcdefghijk", most=3)
     assert len(found) == 3
     assert found[0] == "abcdefghijk"
 
@@ -114,14 +114,14 @@ def test_names_are_found_without_stemming(scratch):
     graph = Graph.open(path)
     assert links(graph, "intractable pain") == {("D1", NameKind.TURNED, True)}
     assert links(graph, "mitochondrial ribosome") == set()
-    assert graph.tokenizer.id == Tokenizer(stem=False).id
+    assert graph.arrays.tokenizer.id == Tokenizer(stem=False).id
 
 
 def test_a_word_is_not_compared_with_one_of_a_hundred_times_its_length(build, monkeypatch):
     graph = build([Node("a", "word", "shi" + "i" * 100_000), Node("b", "word", "shiiiii")])
     compared = []
     monkeypatch.setattr(names, "SequenceMatcher", lambda *texts, **given: compared.append(texts) or Ratio())
-    assert graph.name_index.spellings("shiiiiii") == ["shiiiii"]
+    assert graph.arrays.name_index.spellings("shiiiiii") == ["shiiiii"]
     assert [len(other) for _, _, other in compared] == [7]
 
 

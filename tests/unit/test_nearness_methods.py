@@ -30,22 +30,22 @@ def ids(result):
 @pytest.mark.parametrize(
     ("method", "searcher"),
     [
-        (lambda graph: Dense(graph), lambda graph: graph.searcher("dense")),
-        (lambda graph: Hybrid(graph), lambda graph: graph.searcher("hybrid")),
+        (lambda graph: Dense(graph), lambda graph: graph.arrays.searcher("dense")),
+        (lambda graph: Hybrid(graph), lambda graph: graph.arrays.searcher("hybrid")),
         (
             lambda graph: Hybrid(graph, HybridConfig(weight=0.6, pooling="mean")),
-            lambda graph: graph.searcher("hybrid", weight=0.6, best=0),
+            lambda graph: graph.arrays.searcher("hybrid", weight=0.6, best=0),
         ),
         (
             lambda graph: Hybrid(graph, HybridConfig(fusion="rrf", pooling="top", top=2)),
-            lambda graph: graph.searcher("hybrid", fusion="rrf", best=2),
+            lambda graph: graph.arrays.searcher("hybrid", fusion="rrf", best=2),
         ),
     ],
 )
 def test_it_is_the_stores_ranking(graph, method, searcher):
     result = method(graph).retrieve(Question(text=QUESTION), Allowance())
     found = searcher(graph).search(QUESTION, 20)
-    assert ids(result) == [(graph.ids[row], score) for row, score in zip(found.rows, found.scores, strict=True)]
+    assert ids(result) == [(graph.arrays.ids[row], score) for row, score in zip(found.rows, found.scores, strict=True)]
     assert len(result.hits) == len(graph)
     assert (result.answer, result.trajectories, result.usage.calls) == (None, (), 0)
 
@@ -110,5 +110,5 @@ def test_a_budget_that_allows_no_call_embeds_nothing(served):
 def test_a_served_graph_needs_to_be_told_where(served, monkeypatch):
     with pytest.raises(BadOption, match="openai:fake"):
         Graph.open(served.path).search("salt", mode="dense")
-    monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", served.searcher.open_embedder("openai:fake").base_url)
+    monkeypatch.setenv("ORIENTEER_EMBEDDER_URL", served.arrays.searcher.open_embedder("openai:fake").base_url)
     assert Retriever(served.path, "dense").search(QUESTION).hits

@@ -207,7 +207,7 @@ def test_who_waits_for_the_query_of_another_claims_no_call(graph, server):
         return working(body, before)
 
     server.policy = slow
-    run, vectors = Allowance(Budget(calls=2), reserve=0), graph.searcher.vectors
+    run, vectors = Allowance(Budget(calls=2), reserve=0), graph.arrays.searcher.vectors
 
     def pay(_):
         asked.wait(10)

@@ -19,7 +19,7 @@ def languages(scratch):
 def test_two_walks_of_two_steps_need_not_meet_in_one_node(languages):
     chance = np.random.default_rng(1)
     steps = (EdgeStep("award", "received", False, "person"), EdgeStep("person", "designed_by", False, "language"))
-    awards = [languages.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
+    awards = [languages.arrays.row(name) for name in ("Turing Award", "Grace Murray Hopper Award")]
     plan = QuestionPlan("<h,r,t>", tuple(WalkCondition(row, steps) for row in awards))
     for _ in range(6):
         question = QuestionWriter(languages, chance).question(plan, "set")
@@ -31,7 +31,7 @@ def test_a_name_that_two_types_have_is_said_with_its_type_whatever_the_name_hold
     nodes = [Node("p", "package", "Git-Buildpackage"), Node("s", "source", "Git-Buildpackage")]
     graph = build([*nodes, Node("t", "tag", "Useful Tools")], [Edge("p", "has", "t"), Edge("s", "has", "t")])
     for node in nodes:
-        condition = WalkCondition(graph.row(node.id), (EdgeStep(node.type, None, None, "tag"),))
+        condition = WalkCondition(graph.arrays.row(node.id), (EdgeStep(node.type, None, None, "tag"),))
         question = QuestionWriter(graph, np.random.default_rng(1)).question(
             QuestionPlan("<h,_,_>", (condition,)), "entity"
         )
@@ -69,7 +69,7 @@ def test_a_thing_is_it_and_a_person_is_them(languages):
     onward = (*steps[:1], EdgeStep("language", "developed_at", True, "organization"))
     wording = QuestionWriter(languages, np.random.default_rng(1))
     asked = [
-        wording.question(QuestionPlan("<h,r,_>", (WalkCondition(languages.row("C"), one),)), "entity")
+        wording.question(QuestionPlan("<h,r,_>", (WalkCondition(languages.arrays.row("C"), one),)), "entity")
         for one in (steps, onward)
     ]
     assert "designed by them" in asked[0]

@@ -121,7 +121,7 @@ def test_constraints_are_in_the_question_and_in_the_answers(library, generated):
     for one in bound:
         assert str(one.constraint["phrase"]) in one.question
         for node in one.nodes:
-            assert set(one.constraint["terms"]) <= set(library.tokenizer.terms(library.node(node).text))
+            assert set(one.constraint["terms"]) <= set(library.arrays.tokenizer.terms(library.node(node).text))
 
 
 def test_difficulty_counts_what_must_come_together(generated):
@@ -163,7 +163,7 @@ def test_of_documents_nobody_asks_for_the_edges_that_a_program_made(tmp_path):
     build_graph([tmp_path / "notes"], tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
     asked = {edge_type for one in generate_questions(graph, 100).items for edge_type in one.edge_types}
-    assert {"part_of", "mentions"} <= set(graph.types.edges)
+    assert {"part_of", "mentions"} <= set(graph.arrays.types.edges)
     assert asked <= {"mentions", "links_to"}
     assert asked
 
@@ -183,7 +183,7 @@ def test_names_that_cannot_be_anchors(build):
             Node("10", "x", "IL6"),
         ]
     )
-    faults = {node: anchor_fault(graph, graph.row(node)) for node in map(str, range(1, 11))}
+    faults = {node: anchor_fault(graph, graph.arrays.row(node)) for node in map(str, range(1, 11))}
     assert {node for node, fault in faults.items() if fault == "ambiguous"} == {"1", "2"}
     assert {node for node, fault in faults.items() if fault == "unwritable"} == {"3", "4", "5", "8", "9"}
     assert {node for node, fault in faults.items() if fault is None} == {"6", "7", "10"}

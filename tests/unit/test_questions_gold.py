@@ -32,7 +32,7 @@ def generated(graph):
 def _network(graph):
     network = networkx.MultiDiGraph()
     for row, node_id in enumerate(graph.node_ids()):
-        network.add_node(node_id, type=graph.type_at(row))
+        network.add_node(node_id, type=graph.arrays.type_at(row))
     for edge in graph.iter_edges():
         network.add_edge(edge.source, edge.target, type=edge.type)
     return network
@@ -61,12 +61,14 @@ def _holds(graph, constraint, node):
         value = graph.node(node).properties.get(constraint.property)
         return isinstance(value, str) and value.casefold() == constraint.phrase.casefold()
     found = graph.node(node)
-    return set(constraint.terms) <= set(graph.tokenizer.terms(" ".join([found.name, *found.aliases, found.text])))
+    return set(constraint.terms) <= set(
+        graph.arrays.tokenizer.terms(" ".join([found.name, *found.aliases, found.text]))
+    )
 
 
 def _by_hand(graph, network, plan):
-    sets = [_walks(network, graph.ids[one.anchor], one.steps) for one in plan.conditions]
-    found = set.intersection(*sets) - {graph.ids[row] for row in plan.anchors}
+    sets = [_walks(network, graph.arrays.ids[one.anchor], one.steps) for one in plan.conditions]
+    found = set.intersection(*sets) - {graph.arrays.ids[row] for row in plan.anchors}
     return {one for one in found if _holds(graph, plan.constraint, one)}
 
 
@@ -170,18 +172,18 @@ def test_the_query_proves_the_answers(graph, generated):
 
 
 def test_directions_loops_and_parallel_edges(small):
-    anchor = small.row("p1")
+    anchor = small.arrays.row("p1")
     both = EdgeStep("person", "admires", None, "person")
     out = EdgeStep("person", "wrote", True, "film")
     back = EdgeStep("film", "wrote", False, "person")
 
     def found(*conditions):
-        return [small.ids[row] for row in solve(small, QuestionPlan("one_hop", conditions)).rows]
+        return [small.arrays.ids[row] for row in solve(small, QuestionPlan("one_hop", conditions)).rows]
 
     assert found(WalkCondition(anchor, (both,))) == ["p2"]
     assert found(WalkCondition(anchor, (out,))) == ["f2"]
-    assert found(WalkCondition(small.row("f2"), (back,))) == ["p1"]
-    assert found(WalkCondition(small.row("c1"), (EdgeStep("place", "twinned with", None, "place"),))) == []
+    assert found(WalkCondition(small.arrays.row("f2"), (back,))) == ["p1"]
+    assert found(WalkCondition(small.arrays.row("c1"), (EdgeStep("place", "twinned with", None, "place"),))) == []
     assert found(WalkCondition(anchor, (out, back))) == []
     assert literal_query(small, QuestionPlan("one_hop", (WalkCondition(anchor, (out,)),))) == (
         "MATCH (a1:`person` {id: 'p1'})-[:`wrote`]->(x:`film`) WHERE a1.id <> x.id RETURN DISTINCT x.id"

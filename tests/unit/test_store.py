@@ -33,10 +33,10 @@ USES = {
     "search": lambda graph: [hit.id for hit in graph.search("version0", 5)] == ["a"],
     "where": lambda graph: [hit.id for hit in graph.search("version0", 5, where=["version = 0"])] == ["a"],
     "node": lambda graph: graph.node("a").properties == {"version": 0},
-    "name": lambda graph: graph.row("other") == 0,
+    "name": lambda graph: graph.arrays.row("other") == 0,
     "edges": lambda graph: next(graph.iter_edges()).text == "t",
     "neighbors": lambda graph: graph.neighbors("a", "anything").total == 1,
-    "near": lambda graph: graph.near_names("alphha") == ["alpha"],
+    "near": lambda graph: graph.arrays.near_names("alphha") == ["alpha"],
     "paths": lambda graph: graph.paths("a", "b")[0].edges[0][0].text == "t",
 }
 
@@ -86,7 +86,7 @@ def test_the_schema_counts_types_and_what_edges_join(small, small_records):
     assert schema.node_types == {"film": 2, "person": 3, "place": 3}
     assert schema.edges[Triple("person", "wrote", "film")] == 2
     assert schema.edges[Triple("place", "twinned with", "place")] == 1
-    assert sum(schema.edges.values()) == len(small_records.edges) == small.manifest.edges
+    assert sum(schema.edges.values()) == len(small_records.edges) == small.arrays.manifest.edges
     assert schema.edge_types["admires"] == 2
 
 
@@ -144,8 +144,8 @@ def test_a_lone_surrogate_does_not_make_two_ids_one(scratch):
         graph = Graph.from_records([Node("b\ud800"), Node("b?"), Node("bA"), Node("b\ud801")], [], path=scratch())
     except BadInput:
         return  # to refuse them is as good as to keep them
-    assert len(set(graph.ids)) == 4
-    assert list(graph.ids) == sorted(graph.ids)
+    assert len(set(graph.arrays.ids)) == 4
+    assert list(graph.arrays.ids) == sorted(graph.arrays.ids)
 
 
 # ------------------------------------------------------------------------------------------------------- names to nodes
@@ -161,7 +161,7 @@ def test_a_lone_surrogate_does_not_make_two_ids_one(scratch):
 )  # fmt: skip
 def test_a_node_is_named_by_id_name_or_alias(small, said, meant):
     assert small.node(said).id == meant
-    assert small.ids[small.row(said)] == meant
+    assert small.arrays.ids[small.arrays.row(said)] == meant
 
 
 def test_a_name_of_several_nodes_is_ambiguous(small):
@@ -201,7 +201,7 @@ def test_near_names_are_offered(small):
     with pytest.raises(UnknownNode, match="Ada Holm") as error:
         small.node("Ada Holmes")
     assert "Ada Holm" in error.value.near
-    assert "Night Ferry" in small.near_names("nigth ferrry")
+    assert "Night Ferry" in small.arrays.near_names("nigth ferrry")
 
 
 # -------------------------------------------------------------------------------------------------------------- filters

@@ -47,7 +47,7 @@ def graph():
     ],
 )
 def test_titles_that_stand_in_a_text(graph, text, found):
-    assert [graph.ids[row] for row in TitleFinder(graph)(text)] == list(found)
+    assert [graph.arrays.ids[row] for row in TitleFinder(graph.arrays)(text)] == list(found)
 
 
 class Fixed:
@@ -120,8 +120,8 @@ def test_hybrid_raises_what_the_question_names(fusion, tmp_path):
     assert raised["x"][0] < plain.get("x", (99, None))[0]
     assert raised["x"][1].why.startswith("title in the question; ")
     best = max(hit.score for _, hit in plain.values())
-    rows = np.array([graph.row("x")], np.int32)
-    own = float(graph.searcher("hybrid", fusion=fusion).scores(question.text, rows)[0])
+    rows = np.array([graph.arrays.row("x")], np.int32)
+    own = float(graph.arrays.searcher("hybrid", fusion=fusion).scores(question.text, rows)[0])
     assert raised["x"][1].score == pytest.approx(own + 0.6 * best)
     others = [node for node in raised if node != "x"]
     assert others == [node for node in plain if node != "x"][: len(others)]

@@ -133,7 +133,7 @@ def test_the_manifest_records_the_rules_and_a_query_follows_them(scratch, stem):
         builder.add_node(Node("a", text="running"))
         assert builder.publish().tokenizer == Tokenizer(stem=stem).id
     graph = Graph.open(path)
-    assert graph.tokenizer.stems == stem
+    assert graph.arrays.tokenizer.stems == stem
     assert bool(graph.search("runs", 5)) == stem
     assert graph.search("running", 5)
 

@@ -6,7 +6,7 @@ from orienteer.tools.toolbox import Toolbox
 
 
 def answer(toolbox):
-    return [toolbox.session.graph.ids[row] for row in toolbox.session.answer]
+    return [toolbox.session.graph.arrays.ids[row] for row in toolbox.session.answer]
 
 
 def test_the_order_of_adding_is_the_ranking(toolbox):
@@ -57,7 +57,7 @@ def test_a_wrong_name_does_not_lose_the_right_ones(toolbox):
 def test_the_reason_is_kept_for_the_nodes_that_it_added(toolbox):
     ask(toolbox, "add_to_answer", nodes=["c1"], reasoning="first")
     ask(toolbox, "add_to_answer", nodes=["c1", "c2"], reasoning="second")
-    assert {toolbox.session.graph.ids[row]: why for row, why in toolbox.session.reasons.items()} == {
+    assert {toolbox.session.graph.arrays.ids[row]: why for row, why in toolbox.session.reasons.items()} == {
         "c1": "first",
         "c2": "second",
     }

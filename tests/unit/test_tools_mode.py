@@ -66,8 +66,10 @@ def test_the_mode_of_the_session_is_what_is_not_said(vectors, near):
 )
 def test_a_session_can_have_any_weight_and_reciprocal_places(vectors, near, mode, options):
     near.session.mode = mode
-    rows = vectors.searcher("hybrid", **options).search("yellow pain", 5).rows
-    assert list(ask(near, "search_in_graph", query="yellow pain").nodes) == [vectors.ids[row] for row in rows.tolist()]
+    rows = vectors.arrays.searcher("hybrid", **options).search("yellow pain", 5).rows
+    assert list(ask(near, "search_in_graph", query="yellow pain").nodes) == [
+        vectors.arrays.ids[row] for row in rows.tolist()
+    ]
     found = ask(near, "search_in_neighborhood", node="Malaria", query="yellow pain").nodes
     assert list(found) == [hit.id for hit in vectors.neighbors("Malaria", "yellow pain", mode=mode).hits]
 

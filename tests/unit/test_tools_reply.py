@@ -28,14 +28,14 @@ def test_coverage(match, note):
 
 def test_matches_count_whole_words_and_name_the_missing_rarest_first(graph):
     words = QueryWords(graph, "pain fever zebra")
-    [match] = words.coverages(graph.rows(["c2"]))
+    [match] = words.coverages(graph.arrays.rows(["c2"]))
     assert (match.number, match.of) == (1, 3)
     assert match.missing == ("zebra", "fever")
     assert words.unknown == ("zebra",)
 
 
 def test_matches_come_in_the_order_of_the_rows(graph):
-    rows = graph.rows(["c1", "c2"])[::-1]
+    rows = graph.arrays.rows(["c1", "c2"])[::-1]
     assert [match.is_full for match in QueryWords(graph, "pain fever").coverages(rows)] == [False, True]
 
 
@@ -50,7 +50,7 @@ def test_a_snippet_stands_around_the_rarest_word(make):
 def test_the_state_of_the_answer(graph):
     session = Session(graph)
     assert state(session) == "answer: 0 nodes"
-    session.answer = [graph.row(one) for one in ("c1", "c2", "c3", "d1")]
+    session.answer = [graph.arrays.row(one) for one in ("c1", "c2", "c3", "d1")]
     assert state(session) == "answer: 4 nodes (Aspirin; Ibuprofen; Quinine; ...)"
 
 
@@ -64,7 +64,7 @@ def test_a_reply_ends_with_the_state_and_a_plain_one_does_not(graph):
 @pytest.mark.parametrize("tokens", [100, 300, 1_200])
 def test_a_reply_keeps_to_its_budget_whatever_is_put_in(graph, tokens):
     session = Session(graph, tokens)
-    session.answer = [graph.row(one) for one in ("c1", "c2", "c3")]
+    session.answer = [graph.arrays.row(one) for one in ("c1", "c2", "c3")]
     reply = ReplyLines(session)
     reply.say("x" * 10_000)
     reply.list([0, 1, 2] * 50, [f"row {at} {'y' * 50}" for at in range(150)])

@@ -113,7 +113,7 @@ def test_the_order_is_bm25s(make):
     toolbox = Toolbox.full(
         make([Node(f"n{at:02}", name=f"n{at:02}", text=" ".join(text)) for at, text in enumerate(texts)])
     )
-    terms = [[*toolbox.session.graph.tokenizer.terms(f"n{at:02}"), *text] for at, text in enumerate(texts)]
+    terms = [[*toolbox.session.graph.arrays.tokenizer.terms(f"n{at:02}"), *text] for at, text in enumerate(texts)]
     mean = sum(map(len, terms)) / len(terms)
     scores = {}
     for at, text in enumerate(terms):

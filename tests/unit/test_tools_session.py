@@ -12,7 +12,7 @@ from orienteer.tools.toolbox import Toolbox
 def rows(graph, reference, **filters):
     notes = []
     found = Session(graph).rows(reference, notes, **filters)
-    return [graph.ids[row] for row in found], notes
+    return [graph.arrays.ids[row] for row in found], notes
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_near_names_are_told(graph):
 @pytest.mark.parametrize("reference", ["@", "@x", "@-1", "@1.5", "@²"])
 def test_what_is_no_name_of_a_set_is_read_as_a_node(graph, reference):
     session = Session(graph)
-    session.save(graph.rows(["c1"]))
+    session.save(graph.arrays.rows(["c1"]))
     with pytest.raises(UnknownNode, match="Not in this graph"):
         session.rows(reference, [])
 
@@ -68,7 +68,7 @@ def test_what_is_no_name_of_a_set_is_read_as_a_node(graph, reference):
 @pytest.mark.parametrize("reference", ["@0", "@2", "@" + "9" * 5_000])
 def test_a_set_that_there_is_not(graph, reference):
     session = Session(graph)
-    session.save(graph.rows(["c1"]))
+    session.save(graph.arrays.rows(["c1"]))
     with pytest.raises(BadOption, match="no saved set"):
         session.rows(reference, [])
 
@@ -76,15 +76,15 @@ def test_a_set_that_there_is_not(graph, reference):
 def test_sets_are_numbered_from_one_and_last_skips_empty_ones(graph):
     session = Session(graph)
     assert session.last() is None
-    assert session.save(graph.rows(["c1", "d1"])) == "@1"
-    assert session.save(graph.rows([])) == "@2"
+    assert session.save(graph.arrays.rows(["c1", "d1"])) == "@1"
+    assert session.save(graph.arrays.rows([])) == "@2"
     assert session.last() == "@1"
-    assert session.rows("@1", []).tolist() == graph.rows(["c1", "d1"]).tolist()
+    assert session.rows("@1", []).tolist() == graph.arrays.rows(["c1", "d1"]).tolist()
 
 
 def test_a_session_without_sets_names_none(graph):
     session = Session(graph, saves_sets=False)
-    assert (session.save(graph.rows(["c1"])), session.last(), session.sets) == ("", None, [])
+    assert (session.save(graph.arrays.rows(["c1"])), session.last(), session.sets) == ("", None, [])
 
 
 def test_an_ambiguous_name_without_a_filter_that_decides_lists_its_nodes(make):
@@ -93,16 +93,16 @@ def test_an_ambiguous_name_without_a_filter_that_decides_lists_its_nodes(make):
     )
     with pytest.raises(AmbiguousNode, match=r"\[a\] Same \(X\); \[b\] Same \(Y\)"):
         rows(graph, "Same")
-    mask = graph.mask(["X"])
+    mask = graph.arrays.mask(["X"])
     with pytest.raises(AmbiguousNode):
         rows(graph, "Same", mask=mask)  # neither has such a neighbour
 
 
 def test_the_filter_keeps_candidates_that_have_an_edge_passing_it(graph):
-    found, notes = rows(graph, "Jaundice", kinds=graph.kind_mask(["associates"], None))
+    found, notes = rows(graph, "Jaundice", kinds=graph.arrays.kind_mask(["associates"], None))
     assert found == ["d1"]
     assert notes == ["'Jaundice' is read as d1 (Disease)"]
-    assert rows(graph, "Jaundice", mask=graph.mask(["Disease"]))[0] == ["s1"]
+    assert rows(graph, "Jaundice", mask=graph.arrays.mask(["Disease"]))[0] == ["s1"]
 
 
 def test_types_may_be_written_in_near_forms_aloud(graph):
@@ -115,8 +115,8 @@ def test_types_may_be_written_in_near_forms_aloud(graph):
 
 def test_several_references_give_each_row_once(graph):
     session = Session(graph)
-    session.save(graph.rows(["c1", "d1"]))
-    assert [graph.ids[row] for row in session.all_rows(["d1", "@1", "Aspirin"], [])] == ["c1", "d1"]
+    session.save(graph.arrays.rows(["c1", "d1"]))
+    assert [graph.arrays.ids[row] for row in session.all_rows(["d1", "@1", "Aspirin"], [])] == ["c1", "d1"]
     assert session.all_rows([], []).tolist() == []
 
 

@@ -23,7 +23,7 @@ CARRIED = [
 @pytest.mark.parametrize(("carried", "wanted"), CARRIED)
 def test_a_weight_is_that_of_the_edge(build, carried, wanted):
     graph = build([Node("a", "t", "A"), Node("b", "t", "B")], [Edge("a", "to", "b", **carried)])
-    entries = graph.adjacency.entries(np.array([0], np.int32))
-    assert graph.weights(entries.at).tolist() == pytest.approx([wanted])
+    entries = graph.arrays.adjacency.entries(np.array([0], np.int32))
+    assert graph.arrays.weights(entries.at).tolist() == pytest.approx([wanted])
     rows = carried.get("properties", {}).get("rows")
-    assert graph.weights.rows(entries.at) == ({0: tuple(rows)} if rows else {})
+    assert graph.arrays.weights.rows(entries.at) == ({0: tuple(rows)} if rows else {})

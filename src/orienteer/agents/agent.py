@@ -81,7 +81,7 @@ class Agent:
         return begun.model_copy(
             update={
                 "steps": tuple(talk.steps),
-                "selected": tuple(session.graph.ids[row] for row in session.answer),
+                "selected": tuple(session.graph.arrays.ids[row] for row in session.answer),
                 "answer": answer,
                 "stopped_by": stopped_by,
                 "error": error,

@@ -71,7 +71,7 @@ class Workflow:
         toolbox: Toolbox | None = None,
     ) -> None:
         config = config or WorkflowConfig()
-        graph.searcher(config.mode)  # without vectors it is told before a model is paid
+        graph.arrays.searcher(config.mode)  # without vectors it is told before a model is paid
         check_limits(graph, question)
         self.graph, self.run, self.question = graph, run, question
         self.hits: tuple[Ranked, ...] = ()
@@ -226,15 +226,15 @@ class Workflow:
             "search_in_graph", query=query, k=k, **{name: value for name, value in filters.items() if value}
         )
         name = f"@{len(session.sets)}"
-        if len(session.sets) == before or graph.ids.find(name) is not None:  # a node of that id hides the set
-            return tuple(graph.row(node) for node in observation.nodes)
+        if len(session.sets) == before or graph.arrays.ids.find(name) is not None:  # a node of that id hides the set
+            return tuple(graph.arrays.row(node) for node in observation.nodes)
         return tuple(session.ranked(name, []))
 
     def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return the `k` rows that match the question best, ranked as searches rank here, and their scores."""
         session, query = self.session, self.question.text
         mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
-        return self.graph.rank(rows, query, k, mode=mode)
+        return self.graph.arrays.rank(rows, query, k, mode=mode)
 
     def count(self, tool: str, **arguments: JsonValue) -> CountedObservation:
         """Run a tool and return its observation with the size of its whole result."""
@@ -309,7 +309,7 @@ def check_limits(graph: Graph, question: Question) -> None:
     """
     if question.k > LARGEST_K:
         raise BadOption(f"k is {question.k}: it must be 1 to {LARGEST_K}")
-    graph.mask(question.node_types or None, question.where)
+    graph.arrays.mask(question.node_types or None, question.where)
 
 
 class CountedObservation(NamedTuple):

@@ -48,7 +48,7 @@ class Cypher:
 
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] = Ladybug) -> None:
         self._graph = graph
-        self.engine: Engine = graph.once(("cypher", engine), lambda: engine(graph))
+        self.engine: Engine = graph.arrays.once(("cypher", engine), lambda: engine(graph))
 
     @property
     def names(self) -> NameMap:
@@ -76,7 +76,7 @@ class Cypher:
         if not 0 < seconds <= 3_600:
             raise BadOption(f"seconds is {seconds:g}: it must be above 0, up to 3,600")
         bounds = Bounds(rows=limit, characters=MOST_CHARACTERS, seconds=seconds)
-        with damage_told(self._graph.path, self._graph.manifest.generation):
+        with damage_told(self._graph.path, self._graph.arrays.manifest.generation):
             return self.engine.answer(parse(text, view), dict(parameters or {}), bounds)
 
     def close(self) -> None:

@@ -95,7 +95,7 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
     lengths = np.linalg.norm(array, axis=1)
     if not lengths.all():
         raise BadInput(f"the vector of {node_ids[int(lengths.argmin())]!r} is all zeros: it points nowhere")
-    rows = np.array([graph.row(node_id) for node_id in node_ids])
+    rows = np.array([graph.arrays.row(node_id) for node_id in node_ids])
     order = np.argsort(rows, kind="stable")
     first = np.zeros(len(graph) + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=len(graph)), out=first[1:])
@@ -107,7 +107,7 @@ def give_vectors(graph: Graph, node_ids: Sequence[str], vectors: ArrayLike, *, e
 def _about(graph: Graph, *, embedder: str | None, dimension: int, nodes: int, vectors: int) -> VectorsAbout:
     """Return the facts about vectors before they are written and measured."""
     return VectorsAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         embedder=embedder,
         dimension=dimension,
@@ -149,7 +149,7 @@ class _Texts:
         self.cut = 0
         counts = np.zeros(len(graph), np.int64)
         keys: list[Keys] = []
-        mask = graph.mask(list(node_types) or None)
+        mask = graph.arrays.mask(list(node_types) or None)
         for row in range(len(graph)) if mask is None else np.flatnonzero(mask).tolist():
             text = self._text(row)
             parts = embedder.parts(text)
@@ -172,7 +172,7 @@ class _Texts:
         return self._embedder.parts(text)[place - int(self.first[row])] if self._is_parts else text
 
     def _text(self, row: int) -> str:
-        return embedded_text(self._graph.names[row], self._graph.texts[row])
+        return embedded_text(self._graph.arrays.names[row], self._graph.arrays.texts[row])
 
 
 def _embed_missing(

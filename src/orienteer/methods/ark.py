@@ -104,14 +104,14 @@ class Ark:
         self._graph, self._model, self.config, self._rerank = graph, model, config or ArkConfig(), rerank
         if rerank and self.config.is_plain:
             raise BadOption("a reranker is not the paper's: leave it out, or faithful and tools")
-        graph.searcher(self.config.mode)  # without vectors it is told before a model is paid
+        graph.arrays.searcher(self.config.mode)  # without vectors it is told before a model is paid
         self._toolbox()  # a tool that no package has, too
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Explore in parallel, fuse, cut at k (20 in appendix A.2). An agent that fails costs only its own votes."""
         if self.config.is_plain and (question.node_types or question.where):
             raise BadOption("node_types and where are not the paper's: leave them out, or faithful and tools")
-        self._graph.mask(question.node_types or None, question.where)  # told before a model is paid
+        self._graph.arrays.mask(question.node_types or None, question.where)  # told before a model is paid
         agreement = _Agreement(self.config)
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
             try:
@@ -211,8 +211,8 @@ class Ark:
     ) -> tuple[tuple[Ranked, ...], list[str]]:
         """Filter, cut and fill the fused list as configured; return the hits and notes on what was dropped or added."""
         graph, config, notes = self._graph, self.config, list[str]()
-        mask = graph.mask(question.node_types or None, question.where)
-        rows = [(graph.row(count.id), count.votes) for count in fused]
+        mask = graph.arrays.mask(question.node_types or None, question.where)
+        rows = [(graph.arrays.row(count.id), count.votes) for count in fused]
         chosen = [(row, votes) for row, votes in rows if mask is None or mask[row]]
         if len(chosen) < len(rows):
             dropped = len(rows) - len(chosen)
@@ -221,7 +221,9 @@ class Ark:
         voted = len(chosen)
         if config.fill and voted < question.k:
             taken = {row for row, _ in chosen}
-            more = graph.text_index.search(graph.tokenizer.query(question.text), question.k + voted, mask=mask).rows
+            more = graph.arrays.text_index.search(
+                graph.arrays.tokenizer.query(question.text), question.k + voted, mask=mask
+            ).rows
             chosen += [(row, 0) for row in more.tolist() if row not in taken][: question.k - voted]
             added = len(chosen) - voted
             notes.append(f"{added} hit{'s' * (added != 1)} filled in by plain search")

@@ -106,7 +106,7 @@ class KnowledgeBaseMethod:
     def _hits(self, evidence: Evidence, question: Question) -> tuple[Ranked, ...]:
         graph, answers = self.base.graph, self._spaces.answers(question.node_types, question.where)
         # A community that was made for the question is no node of the graph.
-        rows = [(graph.row(one.item.id), one) for one in evidence.nodes if one.item.id in graph]
+        rows = [(graph.arrays.row(one.item.id), one) for one in evidence.nodes if one.item.id in graph]
         kept = [(row, one) for row, one in rows if answers[row]][: question.k]
         return tuple(present(graph, row, score=one.score, query=question.text, why=one.why) for row, one in kept)
 

@@ -75,11 +75,13 @@ _TOKEN = re.compile(r"[^\s,;?!()\[\]{}<>\"'“”‘’`]+")
 
 def anchor_fault(graph: Graph, row: int) -> str | None:
     """Return why a node's name cannot stand in a question; None where it can."""
-    name = graph.names[row]
+    name = graph.arrays.names[row]
     if len(name) not in _LENGTHS or name != " ".join(name.split()) or _CODE.fullmatch(name):
         return "unwritable"
-    others = {link.row for link in graph.name_index.called(name)} - {row}
-    if len(others) > MOST_SHARING or any(graph.node_types[other] == graph.node_types[row] for other in others):
+    others = {link.row for link in graph.arrays.name_index.called(name)} - {row}
+    if len(others) > MOST_SHARING or any(
+        graph.arrays.node_types[other] == graph.arrays.node_types[row] for other in others
+    ):
         return "ambiguous"
     return None
 
@@ -93,12 +95,12 @@ def node_fault(graph: Graph, row: int, avoid: Collection[int] = ()) -> str | Non
 
 def is_hub(graph: Graph, row: int) -> bool:
     """Tell whether a node has so many edges that everything is near it."""
-    return int(graph.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
+    return int(graph.arrays.adjacency.degree(np.array([row]))[0]) > MOST_EDGES
 
 
 def is_trivial(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
     """Tell whether all nodes of the asked type answer, apart from given nodes."""
-    excluded = sum(graph.type_at(row) == plan.answer_type for row in plan.fixed)
+    excluded = sum(graph.arrays.type_at(row) == plan.answer_type for row in plan.fixed)
     return len(rows) >= graph.schema.node_types[plan.answer_type] - excluded
 
 
@@ -119,14 +121,14 @@ def is_redundant(graph: Graph, plan: QuestionPlan, rows: Rows) -> bool:
 
 def is_leaking(graph: Graph, question: str, gold: Iterable[int]) -> bool:
     """Tell whether a question holds the name or an alias of a node that answers it, as whole words."""
-    folded = f" {' '.join(graph.tokenizer.words(question))} "
+    folded = f" {' '.join(graph.arrays.tokenizer.words(question))} "
     written = f" {' '.join(_WORD.findall(question))} "
     for row in gold:
-        for name in (graph.names[row], *graph.aliases_at(row)):
+        for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row)):
             if len(name) <= _SHORT:
                 is_held = f" {name} " in written
             else:
-                words = " ".join(graph.tokenizer.words(name))
+                words = " ".join(graph.arrays.tokenizer.words(name))
                 is_held = f" {words} " in folded if words else name in question
             if is_held:
                 return True
@@ -164,16 +166,20 @@ def _of_text(graph: Graph, item: QuizItem) -> Iterable[Fault]:
     text = item.question
     if not text.strip() or text != " ".join(text.split()):
         yield Fault("unwritable", "the question is one line of words")
-    own = [row for node in (*item.anchors, *item.nodes, *item.clue_nodes) if (row := graph.ids.find(node)) is not None]
-    names = {name for row in own for name in (graph.names[row], *graph.aliases_at(row))}
-    if (node := _internal(graph, text, names, {graph.ids[row] for row in own})) is not None:
+    own = [
+        row
+        for node in (*item.anchors, *item.nodes, *item.clue_nodes)
+        if (row := graph.arrays.ids.find(node)) is not None
+    ]
+    names = {name for row in own for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))}
+    if (node := _internal(graph, text, names, {graph.arrays.ids[row] for row in own})) is not None:
         yield Fault("internal id", f"{node} is an id: write the name")
     for node in item.anchors:
-        if (row := graph.ids.find(node)) is None or is_leaking(graph, text, (row,)):
+        if (row := graph.arrays.ids.find(node)) is None or is_leaking(graph, text, (row,)):
             continue
-        if not any(name in text for name in (graph.names[row], *graph.aliases_at(row))):
-            yield Fault("unnamed", f"the question does not hold {graph.names[row]!r}, the name of {node}")
-    rows = [row for node in item.nodes if (row := graph.ids.find(node)) is not None]
+        if not any(name in text for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))):
+            yield Fault("unnamed", f"the question does not hold {graph.arrays.names[row]!r}, the name of {node}")
+    rows = [row for node in item.nodes if (row := graph.arrays.ids.find(node)) is not None]
     if is_leaking(graph, text, rows):
         yield Fault("leaking", "the question holds the name or an alias of what answers it")
 
@@ -185,20 +191,22 @@ def _internal(graph: Graph, text: str, names: Collection[str], own: Collection[s
     for token in _TOKEN.findall(text):
         word = str(token).rstrip(".:")
         # Short numbers are words of a question, also where they happen to be the id of some node.
-        if word in own or (not word.isdigit() and graph.ids.find(word) is not None and not _is_name(graph, word)):
+        if word in own or (
+            not word.isdigit() and graph.arrays.ids.find(word) is not None and not _is_name(graph, word)
+        ):
             return word
     return None
 
 
 def _is_name(graph: Graph, word: str) -> bool:
     """Tell whether a word is also a name: ids are found by name too, as identifiers."""
-    return any(link.kind is not NameKind.IDENTIFIER for link in graph.name_index.called(word))
+    return any(link.kind is not NameKind.IDENTIFIER for link in graph.arrays.name_index.called(word))
 
 
 def _of_clues(graph: Graph, item: QuizItem, avoid: Collection[str]) -> Iterable[Fault]:
     clues = set(item.clue_nodes)
     for node in (*item.clue_nodes, *item.anchors, *item.nodes):
-        if graph.ids.find(node) is None:
+        if graph.arrays.ids.find(node) is None:
             yield Fault("unknown clue", f"{node} is no node of this graph")
             return
     if lacking := [node for node in (*item.anchors, *item.nodes) if node not in clues]:

@@ -52,7 +52,7 @@ def fitting(
 
     No phrase has a word of an anchor's name or of the answer's type: the question holds those already.
     """
-    used = {term for anchor in anchors for term in graph.tokenizer.terms(graph.names[anchor])}
+    used = {term for anchor in anchors for term in graph.arrays.tokenizer.terms(graph.arrays.names[anchor])}
     prefers_property = chance.random() < _PROPERTY_CHANCE
     for row in chance.permutation(candidates)[:_SEEDS].tolist():
         ways = [_properties(graph, row, chance), _phrases(graph, row, used, chance)]
@@ -64,18 +64,24 @@ def fitting(
 
 def _phrases(graph: Graph, row: int, used: set[str], chance: np.random.Generator) -> Iterator[Constraint]:
     """Yield phrases of a node's text without words of its name, in chance order, phrases of several words first."""
-    label = graph.schema.label(graph.type_at(row))
+    label = graph.schema.label(graph.arrays.type_at(row))
     own = (
         used
-        | set(graph.tokenizer.terms(label))
-        | {term for name in (graph.names[row], *graph.aliases_at(row)) for term in graph.tokenizer.terms(name)}
+        | set(graph.arrays.tokenizer.terms(label))
+        | {
+            term
+            for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row))
+            for term in graph.arrays.tokenizer.terms(name)
+        }
     )
-    runs = list(dict.fromkeys(_runs(graph.texts[row][:_TEXT])))
+    runs = list(dict.fromkeys(_runs(graph.arrays.texts[row][:_TEXT])))
     order = chance.permutation(len(runs)).tolist()
     tries = 0
     for run in sorted((runs[at] for at in order), key=lambda run: len(run) == 1):
-        terms = tuple(dict.fromkeys(term for word in run if word not in _INNER for term in graph.tokenizer.terms(word)))
-        if not own.isdisjoint(terms) or not _tells(graph, run, int(graph.node_types[row])):
+        terms = tuple(
+            dict.fromkeys(term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word))
+        )
+        if not own.isdisjoint(terms) or not _tells(graph, run, int(graph.arrays.node_types[row])):
             continue
         yield Constraint(" ".join(run), terms)
         tries += 1
@@ -103,19 +109,22 @@ def _has_meaning(word: str) -> bool:
 def _tells(graph: Graph, run: tuple[str, ...], node_type: int) -> bool:
     """Tell whether each word of meaning stands in several nodes, but in few of all nodes and few of the type."""
     most = max(_FEWEST, int((_SHARE if len(run) > 1 else _SHARE_ALONE) * len(graph)))
-    most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[graph.types.nodes[node_type]]
-    for term in (term for word in run if word not in _INNER for term in graph.tokenizer.terms(word)):
-        posting = graph.text_index.posting(term)
+    most_of_type = _SHARE_OF_TYPE * graph.schema.node_types[graph.arrays.types.nodes[node_type]]
+    for term in (term for word in run if word not in _INNER for term in graph.arrays.tokenizer.terms(word)):
+        posting = graph.arrays.text_index.posting(term)
         if posting is None or not 2 <= posting.nodes <= most:
             return False
-        if np.count_nonzero(graph.node_types[graph.text_index.rows_of(posting)] == node_type) > most_of_type:
+        if (
+            np.count_nonzero(graph.arrays.node_types[graph.arrays.text_index.rows_of(posting)] == node_type)
+            > most_of_type
+        ):
             return False
     return True
 
 
 def _properties(graph: Graph, row: int, chance: np.random.Generator) -> Iterator[Constraint]:
     """Yield the values of a node's properties that a person would ask for, in chance order."""
-    values = sorted(graph.properties.of(row).items())
+    values = sorted(graph.arrays.properties.of(row).items())
     for at in chance.permutation(len(values)).tolist():
         name, value = values[at]
         if not _is_plain(name, value):
@@ -129,7 +138,7 @@ def _properties(graph: Graph, row: int, chance: np.random.Generator) -> Iterator
 def _is_one_value(graph: Graph, constraint: Constraint, rows: Rows) -> bool:
     """Tell whether a constraint compares single values: in a mixed column some nodes may have a list."""
     name = constraint.property
-    return name is None or not any(isinstance(graph.properties.of(row)[name], list) for row in rows.tolist())
+    return name is None or not any(isinstance(graph.arrays.properties.of(row)[name], list) for row in rows.tolist())
 
 
 def _is_plain(name: str, value: JsonValue) -> bool:

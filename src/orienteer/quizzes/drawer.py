@@ -72,7 +72,7 @@ class Drawer:
         self._graph, self._chance = graph, chance
         self._avoid = frozenset(avoid)
         self._steps = Steps(graph)
-        self._types = [of_type(graph, name) for name in graph.types.nodes]
+        self._types = [of_type(graph, name) for name in graph.arrays.types.nodes]
         self._types = [rows for rows in self._types if len(rows)]
         self._named = _by_start(self._steps.named)
         self._unnamed = _by_start(self._steps.unnamed)
@@ -137,10 +137,10 @@ class Drawer:
 
     def _onward(self, rows: Rows, *, is_named: bool) -> Iterator[EdgeStep]:
         """Yield the steps that the schema knows from these nodes, in chance order; none where they have many edges."""
-        if int(self._graph.adjacency.degree(rows).sum()) > _MOST_ENDS:
+        if int(self._graph.arrays.adjacency.degree(rows).sum()) > _MOST_ENDS:
             return
         steps_by_start = self._named if is_named else self._unnamed
-        steps = steps_by_start.get(self._graph.type_at(int(rows[0])), ())
+        steps = steps_by_start.get(self._graph.arrays.type_at(int(rows[0])), ())
         for at in self._chance.permutation(len(steps)).tolist():
             yield steps[at]
 
@@ -164,7 +164,7 @@ class Drawer:
         some = reached[:_MOST_BETWEEN]
         alike = take(self._graph, some, step.turned)[:_MOST_BETWEEN]
         sources = self._steps.table(step.turned).rows
-        beside = np.intersect1d(self._graph.adjacency.around(some), sources) if len(some) else sources
+        beside = np.intersect1d(self._graph.arrays.adjacency.around(some), sources) if len(some) else sources
         ways = (take(self._graph, alike, step), beside, sources)
         misses = (np.setdiff1d(way, [*reached, start]).astype(np.int32) for way in ways)
         return next((rows for rows in misses if len(rows)), np.array([], np.int32))

@@ -60,21 +60,21 @@ def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
         lists: list[Iterable[object]] = [example.gold.nodes]
         lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
         for ids in lists:
-            nodes.update(node for node in ids if isinstance(node, str) and graph.ids.find(node) is not None)
+            nodes.update(node for node in ids if isinstance(node, str) and graph.arrays.ids.find(node) is not None)
         for text in (example.question.text, *example.gold.answers):
-            nodes.update(graph.ids[row] for row in _named_in(graph, text))
+            nodes.update(graph.arrays.ids[row] for row in _named_in(graph, text))
     return frozenset(nodes)
 
 
 def _named_in(graph: Graph, text: str) -> set[int]:
     """Return the rows of all nodes whose names or aliases a text holds, no word in two names."""
-    words = graph.tokenizer.words(text)
+    words = graph.arrays.tokenizer.words(text)
     written = set(text.replace(",", " ").replace("?", " ").split())
 
     def named(begin: int, end: int) -> set[int]:
         name = words[begin:end]
         if len(name) == 1 and len(name[0]) <= _SHORT and name[0] in written:
             return set()
-        return {link.row for link in graph.name_index.called(" ".join(name))}
+        return {link.row for link in graph.arrays.name_index.called(" ".join(name))}
 
     return {row for span in longest_names(len(words), _LONGEST, named) for row in span.rows}

@@ -96,10 +96,10 @@ def holding(graph: Graph, constraint: Constraint, rows: Rows) -> Rows:
     """
     if constraint.property is not None:
         condition = PropertyCondition(constraint.property, "=", constraint.phrase)
-        return rows[graph.properties.mask((condition,))[rows]]
+        return rows[graph.arrays.properties.mask((condition,))[rows]]
     for term in constraint.terms:
-        posting = graph.text_index.posting(term)
-        rows = graph.text_index.having(posting, rows) if posting is not None else rows[:0]
+        posting = graph.arrays.text_index.posting(term)
+        rows = graph.arrays.text_index.having(posting, rows) if posting is not None else rows[:0]
     return rows
 
 
@@ -127,20 +127,20 @@ def ends(graph: Graph, condition: WalkCondition) -> Rows:
 
 def take(graph: Graph, rows: Rows, step: EdgeStep) -> Rows:
     """Return the rows that a step leads to from some rows, ascending, loops left out."""
-    entries = graph.adjacency.entries(rows, kinds(graph, step))
-    is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
+    entries = graph.arrays.adjacency.entries(rows, kinds(graph, step))
+    is_right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(step.end)
     return distinct(np.asarray(entries.neighbor[is_right]))
 
 
 def kinds(graph: Graph, step: EdgeStep) -> KindMask | None:
     """Mark the kinds of edge that a step may take; None where it may take any."""
     direction: Direction | None = None if step.is_forward is None else "out" if step.is_forward else "in"
-    return graph.kind_mask(None if step.edge_type is None else [step.edge_type], direction)
+    return graph.arrays.kind_mask(None if step.edge_type is None else [step.edge_type], direction)
 
 
 def of_type(graph: Graph, node_type: str) -> Rows:
     """Return the rows of a node type, ascending."""
-    return np.flatnonzero(graph.node_types == graph.types.nodes.index(node_type)).astype(np.int32)
+    return np.flatnonzero(graph.arrays.node_types == graph.arrays.types.nodes.index(node_type)).astype(np.int32)
 
 
 def first_of_runs(owner: Rows, neighbor: Rows) -> NDArray[np.bool_]:
@@ -195,8 +195,8 @@ def _walks(graph: Graph, condition: WalkCondition, banned: Sequence[int]) -> Wal
 
 def _edges(graph: Graph, rows: Rows, step: EdgeStep, banned: Sequence[int]) -> tuple[Rows, Rows]:
     """Return the edges of a step from some rows as two aligned arrays, owner and neighbour, parallel edges once."""
-    entries = graph.adjacency.entries(rows, kinds(graph, step))
-    is_right = graph.node_types[entries.neighbor] == graph.types.nodes.index(step.end)
+    entries = graph.arrays.adjacency.entries(rows, kinds(graph, step))
+    is_right = graph.arrays.node_types[entries.neighbor] == graph.arrays.types.nodes.index(step.end)
     is_right &= is_other(entries.neighbor, banned)
     owner, neighbor = entries.owner[is_right], entries.neighbor[is_right]
     is_first = first_of_runs(owner, neighbor)

@@ -89,15 +89,15 @@ def fault_of(graph: Graph, question: GeneratedQuestion, text: str) -> str | None
     """Return why a paraphrase cannot stand for a question; None where it can."""
     if not text or len(text) > _LONGEST or "\n" in text:
         return "no single line of text"
-    folded = f" {' '.join(graph.tokenizer.words(text))} "
+    folded = f" {' '.join(graph.arrays.tokenizer.words(text))} "
     for anchor in question.anchors:
-        name = graph.names[graph.row(anchor)]
-        words = " ".join(graph.tokenizer.words(name))
+        name = graph.arrays.names[graph.arrays.row(anchor)]
+        words = " ".join(graph.arrays.tokenizer.words(name))
         if (f" {words} " if words else name) not in (folded if words else text):
             return "an anchor's name is lost"
     phrase = str(question.constraint["phrase"]) if question.constraint else ""
-    if not set(graph.tokenizer.terms(phrase)) <= set(graph.tokenizer.terms(text)):
+    if not set(graph.arrays.tokenizer.terms(phrase)) <= set(graph.arrays.tokenizer.terms(text)):
         return "the words of the constraint are lost"
-    if is_leaking(graph, text, (graph.row(node) for node in question.nodes)):
+    if is_leaking(graph, text, (graph.arrays.row(node) for node in question.nodes)):
         return "an answer is named"
     return None

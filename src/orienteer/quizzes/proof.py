@@ -63,10 +63,12 @@ class Proof(NamedTuple):
             return (str(self.number > 0),)
         if answer_type == "number":
             return (str(self.number) if isinstance(self.number, int) else f"{self.number:.12g}",)
-        rows = [graph.row(node) for node in self.nodes]
+        rows = [graph.arrays.row(node) for node in self.nodes]
         if answer_type == "entity":
-            return tuple(dict.fromkeys(name for row in rows for name in (graph.names[row], *graph.aliases_at(row))))
-        return tuple(dict.fromkeys(graph.names[row] for row in rows))
+            return tuple(
+                dict.fromkeys(name for row in rows for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row)))
+            )
+        return tuple(dict.fromkeys(graph.arrays.names[row] for row in rows))
 
 
 def prove(graph: Graph, answer_type: AnswerType, query: str, parameters: Mapping[str, JsonValue]) -> Proof | Fault:
@@ -114,7 +116,7 @@ def _of_nodes(graph: Graph, answer_type: AnswerType, row: tuple[JsonValue, ...])
     number, ids = (row[0], row[1]) if len(row) == 2 else (None, None)
     if isinstance(number, bool) or not isinstance(number, int) or not isinstance(ids, list):
         return Fault("unproved", f"the gold query must give a count and a list of ids: let it end in {form}")
-    nodes = tuple(sorted({node for node in ids if isinstance(node, str) and graph.ids.find(node) is not None}))
+    nodes = tuple(sorted({node for node in ids if isinstance(node, str) and graph.arrays.ids.find(node) is not None}))
     if len(nodes) != len(ids) or len(nodes) != number:
         return Fault("unproved", f"the count is {number} and {len(nodes)} of the {len(ids)} are ids of nodes: {form}")
     if answer_type == "entity" and number != 1:
@@ -151,8 +153,8 @@ def gold_query(graph: Graph, plan: QuestionPlan, answer_type: AnswerType) -> Gol
     Where a node is described instead of named, the query also says that no other node fits the description: were there
     two, nothing would answer.
     """
-    parameters = {f"node{number}": graph.ids[row] for number, row in enumerate(plan.named, 1)}
-    fixed = [_Node(f"${name}", graph.type_at(row)) for name, row in zip(parameters, plan.named, strict=True)]
+    parameters = {f"node{number}": graph.arrays.ids[row] for number, row in enumerate(plan.named, 1)}
+    fixed = [_Node(f"${name}", graph.arrays.type_at(row)) for name, row in zip(parameters, plan.named, strict=True)]
     if plan.first is None:
         paths, apart = _paths(plan, "x", fixed, fixed)
     else:
@@ -176,7 +178,7 @@ def literal_query(graph: Graph, plan: QuestionPlan) -> str:
     paths, apart = list[str](), list[str]()
     for number, condition in enumerate(plan.conditions, 1):
         names = [f"a{number}", *(f"m{number}_{hop}" for hop in range(1, len(condition.steps))), "x"]
-        anchor = f"{{id: {_text(graph.ids[condition.anchor])}}}"
+        anchor = f"{{id: {_text(graph.arrays.ids[condition.anchor])}}}"
         paths.append(_path(f"({names[0]}:{_escaped(condition.steps[0].start)} {anchor})", names[1:], condition.steps))
         apart += [f"{name}.id <> {other}.id" for at, name in enumerate(names) for other in names[at + 1 :]]
     if plan.constraint is not None and plan.constraint.property is not None:

@@ -186,12 +186,12 @@ class QuestionWriter:
         """Return an anchor's name as a slot holds it, or its description."""
         if row in described:
             return _SlotText(described[row], described[row], is_described=True)
-        return _SlotText(_quoted(self.graph.names[row]), self._named(row))
+        return _SlotText(_quoted(self.graph.arrays.names[row]), self._named(row))
 
     def _named(self, row: int) -> str:
         """Return a node's name as a question holds it, with its type where other nodes share the name."""
-        name, noun = _quoted(self.graph.names[row]), self._noun(self.graph.type_at(row))
-        shares = any(other != row for other in self.graph.candidates(self.graph.names[row]))
+        name, noun = _quoted(self.graph.arrays.names[row]), self._noun(self.graph.arrays.type_at(row))
+        shares = any(other != row for other in self.graph.arrays.candidates(self.graph.arrays.names[row]))
         return f"the {noun} {name}" if shares else name
 
     def _constraint(self, constraint: Constraint) -> str:

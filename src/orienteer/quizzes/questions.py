@@ -76,7 +76,11 @@ def generate_questions(
     """
     check_numbers(count, random_seed)
     names = [pattern_of(name).name for name in dict.fromkeys(patterns)] or list(PATTERNS)
-    types = {graph.types.nodes[number] for number in graph.types.node_numbers(answer_types)} if answer_types else None
+    types = (
+        {graph.arrays.types.nodes[number] for number in graph.arrays.types.node_numbers(answer_types)}
+        if answer_types
+        else None
+    )
     return generate(names, count, _QuestionMaker(graph, random_seed, types).attempt, progress=progress)
 
 
@@ -157,15 +161,15 @@ class _QuestionMaker:
         return GeneratedQuestion(
             id=f"{plan.pattern}-{self._random_seed}-{number:04}",
             question=question,
-            nodes=tuple(graph.ids[row] for row in gold),
-            answers=tuple(dict.fromkeys(graph.names[row] or graph.ids[row] for row in gold)),
+            nodes=tuple(graph.arrays.ids[row] for row in gold),
+            answers=tuple(dict.fromkeys(graph.arrays.names[row] or graph.arrays.ids[row] for row in gold)),
             answer_type="entity" if len(gold) == 1 else "set",
             node_type=plan.answer_type,
             pattern=plan.pattern,
             difficulty=difficulty(plan, len(gold)),
             hops=max(PATTERNS[plan.pattern].hops),
             anchor_count=len(plan.anchors),
-            anchors=tuple(graph.ids[row] for row in plan.anchors),
+            anchors=tuple(graph.arrays.ids[row] for row in plan.anchors),
             edge_types=plan.edge_types,
             gold_query=literal_query(graph, plan),
             constraint=None if plan.constraint is None else _json_of(plan.constraint),

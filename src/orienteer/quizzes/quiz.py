@@ -72,7 +72,7 @@ class _QuizMaker:
         self._avoid = frozenset(avoid)
         self._sha256 = graph_hash(graph)
         chance = np.random.default_rng(random_seed)
-        rows = {row for node in self._avoid if (row := graph.ids.find(node)) is not None}
+        rows = {row for node in self._avoid if (row := graph.arrays.ids.find(node)) is not None}
         self._drawer = Drawer(graph, chance, rows)
         self._question_writer = QuestionWriter(graph, chance)
         self._ledger = Ledger()
@@ -113,7 +113,7 @@ class _QuizMaker:
 
     def _item(self, cell: Cell, plan: QuestionPlan, solution: Solution, question: str, number: int) -> QuizItem:
         graph, rows = self._graph, solution.rows.tolist()
-        nodes = tuple(graph.ids[row] for row in rows) if cell.answer_type in ("entity", "set") else ()
+        nodes = tuple(graph.arrays.ids[row] for row in rows) if cell.answer_type in ("entity", "set") else ()
         query = gold_query(graph, plan, cell.answer_type)
         return QuizItem(
             id=f"quiz-{self._random_seed}-{number:04}",
@@ -124,9 +124,9 @@ class _QuizMaker:
             pattern=cell.pattern,
             difficulty=cell.difficulty,
             hops=plan.hops,
-            anchors=tuple(graph.ids[row] for row in plan.named),
+            anchors=tuple(graph.arrays.ids[row] for row in plan.named),
             edge_types=plan.edge_types,
-            clue_nodes=tuple(graph.ids[row] for row in _clues(graph, plan, solution)),
+            clue_nodes=tuple(graph.arrays.ids[row] for row in _clues(graph, plan, solution)),
             gold_query=query.text,
             gold_parameters=query.parameters,
             random_seed=self._random_seed,

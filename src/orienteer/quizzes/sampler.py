@@ -145,13 +145,14 @@ class Sampler:
     def _steps_to(self, answer: int) -> list[EdgeStep]:
         """Return the steps that end in a node, the least used first, ties by chance."""
         graph = self.graph
-        entries = graph.adjacency.entries(np.array([answer], np.int32))
+        entries = graph.arrays.adjacency.entries(np.array([answer], np.int32))
         codes = np.unique(
-            (entries.kind.astype(np.int64) >> 1) * len(graph.types.nodes) + graph.node_types[entries.neighbor]
+            (entries.kind.astype(np.int64) >> 1) * len(graph.arrays.types.nodes)
+            + graph.arrays.node_types[entries.neighbor]
         )
-        pairs = (divmod(code, len(graph.types.nodes)) for code in codes.tolist())
-        types = {(graph.types.edges[edge], graph.types.nodes[node]) for edge, node in pairs}
-        end = graph.type_at(answer)
+        pairs = (divmod(code, len(graph.arrays.types.nodes)) for code in codes.tolist())
+        types = {(graph.arrays.types.edges[edge], graph.arrays.types.nodes[node]) for edge, node in pairs}
+        end = graph.arrays.type_at(answer)
         steps = [step for step in self.steps.named if step.end == end and (step.edge_type, step.start) in types]
         order = self.chance.permutation(len(steps)).tolist()
         return sorted((steps[at] for at in order), key=lambda step: self._uses[step])

@@ -43,7 +43,7 @@ class Steps:
     def named(self) -> tuple[EdgeStep, ...]:
         """Return the steps along edges of one type, sorted by their names."""
         steps = set[EdgeStep]()
-        silent = UNASKED if self._graph.is_made_of_documents else ()
+        silent = UNASKED if self._graph.arrays.is_made_of_documents else ()
         schema = self._graph.schema
         for triple in schema.edges:
             if triple.type in silent:
@@ -64,14 +64,14 @@ class Steps:
         return tuple(sorted(both, key=_key))
 
     def _table(self, step: EdgeStep) -> StepTable:
-        graph, adjacency = self._graph, self._graph.adjacency
+        graph, adjacency = self._graph, self._graph.arrays.adjacency
         mask = kinds(graph, step)
         at = np.arange(len(adjacency.kind)) if mask is None else np.flatnonzero(mask[adjacency.kind])
         neighbor = adjacency.neighbor[at]
-        is_right = graph.node_types[neighbor] == graph.types.nodes.index(step.end)
+        is_right = graph.arrays.node_types[neighbor] == graph.arrays.types.nodes.index(step.end)
         at, neighbor = at[is_right], neighbor[is_right]
         owner = (np.searchsorted(adjacency.indptr, at, side="right") - 1).astype(np.int32)
-        keep = (graph.node_types[owner] == graph.types.nodes.index(step.start)) & (owner != neighbor)
+        keep = (graph.arrays.node_types[owner] == graph.arrays.types.nodes.index(step.start)) & (owner != neighbor)
         owner, neighbor = owner[keep], neighbor[keep]
         rows, counts = np.unique(owner[first_of_runs(owner, neighbor)], return_counts=True)
         return StepTable(rows, counts)

@@ -94,12 +94,12 @@ class NameAnalyzer:
         has_passages = any(name in PASSAGES for name in types)
         # Titles of passages are words like any other unless they are written as names; a person's nodes are told by
         # their names however they are written.
-        self._titles = TitleFinder(graph, lower=not has_passages)
+        self._titles = TitleFinder(graph.arrays, lower=not has_passages)
         case = CaseCounts()
         case.settle()
         self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
-        self._edge_types = {name: self._spelled(name) for name in graph.types.edges if name not in _STRUCTURAL}
+        self._edge_types = {name: self._spelled(name) for name in graph.arrays.types.edges if name not in _STRUCTURAL}
         self._known: Memo[str, Query] = Memo(self._analyzed)
 
     def analyze(self, text: str, run: Run) -> Query:
@@ -161,7 +161,7 @@ class NameAnalyzer:
         return tuple(dict.fromkeys(stems for way in ways if (stems := tuple(self._stems(way.replace("_", " "))))))
 
     def _stems(self, text: str) -> list[str]:
-        return self._graph.tokenizer.terms(text)
+        return self._graph.arrays.tokenizer.terms(text)
 
 
 class ModelAnalyzer:

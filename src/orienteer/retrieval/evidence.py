@@ -201,4 +201,4 @@ def _walk(path: EdgePath) -> Iterator[str]:
 
 
 def _name(graph: Graph, node_id: str) -> str:
-    return single_spaced(graph.names[graph.row(node_id)])
+    return single_spaced(graph.arrays.names[graph.arrays.row(node_id)])

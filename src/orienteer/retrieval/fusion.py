@@ -33,7 +33,7 @@ def titled_spaces(graph: Graph, mode: Mode, titles: float) -> Spaces:
     """Return a graph's spaces; where it has passages, what a query names gets a bonus, a share of the best score."""
     spaces = Spaces(graph, mode)
     if titles and spaces.has_passages:
-        spaces.searcher = TitleBonus(spaces.searcher, TitleFinder(graph), titles)
+        spaces.searcher = TitleBonus(spaces.searcher, TitleFinder(graph.arrays), titles)
     return spaces
 
 

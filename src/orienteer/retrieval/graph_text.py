@@ -24,8 +24,12 @@ _MOST_NAMED = 30  # node types in one line
 
 def title(graph: Graph, row: int) -> str:
     """Return a node as every reply shows it: `[id] name (Type)`, an id that is the name only once."""
-    node_id, name = graph.ids[row], one_line(graph.names[row])
-    return f"[{node_id}] {name} ({graph.type_at(row)})" if name != node_id else f"[{node_id}] ({graph.type_at(row)})"
+    node_id, name = graph.arrays.ids[row], one_line(graph.arrays.names[row])
+    return (
+        f"[{node_id}] {name} ({graph.arrays.type_at(row)})"
+        if name != node_id
+        else f"[{node_id}] ({graph.arrays.type_at(row)})"
+    )
 
 
 def hit_title(hit: Ranked) -> str:
@@ -110,30 +114,30 @@ def schema_lines(graph: Graph) -> list[str]:
         lines.append(f"{triple_line(graph, triple, label)}{code} {schema.edges[triple]}")
     if len(triples) > MOST_TRIPLES:
         lines.append(f"{len(triples) - MOST_TRIPLES} rarer ones")
-    if graph.manifest.properties:
-        lines.append("properties: " + ", ".join(graph.manifest.properties[:_MOST_PROPERTIES]))
+    if graph.arrays.manifest.properties:
+        lines.append("properties: " + ", ".join(graph.arrays.manifest.properties[:_MOST_PROPERTIES]))
     return lines
 
 
 def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:
     """Return a hit with the part of its text that shows best why it fits a query."""
-    index = graph.text_index
-    weights = {term: posting.idf for term in graph.tokenizer.query(query) if (posting := index.posting(term))}
+    index = graph.arrays.text_index
+    weights = {term: posting.idf for term in graph.arrays.tokenizer.query(query) if (posting := index.posting(term))}
     return Ranked(
-        id=graph.ids[row],
-        type=graph.type_at(row),
-        name=graph.names[row],
+        id=graph.arrays.ids[row],
+        type=graph.arrays.type_at(row),
+        name=graph.arrays.names[row],
         score=score,
         votes=votes,
         why=why,
-        text=snippet(graph.texts[row], weights, graph.tokenizer.terms_of),
+        text=snippet(graph.arrays.texts[row], weights, graph.arrays.tokenizer.terms_of),
         source=source_of(graph, row),
     )
 
 
 def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
     """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
-    mask = graph.mask(question.node_types or None, question.where)
+    mask = graph.arrays.mask(question.node_types or None, question.where)
     rows = [row for row in reasons if mask is None or mask[row]][: question.k]
     return tuple(
         present(graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
@@ -143,9 +147,9 @@ def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) ->
 
 def source_of(graph: Graph, row: int) -> Source | None:
     """Return where in a person's files a chunk, a table or a document comes from; None in a graph of another kind."""
-    if not graph.is_made_of_documents:
+    if not graph.arrays.is_made_of_documents:
         return None
-    properties = graph.properties.of(row)
+    properties = graph.arrays.properties.of(row)
     file, page, heading = properties.get("file"), properties.get("page"), properties.get("heading")
     first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
     rows = None

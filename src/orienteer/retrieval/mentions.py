@@ -72,25 +72,29 @@ def called(graph: Graph, name: str) -> list[int]:
 
     Case never counts; punctuation counts only where some name is spelled just so.
     """
-    by_id = graph.ids.find(name)
-    nodes = sorted(graph.name_index.called(name), key=lambda node: (node.kind, node.row))
+    by_id = graph.arrays.ids.find(name)
+    nodes = sorted(graph.arrays.name_index.called(name), key=lambda node: (node.kind, node.row))
     same = set(spelled(graph, name))
     rows = [node.row for node in nodes if node.kind is NameKind.IDENTIFIER or node.row in same]
     rows = rows or [node.row for node in nodes]
-    rows.sort(key=lambda row: graph.names[row] != name)  # stable: of two that differ in case, the one as it is written
+    rows.sort(
+        key=lambda row: graph.arrays.names[row] != name
+    )  # stable: of two that differ in case, the one as it is written
     return list(dict.fromkeys(rows if by_id is None else [by_id, *rows]))
 
 
 def spelled(graph: Graph, name: str) -> list[int]:
     """Return the rows with a name or alias that differs from this one in case alone."""
     folded = name.casefold()
-    rows = [node.row for node in graph.name_index.called(name)]
-    return [row for row in rows if folded in map(str.casefold, (graph.names[row], *graph.aliases_at(row)))]
+    rows = [node.row for node in graph.arrays.name_index.called(name)]
+    return [
+        row for row in rows if folded in map(str.casefold, (graph.arrays.names[row], *graph.arrays.aliases_at(row)))
+    ]
 
 
 def near_name(graph: Graph, name: str, likeness: float = 0.0) -> str | None:
     """Return the name of a node that is spelled most like this one; None where none is as alike as `likeness`."""
-    near = graph.near_names(name, most=1)
+    near = graph.arrays.near_names(name, most=1)
     return near[0] if near and letter_likeness(name, near[0]) >= likeness else None
 
 
@@ -139,10 +143,10 @@ class TypeLinker:
     """Links mentions to the node types of one graph, by the stems of their words."""
 
     def __init__(self, graph: Graph) -> None:
-        self._tokenizer, self._count = graph.tokenizer, len(graph.types.nodes)
+        self._tokenizer, self._count = graph.arrays.tokenizer, len(graph.arrays.types.nodes)
         self._numbers: dict[Phrase, list[int]] = {}
-        for number, name in enumerate(graph.types.nodes):
-            for phrase in type_phrases(name, graph.schema, graph.tokenizer):
+        for number, name in enumerate(graph.arrays.types.nodes):
+            for phrase in type_phrases(name, graph.schema, graph.arrays.tokenizer):
                 self._numbers.setdefault(tuple(map(self._tokenizer.stem, phrase)), []).append(number)
 
     def link(self, mention: str) -> Mask | None:
@@ -194,7 +198,7 @@ def named_in(graph: Graph, rows: Iterable[int], answer: str) -> list[int]:
     folded = bare.casefold()
     by_name: dict[str, list[int]] = {}
     for row in dict.fromkeys(rows):
-        name = single_spaced(graph.names[row])
+        name = single_spaced(graph.arrays.names[row])
         if any(map(str.isalpha, name)) and name.casefold() in folded:
             by_name.setdefault(name.casefold() if len(name) > _SHORT else name, []).append(row)
     places: list[tuple[int, int]] = []
@@ -269,7 +273,7 @@ class AnswerLinker:
         folded = text.casefold()
         places: list[tuple[int, int, int]] = []
         for row in shown:
-            name = self._graph.names[row].casefold()
+            name = self._graph.arrays.names[row].casefold()
             if len(name) < _SHORTEST or name not in folded or _VALUE.fullmatch(name):
                 continue  # told at once: of most names no pattern need be made
             if match := next(occurrences(name, folded), None):

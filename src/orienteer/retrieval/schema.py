@@ -64,7 +64,7 @@ class Wording:
     def __init__(self, graph: Graph, view: View | None) -> None:
         self.graph, self.view = graph, view
         self.schema = graph.schema if view is None else viewed_schema(graph.schema, view)
-        self._identifiers = None if view is None else identifiers(graph, view)
+        self._identifiers = None if view is None else identifiers(graph.arrays, view)
 
     @property
     def scope(self) -> str:
@@ -90,7 +90,7 @@ class Wording:
 
     def identifier(self, row: int) -> str:
         """Return the `id` of a node."""
-        return self.graph.ids[row] if self._identifiers is None else self._identifiers.of(row)
+        return self.graph.arrays.ids[row] if self._identifiers is None else self._identifiers.of(row)
 
     def node(self, variable: str, name: str, conditions: str = "") -> str:
         """Return the pattern for a node of a type."""
@@ -124,7 +124,7 @@ def examples(graph: Graph, view: View | None) -> list[str]:
         + _code(
             f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS toLower($word) "
             "RETURN n.id AS id, n.name AS name ORDER BY name LIMIT 5",
-            {"word": _word(graph.names[row])},
+            {"word": _word(graph.arrays.names[row])},
         ),
     ]
     if second is not None:
@@ -159,7 +159,7 @@ def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, i
         rows = _sources(graph, first)
         if len(rows):
             row = _quick(graph, rows)
-            reached = graph.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
+            reached = graph.arrays.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
             return first, _next(graph, triples, first, np.unique(reached[reached != row])), row
     return None
 
@@ -172,7 +172,7 @@ def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) ->
             near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)
             if triple == first or near != first.target:
                 continue
-            entries = graph.entries(rows, [far], [triple.type], direction)
+            entries = graph.arrays.entries(rows, [far], [triple.type], direction)
             if (entries.neighbor != entries.owner).any():
                 return triple, direction
     return None
@@ -180,14 +180,16 @@ def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) ->
 
 def _sources(graph: Graph, triple: Triple) -> Rows:
     """Return the first nodes that edges of a kind leave: (n,), ascending."""
-    rows = np.flatnonzero(graph.node_types == graph.types.nodes.index(triple.source))[:_LOOKED_AT].astype(np.int32)
-    entries = graph.entries(rows, [triple.target], [triple.type], "out")
+    rows = np.flatnonzero(graph.arrays.node_types == graph.arrays.types.nodes.index(triple.source))[:_LOOKED_AT].astype(
+        np.int32
+    )
+    entries = graph.arrays.entries(rows, [triple.target], [triple.type], "out")
     return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
 
 
 def _quick(graph: Graph, rows: Rows) -> int:
     """Return the first node with few neighbours; without one, the first node."""
-    few = (row for row in rows.tolist() if len(graph.adjacency.neighbors(row)) <= _FEW)
+    few = (row for row in rows.tolist() if len(graph.arrays.adjacency.neighbors(row)) <= _FEW)
     return int(next(few, int(rows[0])))
 
 

@@ -28,11 +28,11 @@ class Spaces:
 
     def __init__(self, graph: Graph, mode: Mode = AUTO) -> None:
         self.graph = graph
-        has_vectors = graph.searcher.has_vectors
+        has_vectors = graph.arrays.searcher.has_vectors
         self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
-        self.searcher = graph.searcher(self.mode)
+        self.searcher = graph.arrays.searcher(self.mode)
         """Ranks rows for a text."""
-        types = graph.types.nodes
+        types = graph.arrays.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
         self.entities = self._of([name for name in types if name not in RESERVED])
         self.facts, self.communities = self._of([FACT]), self._of([COMMUNITY])
@@ -45,14 +45,14 @@ class Spaces:
 
         Returns (nodes,) of bool. Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
-        mask = self.graph.mask(node_types or None, where)
+        mask = self.graph.arrays.mask(node_types or None, where)
         if mask is None:
             return self.passages
         return mask if node_types else mask & self.passages
 
     def _of(self, names: Collection[str]) -> Mask:
-        here = [name for name in names if name in self.graph.types.nodes]
-        mask = self.graph.mask(here) if here else None
+        here = [name for name in names if name in self.graph.arrays.types.nodes]
+        mask = self.graph.arrays.mask(here) if here else None
         return np.zeros(len(self.graph), np.bool_) if mask is None else mask
 
     def pay(self, run: Run, texts: Iterable[str]) -> None:
@@ -64,7 +64,7 @@ class Spaces:
             return
         for text in texts:
             if text.strip():
-                self.graph.searcher.vectors.pay(run, text)
+                self.graph.arrays.searcher.vectors.pay(run, text)
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best marked rows for a text, best first; of ties the smaller row first. `mask` is (nodes,)."""
@@ -76,11 +76,11 @@ class Spaces:
 
     def node(self, row: int, score: float, why: str = "") -> Scored[Node]:
         """Return a row as evidence."""
-        return Scored(self.graph.node_at(int(row)), float(score), why)
+        return Scored(self.graph.arrays.node_at(int(row)), float(score), why)
 
     def edge(self, owner: int, neighbor: int, kind: int, at: int, score: float, why: str = "") -> Scored[Edge]:
         """Return an entry of the adjacency arrays as evidence."""
-        return Scored(self.graph.edge(int(owner), int(neighbor), int(kind), int(at)), float(score), why)
+        return Scored(self.graph.arrays.edge(int(owner), int(neighbor), int(kind), int(at)), float(score), why)
 
     def joining(self, rows: Rows, scores: NDArray[Any], most: int) -> tuple[Scored[Edge], ...]:
         """Return the edges among rows as evidence, best first: each has the score of its worse end.
@@ -89,7 +89,7 @@ class Spaces:
         """
         order = np.argsort(rows)
         rows, scores = rows[order], scores[order]
-        entries = self.graph.adjacency.entries(rows)
+        entries = self.graph.arrays.adjacency.entries(rows)
         entries = entries.where((entries.kind & 1 == 0) & np.isin(entries.neighbor, rows))
         worse = np.minimum(scores[rows.searchsorted(entries.owner)], scores[rows.searchsorted(entries.neighbor)])
         best = np.lexsort((entries.at, -worse))[:most]

@@ -47,7 +47,7 @@ class AddToAnswer:
         if reason := parameters.text(arguments, "reasoning"):
             session.reasons |= dict.fromkeys(fresh[:room], reason)
         lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
-        return Observation("\n".join(lines), tuple(session.graph.ids[row] for row in fresh[:_LISTED]))
+        return Observation("\n".join(lines), tuple(session.graph.arrays.ids[row] for row in fresh[:_LISTED]))
 
     def _wanted(self, references: list[str], notes: list[str]) -> list[int]:
         """Return the rows of the references, with a note for each unknown one; raise where all are unknown."""

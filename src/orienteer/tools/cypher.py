@@ -54,7 +54,7 @@ class RunCypher:
             if not reply.say(" | ".join(self._cell(value, wide) for value in row)):
                 reply.say(f"... {len(shown) - place} more rows did not fit into this reply")
                 break
-        ids = dict.fromkeys(self._session.graph.ids[row] for row in rows)
+        ids = dict.fromkeys(self._session.graph.arrays.ids[row] for row in rows)
         return Observation(reply.text(), tuple(ids))
 
     def _nodes(self, table: QueryTable) -> list[int]:
@@ -69,7 +69,7 @@ class RunCypher:
     def _row(self, value: JsonValue) -> int | None:
         if isinstance(value, dict) and set(value) >= _NODE:
             value = value["id"]
-        return self._session.graph.ids.find(value) if isinstance(value, str) else None
+        return self._session.graph.arrays.ids.find(value) if isinstance(value, str) else None
 
     def _cell(self, value: JsonValue, wide: int) -> str:
         """Return a value as one line, which is cut unless it is a node or an edge."""

@@ -80,7 +80,7 @@ class NodeIdRetriever:
         if view is not None:
             from orienteer.cypher.view import viewed_schema  # who has no view goes without
 
-            self._identifiers, self._schema = identifiers(session.graph, view), viewed_schema(self._schema, view)
+            self._identifiers, self._schema = identifiers(session.graph.arrays, view), viewed_schema(self._schema, view)
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes of each query, and notes on what could not be done as asked."""
@@ -129,7 +129,7 @@ class NodeIdRetriever:
         return link(self._session.graph, text, Policy(identifiers=self._identifiers))
 
     def _by_meaning(self, mode: Mode, text: str, k: int) -> list[ScoredNode]:
-        rows, scores = self._session.graph.searcher(mode).search(text, k)
+        rows, scores = self._session.graph.arrays.searcher(mode).search(text, k)
         most = 2 / (RRF_CONSTANT + 1) if ranking_of(mode).fusion == "rrf" else 1.0  # first in both lists
         return [
             ScoredNode(row, min(max(score / most, 0.0), _UNSURE))
@@ -148,17 +148,17 @@ class NodeIdRetriever:
             notes.append(f"{left_out} nodes did not fit into this reply: {places} are shown of each query.")
         results = repr({"topk": topk, "results": [hits[:places] for hits in shown]})
         graph = self._session.graph
-        nodes = dict.fromkeys(graph.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
+        nodes = dict.fromkeys(graph.arrays.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
         return Observation("\n".join((results, *dict.fromkeys(notes))), tuple(nodes))
 
     def _shown(self, hit: ScoredNode) -> dict[str, JsonValue]:
         graph, identifiers = self._session.graph, self._identifiers
-        node_type = graph.type_at(hit.row)
+        node_type = graph.arrays.type_at(hit.row)
         return {
-            "node_id": graph.ids[hit.row] if identifiers is None else identifiers.of(hit.row),
+            "node_id": graph.arrays.ids[hit.row] if identifiers is None else identifiers.of(hit.row),
             "node_type": node_type if identifiers is None else self._schema.label(node_type),
             "score": round(hit.score, 2),
-            "name": one_line(graph.names[hit.row]),
+            "name": one_line(graph.arrays.names[hit.row]),
         }
 
 
@@ -167,12 +167,14 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
     words = QueryWords(graph, text)
     groups = [[posting.term for posting in postings] for postings in words.postings.values()]
     for word in words.unknown:
-        groups.append([term for other in graph.name_index.spellings(word) for term in graph.tokenizer.expand(other)])
+        groups.append(
+            [term for other in graph.arrays.name_index.spellings(word) for term in graph.arrays.tokenizer.expand(other)]
+        )
     terms = list(dict.fromkeys(term for group in groups for term in group))
-    rows = graph.text_index.search(terms or graph.tokenizer.query(text), max(_POOL, k)).rows
+    rows = graph.arrays.text_index.search(terms or graph.arrays.tokenizer.query(text), max(_POOL, k)).rows
     if not len(rows):
         return []
-    index, ascending = graph.text_index, np.sort(rows)
+    index, ascending = graph.arrays.text_index, np.sort(rows)
     rarest = max((posting.idf for posting in index.postings(terms)), default=1.0)  # what no node has is as rare as any
     shares = dict(zip(ascending.tolist(), word_shares(index, groups, ascending, rarest).tolist(), strict=True))
     folded = text.casefold()[:_LONGEST_NAME]
@@ -184,5 +186,5 @@ def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
 
 def _alike(graph: Graph, folded: str, row: int) -> float:
     """Return how alike a text and the nearest of a node's names are, letter by letter, from 0 to 1."""
-    names = (graph.names[row], *graph.aliases_at(row))
+    names = (graph.arrays.names[row], *graph.arrays.aliases_at(row))
     return max(letter_likeness(folded, name.casefold()[:_LONGEST_NAME]) for name in names)

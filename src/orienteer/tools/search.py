@@ -62,7 +62,7 @@ class SearchInGraph:
         k = parameters.number(arguments, "k", parameters.SEARCH_K)
         types = parameters.texts(arguments, "node_types")
         node_types = session.node_types(types, notes) if types else None
-        mask = graph.mask(node_types, parameters.texts(arguments, "where") or ())
+        mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
         among = parameters.text(arguments, "among")
         passages = parameters.texts(arguments, "passages") or []
         words = QueryWords(graph, "\n".join((query, *passages)))
@@ -71,7 +71,7 @@ class SearchInGraph:
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
         else:
-            searcher = graph.searcher.near(mode, query, passages) if passages else graph.searcher(mode)
+            searcher = graph.arrays.searcher.near(mode, query, passages) if passages else graph.arrays.searcher(mode)
             rows = searcher.search(words.query, k, among=within, mask=mask).rows
         reply = ReplyLines(session)
         reply.say_all(notes)
@@ -92,11 +92,11 @@ class SearchInGraph:
                 for row, coverage in zip(rows.tolist(), coverages, strict=True)
             ),
         )
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
         """Return the best rows by words. Among our own tools, those with all words come first."""
-        index = self._session.graph.text_index
+        index = self._session.graph.arrays.text_index
         rows = index.search(words.terms, k, among=among, mask=mask).rows
         if self._is_plain or len(words.postings) < 2:
             return rows
@@ -137,10 +137,10 @@ class SearchInNeighborhood:
         reference = parameters.text(arguments, "node") or ""
         node_types, edge_types = self._types(reference, arguments, notes)
         direction = _direction(arguments)
-        mask = graph.mask(node_types, parameters.texts(arguments, "where") or ())
-        kinds = graph.kind_mask(edge_types, direction)
+        mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
+        kinds = graph.arrays.kind_mask(edge_types, direction)
         start = session.rows(reference, notes, mask=mask, kinds=kinds)
-        entries = graph.adjacency.entries(start, kinds)
+        entries = graph.arrays.adjacency.entries(start, kinds)
         if mask is not None:
             entries = entries.where(mask[entries.neighbor])
         rows = distinct(entries.neighbor)
@@ -148,12 +148,12 @@ class SearchInNeighborhood:
         reply.say_all(notes)
         if not len(rows):
             reply.say("0 neighbours pass these filters.")
-            if len((around := graph.adjacency.entries(start)).neighbor):
-                reply.say(f"Without filters there are: {counts_line(graph, graph.counts(around))}")
+            if len((around := graph.arrays.adjacency.entries(start)).neighbor):
+                reply.say(f"Without filters there are: {counts_line(graph, graph.arrays.counts(around))}")
             return Observation(reply.text())
-        reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.counts(entries))}")
+        reply.say(f"{counted(len(rows), 'neighbour')}: {counts_line(graph, graph.arrays.counts(entries))}")
         self._page(reply, arguments, rows, entries, start)
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _types(
         self, reference: str, arguments: Mapping[str, JsonValue], notes: list[str]
@@ -181,8 +181,8 @@ class SearchInNeighborhood:
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.
         ahead = full if self._pages and mode == "lexical" else rows[:0]
-        best, _ = graph.rank(ahead, query, offset + k)
-        others, _ = graph.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
+        best, _ = graph.arrays.rank(ahead, query, offset + k)
+        others, _ = graph.arrays.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
         coverages = words.coverages(page)
         if query and mode == "lexical" and offset == 0 and not len(full):
@@ -205,7 +205,7 @@ class SearchInNeighborhood:
 
     def _line(self, row: int, entries: Entries, start: Rows, words: QueryWords, note: str) -> str:
         graph = self._session.graph
-        edges = graph.edges_to(entries, row)
+        edges = graph.arrays.edges_to(entries, row)
         if len(start) > 1:
             at = np.flatnonzero(entries.neighbor == row)
             touched = f" touches {len(np.unique(entries.owner[at]))} of {len(start)}"
@@ -213,7 +213,7 @@ class SearchInNeighborhood:
             touched = ""
         is_start = " (start)" if row in start else ""
         text = f": {words.snippet(row)}" if words.terms and note else ""
-        return f"{edge_note(graph, edges, graph.ids[row])} {title(graph, row)}{is_start}{touched}{note}{text}"
+        return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}{note}{text}"
 
 
 def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
@@ -240,7 +240,7 @@ class QueryWords:
 
     def __init__(self, graph: Graph, query: str) -> None:
         self._graph, self.query = graph, query
-        tokenizer, index = graph.tokenizer, graph.text_index
+        tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
         self.terms = tokenizer.query(query)
         self.postings: dict[str, list[Posting]] = {}
         unknown: list[str] = []
@@ -258,7 +258,7 @@ class QueryWords:
         if self.unknown:
             return rows[:0]
         for postings in self.postings.values():
-            index = self._graph.text_index
+            index = self._graph.arrays.text_index
             rows = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
         return rows
 
@@ -266,7 +266,7 @@ class QueryWords:
         """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
         if among is not None:
             return self.full(among)
-        index = self._graph.text_index
+        index = self._graph.arrays.text_index
         rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
         return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
 
@@ -276,7 +276,9 @@ class QueryWords:
         ascending = rows[order]
         has: dict[str, set[int]] = {}
         for word, postings in self.postings.items():
-            has[word] = {int(row) for posting in postings for row in self._graph.text_index.having(posting, ascending)}
+            has[word] = {
+                int(row) for posting in postings for row in self._graph.arrays.text_index.having(posting, ascending)
+            }
         rare = sorted(self.postings, key=lambda word: -self.postings[word][0].idf)
         total = len(self.postings) + len(self.unknown)
         coverages = []
@@ -287,7 +289,7 @@ class QueryWords:
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
         """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
-        return snippet(self._graph.texts[row], self.weights, self._graph.tokenizer.terms_of, width=width)
+        return snippet(self._graph.arrays.texts[row], self.weights, self._graph.arrays.tokenizer.terms_of, width=width)
 
 
 def coverage_note(coverage: Coverage) -> str:

@@ -81,7 +81,7 @@ class Select:
         until = time.monotonic() + self._seconds
         rows = self._base(arguments, notes)
         if types := parameters.texts(arguments, "node_types"):
-            rows = rows[np.asarray(graph.mask(session.node_types(types, notes)))[rows]]
+            rows = rows[np.asarray(graph.arrays.mask(session.node_types(types, notes)))[rows]]
         for condition in cast(list[dict[str, Any]], arguments.get("where") or []):
             rows = self._meeting(rows, condition, until)
         if order := cast(dict[str, Any], arguments.get("order") or {}):
@@ -94,13 +94,13 @@ class Select:
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(chosen), 'node')}{cut}")
         shown = chosen[:_SHOWN].tolist()
         reply.list(shown, (title(graph, row) for row in shown))
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _base(self, arguments: Mapping[str, JsonValue], notes: list[str]) -> Rows:
         """Return the rows to begin with, a set in its own order. Raises `UnknownNode`, `BadOption`."""
         session, graph = self._session, self._session.graph
         if named := parameters.text(arguments, "named"):
-            if not (rows := graph.candidates(named)):
+            if not (rows := graph.arrays.candidates(named)):
                 raise unknown_node(graph, named, longest=200)
             return np.unique(np.array(rows, np.int32))
         if not (references := parameters.texts(arguments, "of")):
@@ -126,10 +126,13 @@ class Select:
             if time.monotonic() > until:
                 raise BadOption(f"reading {name!r} of {len(rows):,} nodes takes too long: begin with a smaller set")
             block = rows[low : low + _BLOCK]
-            if property_name in graph.properties.names:
-                values += graph.properties.values(property_name, block)
+            if property_name in graph.arrays.properties.names:
+                values += graph.arrays.properties.values(property_name, block)
             else:
-                values += [(graph.names if property_name == "name" else graph.texts)[row] for row in block.tolist()]
+                values += [
+                    (graph.arrays.names if property_name == "name" else graph.arrays.texts)[row]
+                    for row in block.tolist()
+                ]
         return values
 
     def _ordered(self, rows: Rows, order: Mapping[str, Any], notes: list[str], until: float) -> Rows:
@@ -150,7 +153,7 @@ class Select:
         """Return for each row the aggregate over its distinct neighbours: (len(rows),) float64, NaN for none."""
         session, graph = self._session, self._session.graph
         edges, types = order.get("edge_types"), order.get("node_types")
-        entries = graph.entries(
+        entries = graph.arrays.entries(
             np.unique(rows),
             session.node_types(types, notes) if types else None,
             session.edge_types(edges, notes) if edges else None,
@@ -170,7 +173,7 @@ class Select:
 
 def property_of(graph: Graph, name: str) -> str:
     """Return a property by its name, whatever its case and punctuation. Raises `UnknownProperty` with near names."""
-    names: Sequence[str] = (*graph.properties.names, *OWN)
+    names: Sequence[str] = (*graph.arrays.properties.names, *OWN)
     if name in names:
         return name
     same = [other for other in names if _bare(other) == _bare(name)]

@@ -77,7 +77,7 @@ class Session:
         if self.run is None:
             return not self.goes_by_words
         try:
-            self.spent += self.graph.searcher.vectors.pay(self.run, query, passages)
+            self.spent += self.graph.arrays.searcher.vectors.pay(self.run, query, passages)
         except BudgetExhausted:
             return False
         return True
@@ -128,12 +128,13 @@ class Session:
                 candidates = self._with_edges(candidates, mask, kinds)
             if len(candidates) > 1:
                 self.refuse_ambiguous(text, candidates)
-            notes.append(f"{text!r} is read as {self.graph.ids[candidates[0]]} ({self.graph.type_at(candidates[0])})")
+            arrays, row = self.graph.arrays, candidates[0]
+            notes.append(f"{text!r} is read as {arrays.ids[row]} ({arrays.type_at(row)})")
         return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:
         """Tell whether a reference means a saved set; a node may have an id that looks like one."""
-        return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.ids.find(text) is None
+        return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.arrays.ids.find(text) is None
 
     def _set(self, text: str) -> Rows:
         number = self._number(text)
@@ -151,9 +152,9 @@ class Session:
         """Return the candidates for a name, or for what replies show: `name (Type)`, `[id]`, or both together."""
         graph = self.graph
         inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-        if rows := graph.candidates(inner) or self._typed(inner, notes):
+        if rows := graph.arrays.candidates(inner) or self._typed(inner, notes):
             return rows
-        if text.startswith("[") and (row := graph.ids.find(text[1:].partition("] ")[0])) is not None:
+        if text.startswith("[") and (row := graph.arrays.ids.find(text[1:].partition("] ")[0])) is not None:
             return [row]
         raise unknown_node(graph, inner)
 
@@ -166,14 +167,14 @@ class Session:
             types = self.node_types([rest[:-1]], notes)
         except UnknownType:
             return []
-        wanted = self.graph.types.node_mask(types)
-        return [row for row in self.graph.candidates(name) if wanted[self.graph.node_types[row]]]
+        wanted = self.graph.arrays.types.node_mask(types)
+        return [row for row in self.graph.arrays.candidates(name) if wanted[self.graph.arrays.node_types[row]]]
 
     def _with_edges(self, rows: Sequence[int], mask: Mask | None, kinds: KindMask | None) -> list[int]:
         """Return the rows that have an edge which passes the filters; all rows where none has."""
         passing = []
         for row in rows:
-            entries = self.graph.adjacency.entries(np.array([row], np.int32), kinds)
+            entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
             reached = entries.neighbor if mask is None else entries.neighbor[mask[entries.neighbor]]
             if len(reached):
                 passing.append(row)
@@ -183,9 +184,12 @@ class Session:
         """Raise `AmbiguousNode`, which lists the nodes that a name may mean."""
         graph = self.graph
         listed = "; ".join(
-            f"[{graph.ids[row]}] {one_line(graph.names[row])} ({graph.type_at(row)})" for row in rows[:8]
+            f"[{graph.arrays.ids[row]}] {one_line(graph.arrays.names[row])} ({graph.arrays.type_at(row)})"
+            for row in rows[:8]
         )
-        raise AmbiguousNode(f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.ids[row] for row in rows])
+        raise AmbiguousNode(
+            f"{text!r} names {len(rows)} nodes: {listed}. Use an id.", [graph.arrays.ids[row] for row in rows]
+        )
 
     def all_rows(
         self, references: Sequence[str], notes: list[str], *, mask: Mask | None = None, kinds: KindMask | None = None
@@ -196,11 +200,17 @@ class Session:
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the node types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
-        return [self._type(name, notes, self.graph.types.node_numbers, self.graph.types.nodes) for name in names]
+        return [
+            self._type(name, notes, self.graph.arrays.types.node_numbers, self.graph.arrays.types.nodes)
+            for name in names
+        ]
 
     def edge_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the edge types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
-        return [self._type(name, notes, self.graph.types.edge_numbers, self.graph.types.edges) for name in names]
+        return [
+            self._type(name, notes, self.graph.arrays.types.edge_numbers, self.graph.arrays.types.edges)
+            for name in names
+        ]
 
     def _type(
         self, name: str, notes: list[str], look_up: Callable[[list[str]], list[int]], types: Sequence[str]
@@ -222,14 +232,14 @@ class Session:
 
 def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
     """Return the error about a name that no node bears, with the names that are spelled most like it."""
-    near = graph.near_names(name)
+    near = graph.arrays.near_names(name)
     hint = f" Near names: {'; '.join(near)}." if near else ""
     return UnknownNode(f"Not in this graph: {name[:longest]!r}.{hint}", near)
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
     """Return an error about a type with the edge types and node types around these nodes added."""
-    counts = graph.counts(graph.adjacency.entries(rows)) if len(rows) else {}
+    counts = graph.arrays.counts(graph.arrays.adjacency.entries(rows)) if len(rows) else {}
     here = ", ".join(
         dict.fromkeys(f"{graph.schema.label(kind.edge_type)} ({kind.direction}) {kind.node_type}" for kind in counts)
     )
@@ -290,6 +300,6 @@ def counted(number: int, noun: str) -> str:
 def state(session: Session) -> str:
     """Return the line that says what is in the answer."""
     chosen = session.answer
-    names = "; ".join(one_line(session.graph.names[row], 60) for row in chosen[:3])
+    names = "; ".join(one_line(session.graph.arrays.names[row], 60) for row in chosen[:3])
     more = "; ..." if len(chosen) > 3 else ""
     return f"answer: {counted(len(chosen), 'node')}{f' ({names}{more})' if chosen else ''}"

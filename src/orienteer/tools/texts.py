@@ -43,11 +43,11 @@ class ReadNode:
             reply.say("read_node reads one node: name one.")
             return Observation(reply.text(), error="BadOption")
         row = int(rows[0])
-        node = graph.node_at(row)
+        node = graph.arrays.node_at(row)
         reply.say(title(graph, row))
         if node.aliases:
             reply.say(f"also: {'; '.join(node.aliases)[:400]}")
-        reply.say(f"edges: {counts_line(graph, graph.counts(graph.adjacency.entries(rows))) or 'none'}")
+        reply.say(f"edges: {counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(rows))) or 'none'}")
         offset = parameters.number(arguments, "offset", 0)
         page = node.text[offset : offset + min(_PAGE, session.reply_tokens * 2)]
         rest = len(node.text) - offset - len(page)
@@ -97,5 +97,7 @@ class SearchPassages:
         reply.say_all(notes)
         if not rows:
             reply.say("No passage has any of these words. Try others.")
-        reply.list(rows, ("\n".join([title(graph, row), *indented(graph.texts[row][:_LONGEST])]) for row in rows))
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        reply.list(
+            rows, ("\n".join([title(graph, row), *indented(graph.arrays.texts[row][:_LONGEST])]) for row in rows)
+        )
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))

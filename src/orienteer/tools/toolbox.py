@@ -60,7 +60,7 @@ class Toolbox:
         Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
         `more` names tools of installed packages. Raises `BadOption` where no package has one of them.
         """
-        offers_mode = graph.searcher.has_vectors if offers_mode is None else offers_mode
+        offers_mode = graph.arrays.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(
             name="full",
             options={

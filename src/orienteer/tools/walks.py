@@ -56,7 +56,7 @@ def step(
     graph: Graph, rows: Rows, paths: NDArray[np.float64], *, mask: Mask | None, kinds: KindMask | None
 ) -> StepResult:
     """Walk one step from a set. `paths` is (n,): how many walks end at each of `rows`, which are ascending."""
-    entries = graph.adjacency.entries(rows, kinds)
+    entries = graph.arrays.adjacency.entries(rows, kinds)
     if mask is not None:
         entries = entries.where(mask[entries.neighbor])
     owner, neighbor = entries.owner, entries.neighbor
@@ -120,7 +120,9 @@ class Follow:
             rows = session.rows(around, []) if isinstance(around, str) else around
             raise near_types(error, graph, rows) from error
         direction = hop.get("direction")
-        return graph.mask(types), graph.kind_mask(edges, "in" if direction == "in" else "out" if direction else None)
+        return graph.arrays.mask(types), graph.arrays.kind_mask(
+            edges, "in" if direction == "in" else "out" if direction else None
+        )
 
     def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], k: int) -> Observation:
         graph = self._session.graph
@@ -141,7 +143,7 @@ class Follow:
                 )
             ),
         )
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
 
 def _what(count: int, node_type: str | None = None) -> str:
@@ -172,12 +174,12 @@ class IntersectNodes:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         types, edges = parameters.texts(arguments, "node_types"), parameters.texts(arguments, "edge_types")
-        mask = graph.mask(session.node_types(types, notes) if types else None)
-        kinds = graph.kind_mask(session.edge_types(edges, notes) if edges else None, None)
+        mask = graph.arrays.mask(session.node_types(types, notes) if types else None)
+        kinds = graph.arrays.kind_mask(session.edge_types(edges, notes) if edges else None, None)
         references = parameters.texts(arguments, "nodes") or []
         groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
-        around = [distinct(graph.adjacency.entries(group, kinds).neighbor) for group in groups]
-        rows, counts = graph.touching(around, mask)
+        around = [distinct(graph.arrays.adjacency.entries(group, kinds).neighbor) for group in groups]
+        rows, counts = graph.arrays.touching(around, mask)
         reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(
@@ -197,26 +199,26 @@ class IntersectNodes:
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}")
         shown = best[: parameters.number(arguments, "k", 20)].tolist()
         reply.list(shown, (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in shown))
-        return Observation(reply.text(), tuple(graph.ids[row] for row in reply.shown))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _edges(self, row: int, groups: Sequence[Rows], kinds: NDArray[np.bool_] | None) -> str:
         """Return the edges that join a node to each group: they tell one match from another."""
         graph = self._session.graph
-        entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
+        entries = graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         parts = []
         for group in groups:
             at = np.flatnonzero(_are_in(entries.neighbor, group))
             edges = [
-                graph.edge(row, int(entries.neighbor[place]), int(entries.kind[place]), int(entries.at[place]))
+                graph.arrays.edge(row, int(entries.neighbor[place]), int(entries.kind[place]), int(entries.at[place]))
                 for place in at[:5]
             ]
             if edges:
                 other = (
-                    one_line(graph.names[int(entries.neighbor[at[0]])])
+                    one_line(graph.arrays.names[int(entries.neighbor[at[0]])])
                     if len(at) == 1 or len(group) == 1
                     else f"{len(at)} members"
                 )
-                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.ids[row])) for edge in edges)
+                notes = dict.fromkeys(edge_note(graph, [edge], _end(edge, graph.arrays.ids[row])) for edge in edges)
                 parts.append(f"{' '.join(notes)} {other}")
         return "; ".join(parts)
 
@@ -245,24 +247,24 @@ class FindPaths:
         if any(len(end) != 1 for end in ends):
             reply.say("paths joins two single nodes: name one node at each end.")
             return Observation(reply.text(), error="BadOption")
-        a, b = (graph.ids[int(end[0])] for end in ends)
+        a, b = (graph.arrays.ids[int(end[0])] for end in ends)
         longest = parameters.number(arguments, "max_length", _LONGEST_PATH)
         paths = graph.paths(a, b, longest, k=parameters.number(arguments, "k", 10))
         if not paths:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
             return Observation(reply.text())
-        rows = np.unique(np.array([graph.row(node) for path in paths for node in path.nodes], np.int32))
+        rows = np.unique(np.array([graph.arrays.row(node) for path in paths for node in path.nodes], np.int32))
         name = session.save(rows)
         count = f"{counted(len(paths), 'shortest path')} of {counted(paths[0].length, 'edge')}"
         reply.say(f"{f'{name}: ' if name else ''}{count}")
         for path in paths:
             steps = [
-                f"{edge_note(graph, edges, node)} {title(graph, graph.row(node))}"
+                f"{edge_note(graph, edges, node)} {title(graph, graph.arrays.row(node))}"
                 for edges, node in zip(path.edges, path.nodes[1:], strict=True)
             ]
-            if not reply.say(f"{title(graph, graph.row(path.nodes[0]))} {' '.join(steps)}"):
+            if not reply.say(f"{title(graph, graph.arrays.row(path.nodes[0]))} {' '.join(steps)}"):
                 break
-        return Observation(reply.text(), tuple(graph.ids[row] for row in rows.tolist()))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in rows.tolist()))
 
 
 def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:

@@ -66,7 +66,7 @@ def write_copy(graph: Graph, folder: Path) -> None:
         import pyarrow
     except ModuleNotFoundError as error:
         raise MissingExtra("Cypher", "cypher") from error
-    size = graph.manifest.nodes * 200 + graph.manifest.edges * 100 + (1 << 28)
+    size = graph.arrays.manifest.nodes * 200 + graph.arrays.manifest.edges * 100 + (1 << 28)
     with _disk_trouble(folder / DATABASE):
         database = ladybug.Database(
             str(folder / DATABASE), buffer_pool_size=_POOL, max_db_size=1 << (size * 8).bit_length(), max_num_threads=2
@@ -162,7 +162,7 @@ class _Copy:
         schema = graph.schema
         self._node_tables = engine_names(schema.node_types)
         self._edge_tables = engine_names(schema.edge_types, taken=self._node_tables.values())
-        self._ids = pyarrow.array(list(graph.ids), pyarrow.string())
+        self._ids = pyarrow.array(list(graph.arrays.ids), pyarrow.string())
         self._left_out: dict[str, str] = {"text": "texts are for search"}
         self._edge_left_out: dict[str, str] = {}
 
@@ -202,7 +202,7 @@ class _Copy:
     # ---------------------------------------------------------------------------------------------------- nodes
 
     def _node_properties(self) -> dict[str, _Values]:
-        properties = self._graph.properties
+        properties = self._graph.arrays.properties
         by_name: dict[str, _Values] = {}
         names = [name for name in properties.names if name not in _OWN]
         columns = engine_names(names, taken=_OWN)
@@ -213,7 +213,9 @@ class _Copy:
             if reason:
                 self._left_out[name] = reason
                 continue
-            types = [self._graph.types.nodes[number] for number in np.unique(self._graph.node_types[rows])]
+            types = [
+                self._graph.arrays.types.nodes[number] for number in np.unique(self._graph.arrays.node_types[rows])
+            ]
             by_name[name] = _Values(
                 rows.astype(np.int64), values, PropertyColumn(column=columns[name], kind=kind, types=tuple(types))
             )
@@ -223,15 +225,15 @@ class _Copy:
         graph = self._graph
         # One thread keeps the order of the rows: results name a node by its place in its table.
         self._connection.set_max_threads_for_exec(1)
-        for number, node_type in enumerate(graph.types.nodes):
-            rows = np.flatnonzero(graph.node_types == number)
+        for number, node_type in enumerate(graph.arrays.types.nodes):
+            rows = np.flatnonzero(graph.arrays.node_types == number)
             own = [values for values in properties.values() if node_type in values.column.types]
             declared = "".join(f", {quoted(values.column.column)} {_declared(values.column.kind)}" for values in own)
             table = quoted(self._node_tables[node_type])
             self._run(f"CREATE NODE TABLE {table}(id STRING PRIMARY KEY, name STRING{declared})")
             columns = {
                 "id": self._ids.take(self._arrow.array(rows)),
-                "name": self._arrow.array([graph.names[row] for row in rows.tolist()], self._arrow.string()),
+                "name": self._arrow.array([graph.arrays.names[row] for row in rows.tolist()], self._arrow.string()),
                 **{f"p{place}": self._column(values, rows) for place, values in enumerate(own)},
             }
             self._copy(f"COPY {table} FROM $rows", self._arrow.table(columns))
@@ -260,21 +262,21 @@ class _Copy:
 
     def _edges(self) -> tuple[_Edges, dict[str, int]]:
         """Return all edges except loops, and the number of loops of each type that has any."""
-        graph, adjacency = self._graph, self._graph.adjacency
+        graph, adjacency = self._graph, self._graph.arrays.adjacency
         source = np.repeat(np.arange(len(graph), dtype=np.int32), np.diff(adjacency.indptr))
         goes = adjacency.kind & 1 == 0
         is_loop = goes & (source == adjacency.neighbor)
-        counts = np.bincount(adjacency.kind[is_loop] >> 1, minlength=len(graph.types.edges))
-        loops = {name: int(count) for name, count in zip(graph.types.edges, counts, strict=True) if count}
+        counts = np.bincount(adjacency.kind[is_loop] >> 1, minlength=len(graph.arrays.types.edges))
+        loops = {name: int(count) for name, count in zip(graph.arrays.types.edges, counts, strict=True) if count}
         at = np.flatnonzero(goes & ~is_loop)
         return _Edges(at, source[at], adjacency.neighbor[at], adjacency.kind[at] >> 1), loops
 
     def _edge_properties(self, edges: _Edges) -> dict[str, _Values]:
-        if not self._graph.has_extras:
+        if not self._graph.arrays.has_extras:
             return {}
         carriers: dict[str, tuple[list[int], list[JsonValue]]] = {}
         for place, at in enumerate(edges.at.tolist()):
-            for name, value in _carried(self._graph.extras(at)):
+            for name, value in _carried(self._graph.arrays.extras(at)):
                 places, values = carriers.setdefault(name, ([], []))
                 places.append(place)
                 values.append(value)
@@ -285,7 +287,7 @@ class _Copy:
             if reason:
                 self._edge_left_out[name] = reason
                 continue
-            types = [self._graph.types.edges[number] for number in np.unique(edges.type[places]).tolist()]
+            types = [self._graph.arrays.types.edges[number] for number in np.unique(edges.type[places]).tolist()]
             if name == "weight":  # an edge without a weight weighs 1
                 places, values = _completed(edges, places, values)
             column = PropertyColumn(column=columns[name], kind=kind, types=tuple(types))
@@ -313,9 +315,9 @@ class _Copy:
                     self._copy(copy, self._edge_rows(edges, part, own))
 
     def _parts(self, edges: _Edges, triple: Triple) -> Iterator[NDArray[np.int64]]:
-        types = self._graph.types
+        types = self._graph.arrays.types
         source, target = (types.nodes.index(node_type) for node_type in (triple.source, triple.target))
-        node_types = self._graph.node_types
+        node_types = self._graph.arrays.node_types
         of_type = edges.of_type(types.edges.index(triple.type))
         fits = (node_types[edges.source[of_type]] == source) & (node_types[edges.target[of_type]] == target)
         places = of_type[fits]

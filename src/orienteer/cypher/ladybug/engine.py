@@ -134,7 +134,7 @@ class Ladybug:
         if view not in self._viewed:
             graph = self._held
             assert view is not None, "the graph's own names are there from the start"
-            shown = identifiers(graph, view)
+            shown = identifiers(graph.arrays, view)
             names = ViewedNames(graph.schema, self.names.catalog, view, shown)
             self._viewed[view] = Results(graph, names, shown)
         return self._viewed[view]
@@ -152,7 +152,7 @@ def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[
 
     piece, _ = piece_or_made(
         graph.path,
-        graph.manifest.generation,
+        graph.arrays.manifest.generation,
         _PIECE,
         read=read,
         write=lambda work: write_copy(graph, work),

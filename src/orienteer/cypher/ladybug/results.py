@@ -22,7 +22,11 @@ class Results:
 
     def __init__(self, graph: Graph, names: NameMap, identifiers: Identifiers | None = None) -> None:
         self.names, self._identifiers = names, identifiers
-        self._ids, self._node_types, self._type_names = graph.ids, graph.node_types, graph.types.nodes
+        self._ids, self._node_types, self._type_names = (
+            graph.arrays.ids,
+            graph.arrays.node_types,
+            graph.arrays.types.nodes,
+        )
 
     def value(self, value: Any) -> JsonValue:  # Any: JSON, with the engine's own keys
         """Return a value with nodes, edges and paths as maps."""

@@ -159,7 +159,7 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
     domain with fewer than half of its answers in the graph: it is about another graph, and names match by chance.
     """
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
-    for row, name in enumerate(graph.names):
+    for row, name in enumerate(graph.arrays.names):
         rows_of[name].append(row)
     cuts = [
         _Cut(*split_names(example.gold.answers[0], rows_of)) for example in examples if example.gold.answer_type is None
@@ -179,9 +179,9 @@ def with_nodes(examples: Sequence[Example], graph: Graph) -> tuple[list[Example]
         names = matched[example.question.id].names if example.question.id in matched else ()
         for name in names:
             node_type = types.get(_template(example))
-            rows = [row for row in rows_of[name] if graph.type_at(row) == node_type] or rows_of[name]
+            rows = [row for row in rows_of[name] if graph.arrays.type_at(row) == node_type] or rows_of[name]
             ambiguous[example.question.id] += [name] if len(rows) > 1 else []
-            gold_nodes |= dict.fromkeys((graph.ids[row] for row in rows), 1.0)
+            gold_nodes |= dict.fromkeys((graph.arrays.ids[row] for row in rows), 1.0)
         gold = Gold(nodes=gold_nodes, answers=names, answer_type="set" if len(names) > 1 else "entity")
         resolved.append(example.model_copy(update={"gold": gold}) if names else example)
     by_id = {example.question.id: cut for example, cut in zip(by_name, cuts, strict=True)}
@@ -209,7 +209,7 @@ def _types(
     for example in examples:
         for name in matched.get(example.question.id, _Cut()).names:
             if len(rows_of[name]) == 1 and "template" in example.fields:
-                types_of[_template(example)].add(graph.type_at(rows_of[name][0]))
+                types_of[_template(example)].add(graph.arrays.type_at(rows_of[name][0]))
     return {template: next(iter(types)) for template, types in types_of.items() if len(types) == 1}
 
 

@@ -95,14 +95,14 @@ def _placed(examples: Sequence[Example], graph: Graph) -> list[Example]:
 
 def _holders(graph: Graph, texts: Collection[str]) -> dict[str, str]:
     """Return for each text the id of the first passage that contains it, spaces and case aside."""
-    kinds = [name for name in PASSAGES if name in graph.types.nodes]
-    mask = graph.mask(kinds) if kinds else None
+    kinds = [name for name in PASSAGES if name in graph.arrays.types.nodes]
+    mask = graph.arrays.mask(kinds) if kinds else None
     places = range(len(graph)) if mask is None else np.flatnonzero(mask).tolist()
-    passages = [_plainly(graph.texts[row]) for row in places]
+    passages = [_plainly(graph.arrays.texts[row]) for row in places]
     starts = list(accumulate((len(passage) + 1 for passage in passages), initial=0))
     whole = "\n".join(passages)  # searched as one text: no passage contains a line end any more
     places_of = {text: whole.find(_plainly(text)) for text in texts}
-    return {text: graph.ids[places[bisect_right(starts, at) - 1]] for text, at in places_of.items() if at >= 0}
+    return {text: graph.arrays.ids[places[bisect_right(starts, at) - 1]] for text, at in places_of.items() if at >= 0}
 
 
 def _plainly(text: str) -> str:

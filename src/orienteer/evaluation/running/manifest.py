@@ -26,7 +26,7 @@ _HASHED = 12  # digits of a hash that are shown
 
 def graph_hash(graph: Graph) -> str:
     """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
-    content = graph.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
+    content = graph.arrays.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

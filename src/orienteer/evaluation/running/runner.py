@@ -274,8 +274,8 @@ def _manifest(
     return Manifest(
         graph=graph.path.name,
         graph_sha256=graph_hash(graph),
-        nodes=graph.manifest.nodes,
-        edges=graph.manifest.edges,
+        nodes=graph.arrays.manifest.nodes,
+        edges=graph.arrays.manifest.edges,
         dataset=questions.name,
         questions_sha256=questions.sha256,
         split=config.split,
@@ -295,7 +295,7 @@ def _manifest(
         budget={} if model is None else budget.model_dump(),
         notes=(
             *notes_on(questions, examples, graph),
-            *([NOTE] if graph.text_index.is_compiled else []),
+            *([NOTE] if graph.arrays.text_index.is_compiled else []),
             *([NO_ANSWERS] if config.answers and model is None else []),
         ),
         **versions(),

@@ -70,7 +70,7 @@ def notes_on(questions: QuestionSet, asked: Sequence[Example], graph: Graph) -> 
 
 def _leaks(questions: QuestionSet, graph: Graph) -> tuple[str, ...]:
     """Say so where the graph was made with gold of the very data set that it is asked about."""
-    gold = graph.manifest.provenance.get(GOLD)
+    gold = graph.arrays.manifest.provenance.get(GOLD)
     if not isinstance(gold, dict) or gold.get("dataset") != questions.name:
         return ()
     return (

@@ -23,13 +23,13 @@ def warmed(graph: Graph, questions: int, *, fewest_nodes: int = MANY_NODES) -> G
     if questions < MANY_QUESTIONS or len(graph) < fewest_nodes or not compiled.is_available():
         return graph
     opened = graph
-    if not graph.text_index.is_compiled:
-        opened = Graph.open(graph.path, compiled=True, embedder=graph.searcher.open_embedder)
+    if not graph.arrays.text_index.is_compiled:
+        opened = Graph.open(graph.path, compiled=True, embedder=graph.arrays.searcher.open_embedder)
     terms = _terms(opened)
     rows = np.arange(len(opened), dtype=np.int32)
-    index = opened.text_index
+    index = opened.arrays.text_index
     index.search(terms, 1)
-    index.search(terms, 1, mask=opened.mask(opened.types.nodes[:1], ()))
+    index.search(terms, 1, mask=opened.arrays.mask(opened.arrays.types.nodes[:1], ()))
     for among in (rows[:1], rows):  # a few nodes, and more than are looked up one by one
         index.search(terms, 1, among=among)
     return opened
@@ -37,5 +37,5 @@ def warmed(graph: Graph, questions: int, *, fewest_nodes: int = MANY_NODES) -> G
 
 def _terms(graph: Graph) -> Sequence[str]:
     """Return words that the index has, none where it has none."""
-    found = (graph.tokenizer.query(graph.names[row]) for row in range(min(_NAMES, len(graph))))
-    return next((terms for terms in found if graph.text_index.postings(terms)), ())
+    found = (graph.arrays.tokenizer.query(graph.arrays.names[row]) for row in range(min(_NAMES, len(graph))))
+    return next((terms for terms in found if graph.arrays.text_index.postings(terms)), ())

@@ -93,7 +93,7 @@ class NameIncidence(NamedTuple):
 
 def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
     """Return the incidence of these names with the graph's passages, numbered in the order of their rows."""
-    rows = np.array([graph.row(part.id) for part in names.parts], np.int64)
+    rows = np.array([graph.arrays.row(part.id) for part in names.parts], np.int64)
     place = np.sort(rows).searchsorted(rows)  # (parts,): the number of the passage that each part is
     count, width = len(names.parts), len(names.names)
     owner = place[np.repeat(np.arange(count), np.diff(names.begins))]
@@ -113,7 +113,7 @@ def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
 
 def write_names(graph: Graph, names: CorpusNames, folder: Path) -> None:
     """Write the names of a graph's passages into a folder. Raises `NotAGraph` if the graph was replaced."""
-    if format.read_pointer(graph.path).generation != graph.manifest.generation:
+    if format.read_pointer(graph.path).generation != graph.arrays.manifest.generation:
         raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again")
     incidence = incidence_of(graph, names)
     for label, lists in zip(_LISTS, incidence[:3], strict=True):
@@ -124,7 +124,7 @@ def write_names(graph: Graph, names: CorpusNames, folder: Path) -> None:
         keys.extend(map(encode, incidence.keys))
         written.extend(map(encode, incidence.written))
     about = IncidenceAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         passages=len(incidence.held.begins) - 1,
         names=len(incidence.written),
         mentions=len(incidence.held.members),

@@ -102,7 +102,7 @@ def open_layer(graph: Graph) -> SimilarLayer | None:
         return None
     try:
         about = LayerAbout.model_validate_json((folder / ABOUT).read_bytes())
-        return SimilarLayer(folder, about, len(graph)) if about.generation == graph.manifest.generation else None
+        return SimilarLayer(folder, about, len(graph)) if about.generation == graph.arrays.manifest.generation else None
     except (FileNotFoundError, ValueError) as error:
         raise format.damaged(folder, error, pieces.remedy(graph.path, folder)) from error
 

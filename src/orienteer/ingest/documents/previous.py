@@ -29,13 +29,13 @@ class Previous:
         if not is_graph(path):
             raise BadInput(f"{path} is no graph yet: build it without --update first")
         self._graph = Graph.open(path)
-        if not is_chunk_graph(self._graph.manifest):
+        if not is_chunk_graph(self._graph.arrays.manifest):
             raise BadInput(
                 f"{path} was not made by build, so it cannot be updated: build it elsewhere, or with --force"
             )
-        self.stamps = stamps_of(self._graph.manifest)
+        self.stamps = stamps_of(self._graph.arrays.manifest)
         """The files that it was made of, by name."""
-        self.sources = sources_of(self._graph.manifest)
+        self.sources = sources_of(self._graph.arrays.manifest)
         """The sources that a person named for it."""
         self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
@@ -44,7 +44,7 @@ class Previous:
     @property
     def options(self) -> Mapping[str, Any]:  # Any: JSON
         """The options that it was made with."""
-        return dict(self._graph.manifest.provenance.get("options", {}))
+        return dict(self._graph.arrays.manifest.provenance.get("options", {}))
 
     @property
     def chunking(self) -> Chunking:
@@ -94,17 +94,17 @@ class Previous:
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""
-        return [self._graph.node_at(row) for row in self._rows.get(file.name, ())]
+        return [self._graph.arrays.node_at(row) for row in self._rows.get(file.name, ())]
 
     def _by_file(self) -> dict[str, list[int]]:
         graph = self._graph
         placed: dict[str, list[tuple[int, str, bool, int, int]]] = {}
         for row in range(len(graph)):
-            if graph.type_at(row) not in READ:
+            if graph.arrays.type_at(row) not in READ:
                 continue
-            properties = graph.properties.of(row)
-            is_document = graph.type_at(row) == DOCUMENT
-            owner = graph.ids[row] if is_document else str(properties.get("document", graph.ids[row]))
+            properties = graph.arrays.properties.of(row)
+            is_document = graph.arrays.type_at(row) == DOCUMENT
+            owner = graph.arrays.ids[row] if is_document else str(properties.get("document", graph.arrays.ids[row]))
             key = (_whole(properties.get("row")), owner, not is_document, _whole(properties.get("order")), row)
             placed.setdefault(str(properties.get("file")), []).append(key)
         return {file: [key[-1] for key in sorted(keys)] for file, keys in placed.items()}

@@ -278,7 +278,7 @@ class _Build:
         if self._embedder is None or self._cache is None or not config.similar:
             return []
         graph = Graph.open(target)
-        types = [name for name in config.vectors if name in graph.types.nodes]
+        types = [name for name in config.vectors if name in graph.arrays.types.nodes]
         missing = sorted(set(config.vectors) - set(types))
         if types or not config.vectors:
             embedder = self._embedder.embedder

@@ -81,7 +81,7 @@ def understand(
     if not graph.schema.edges:  # types of a mere collection are forms, such as passage and table
         asked = replace(asked, types={})
     if node_types:
-        asked = replace(asked, types=dict.fromkeys(graph.types.node_numbers(node_types), 1.0))
+        asked = replace(asked, types=dict.fromkeys(graph.arrays.types.node_numbers(node_types), 1.0))
     named = {place for anchor in anchors for place in anchor.words}
     rest = {word.text for place, word in enumerate(reading.words) if place not in named}
     is_about = len(anchors) == 1 and not asked.types and rest <= english.INTRODUCING
@@ -154,7 +154,7 @@ def apposed(
         for mention in named_types:
             if mention not in left or mention.likeness < _SURE or not _is_apposed(mention, anchor, reading):
                 continue
-            of_type = tuple(node for node in anchor.candidates if graph.node_types[node.row] == mention.type)
+            of_type = tuple(node for node in anchor.candidates if graph.arrays.node_types[node.row] == mention.type)
             if of_type:
                 anchors[at] = anchor = replace(anchor, candidates=of_type)
                 left.remove(mention)
@@ -177,13 +177,15 @@ def coordinated(anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: 
         joined = all(word.text in english.JOINING for word in between)
         if not joined or not (between or reading.words[after.first].after_comma):
             continue
-        types = [{int(graph.node_types[node.row]) for node in anchor.candidates} for anchor in (before, after)]
+        types = [{int(graph.arrays.node_types[node.row]) for node in anchor.candidates} for anchor in (before, after)]
         shared = types[0] & types[1]
         if shared:
             anchors[at : at + 2] = [
                 replace(
                     anchor,
-                    candidates=tuple(node for node in anchor.candidates if int(graph.node_types[node.row]) in shared),
+                    candidates=tuple(
+                        node for node in anchor.candidates if int(graph.arrays.node_types[node.row]) in shared
+                    ),
                 )
                 for anchor in (before, after)
             ]
@@ -209,7 +211,7 @@ def _told_apart(anchor: LinkedPhrase, reading: QuestionWords, graph: Graph, voca
     rows = np.array(sorted(node.row for node in anchor.candidates), np.int32)
     having = dict.fromkeys(rows.tolist(), 0)
     for posting in filter(None, map(vocabulary.posting, beside)):
-        for row in graph.text_index.having(posting, rows).tolist():
+        for row in graph.arrays.text_index.having(posting, rows).tolist():
             having[row] += 1
     most = max(having.values())
     candidates = [

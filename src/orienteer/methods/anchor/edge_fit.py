@@ -154,7 +154,7 @@ def named_by_edges(question: Understanding, graph: Graph, vocabulary: SchemaWord
     types: dict[int, float] = {}
     for at, anchor in enumerate(question.anchors):
         fit = EdgeFit(question, at, vocabulary)
-        for source in {int(graph.node_types[candidate.row]) for candidate in anchor.candidates}:
+        for source in {int(graph.arrays.node_types[candidate.row]) for candidate in anchor.candidates}:
             for target, likeness in fit.targets(vocabulary.hops[source]).items():
                 types[target] = max(types.get(target, 0.0), _BY_EDGE * likeness)
     best = max(types.values(), default=0.0)

@@ -87,7 +87,7 @@ class Finding(Understanding):
 
 def phrase_of(kinds: Sequence[int], graph: Graph) -> str:
     """Return the edge types of one step, as they are read."""
-    return " or ".join(dict.fromkeys(graph.schema.label(graph.types.edges[kind >> 1]) for kind in kinds))
+    return " or ".join(dict.fromkeys(graph.schema.label(graph.arrays.types.edges[kind >> 1]) for kind in kinds))
 
 
 def hits(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[Ranked, ...]:
@@ -95,17 +95,19 @@ def hits(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[Ranke
     rows = finding.scores.rows
     words = _matching(finding, graph, vocabulary, rows)
     joined = [_connections(finding, graph, at, rows) for at in range(len(finding.anchors))]
-    terms = [term for word in finding.reading.words if not word.is_stop for term in graph.tokenizer.expand(word.text)]
-    rarest = sorted(graph.text_index.postings(terms), key=lambda posting: -posting.idf)[:_SNIPPET_WORDS]
+    terms = [
+        term for word in finding.reading.words if not word.is_stop for term in graph.arrays.tokenizer.expand(word.text)
+    ]
+    rarest = sorted(graph.arrays.text_index.postings(terms), key=lambda posting: -posting.idf)[:_SNIPPET_WORDS]
     weights = {posting.term: posting.idf for posting in rarest}
     return tuple(
         Ranked(
-            id=graph.ids[row],
-            type=graph.type_at(row),
-            name=graph.names[row],
+            id=graph.arrays.ids[row],
+            type=graph.arrays.type_at(row),
+            name=graph.arrays.names[row],
             score=score,
             why=_why(finding, row, joined, words[row]),
-            text=snippet(graph.texts[row][:_LOOKED_THROUGH], weights, graph.tokenizer.terms_of),
+            text=snippet(graph.arrays.texts[row][:_LOOKED_THROUGH], weights, graph.arrays.tokenizer.terms_of),
             source=source_of(graph, row),
         )
         for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
@@ -119,7 +121,7 @@ def _matching(finding: Finding, graph: Graph, vocabulary: SchemaWords, rows: Row
     for word in dict.fromkeys(word.text for word in finding.reading.words if not word.is_stop):
         posting = vocabulary.posting(word)
         if posting is not None:
-            for row in graph.text_index.having(posting, ascending).tolist():
+            for row in graph.arrays.text_index.having(posting, ascending).tolist():
                 matching[row].append(word)
     return matching
 
@@ -156,7 +158,7 @@ def _connections(finding: Finding, graph: Graph, at: int, rows: NDArray[np.int32
 
 def _joined(graph: Graph, start: Rows, rows: NDArray[np.int32]) -> list[str]:
     """Return in words, for each of some rows, by which edges it is joined to the nodes that a way starts from."""
-    entries = graph.adjacency.entries(start)
+    entries = graph.arrays.adjacency.entries(start)
     neighbor, kind = entries.neighbor, entries.kind
     if len(start) > 1:  # the edges of a single node are sorted by their other ends
         order = np.argsort(neighbor, kind="stable")
@@ -171,7 +173,7 @@ def _joined(graph: Graph, start: Rows, rows: NDArray[np.int32]) -> list[str]:
 
 def _walked(graph: Graph, reason: Reach, way: SchemaWalk, row: int) -> str:
     edges = ", ".join(phrase_of(kinds, graph) for kinds in way.kinds)
-    between = ", ".join(str(graph.types.nodes[number]) for number in way.types[:-1])
+    between = ", ".join(str(graph.arrays.types.nodes[number]) for number in way.types[:-1])
     members = int(reason.members[np.flatnonzero(reason.rows == row)[0]])
     return (
         f"reached from {_names(graph, reason.start)} over {between} by {edges} ({members} of the last step lead here)"
@@ -179,14 +181,14 @@ def _walked(graph: Graph, reason: Reach, way: SchemaWalk, row: int) -> str:
 
 
 def _names(graph: Graph, start: Rows) -> str:
-    return " or ".join(dict.fromkeys(graph.names[row] for row in start[:2].tolist()))
+    return " or ".join(dict.fromkeys(graph.arrays.names[row] for row in start[:2].tolist()))
 
 
 def count(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> str | None:
     """Return how many there are, the number first; None where the question does not ask that, or no way tells."""
     if not finding.wanted.counts or finding.wanted.superlative or not finding.wanted.types:
         return None
-    names = " or ".join(str(graph.types.nodes[number]) for number in finding.wanted.types)
+    names = " or ".join(str(graph.arrays.types.nodes[number]) for number in finding.wanted.types)
     if (rows := finding.counted()) is not None:
         named = "; ".join(dict.fromkeys(anchor.phrase for anchor in finding.anchors))
         return f"{len(rows)} ({names} node{'' if len(rows) == 1 else 's'} connected to {named})"
@@ -280,10 +282,10 @@ class Trail:
         """Walk the best way from an anchor; return what the last step leads away from."""
         best = finding.best(at)
         if best is None or best.way is None:
-            start: str = self._graph.ids[finding.anchors[at].candidates[0].row]
+            start: str = self._graph.arrays.ids[finding.anchors[at].candidates[0].row]
             self._call("search_in_neighborhood", {"node": start, "query": finding.reading.text, "k": _HITS_SHOWN})
             return start
-        start = self._graph.ids[int(best.start[0])]
+        start = self._graph.arrays.ids[int(best.start[0])]
         self._call("follow", {"start": start, "steps": self._walk(best, best.way), "k": _HITS_SHOWN})
         sets = self._toolbox.session.sets
         return start if len(best.way.kinds) == 1 else f"@{len(sets) - 1}"
@@ -291,10 +293,10 @@ class Trail:
     def _walk(self, best: Reach, way: SchemaWalk) -> list[dict[str, str]]:
         steps = []
         for kinds, node_type in zip(way.kinds, way.types, strict=True):
-            step = {"type": str(self._graph.types.nodes[node_type])}
+            step = {"type": str(self._graph.arrays.types.nodes[node_type])}
             edges = {kind >> 1 for kind in kinds}
             if len(edges) == 1:
-                step["edge"] = str(self._graph.types.edges[edges.pop()])
+                step["edge"] = str(self._graph.arrays.types.edges[edges.pop()])
             if len(kinds) == 1:
                 step["direction"] = "in" if kinds[0] & 1 else "out"
             steps.append(step)
@@ -304,7 +306,7 @@ class Trail:
         self._call("search_in_graph", {"query": question.text, **self._typed(finding)})
 
     def _typed(self, finding: Finding) -> dict[str, JsonValue]:
-        types = [str(self._graph.types.nodes[number]) for number in finding.wanted.types]
+        types = [str(self._graph.arrays.types.nodes[number]) for number in finding.wanted.types]
         return {"node_types": list(types)} if types else {}
 
     def _last_edges(self, finding: Finding) -> dict[str, JsonValue]:
@@ -313,7 +315,7 @@ class Trail:
         if len(ways) < len(finding.anchors):
             return {}
         numbers = sorted({kind >> 1 for way in ways for kind in way.kinds[-1]})
-        return {"edge_types": [str(self._graph.types.edges[number]) for number in numbers]}
+        return {"edge_types": [str(self._graph.arrays.types.edges[number]) for number in numbers]}
 
     def _call(self, name: str, arguments: Mapping[str, JsonValue]) -> None:
         text = json.dumps(arguments, ensure_ascii=False)

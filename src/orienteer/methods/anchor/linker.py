@@ -118,7 +118,7 @@ class PhraseLinker:
     def _merged(self, anchors: Sequence[LinkedPhrase]) -> LinkedPhrase:
         best = max(anchors, key=lambda anchor: anchor.quality)
         candidates = _near_best(node for anchor in anchors for node in anchor.candidates)
-        return replace(best, candidates=candidates, read_as=self._graph.names[candidates[0].row])
+        return replace(best, candidates=candidates, read_as=self._graph.arrays.names[candidates[0].row])
 
     def _around(self, reading: QuestionWords, place: int, *, alone: bool) -> Iterator[LinkedPhrase]:
         """Return the spans over a place that name a node, only those of several words where it cannot stand alone."""
@@ -137,7 +137,7 @@ class PhraseLinker:
 
     def _reaching(self, reading: QuestionWords, first: int) -> Iterator[int]:
         """Return the ends of spans that may be names: their words stand together in some node."""
-        index, rows = self._graph.text_index, _NO_ROWS
+        index, rows = self._graph.arrays.text_index, _NO_ROWS
         for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
             word = reading.words[last - 1]
             posting = self._vocabulary.posting(word.text)
@@ -158,9 +158,11 @@ class PhraseLinker:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
-        if not self._graph.name_index.stem_links(phrase):  # quicker than looking both ways: most spans name nothing
+        if not self._graph.arrays.name_index.stem_links(
+            phrase
+        ):  # quicker than looking both ways: most spans name nothing
             return None
-        links = self._graph.name_index.links(phrase)
+        links = self._graph.arrays.name_index.links(phrase)
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
         candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
         is_doubtful = False
@@ -171,7 +173,7 @@ class PhraseLinker:
         best = _near_best(candidates)
         if not best:
             return None
-        terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.tokenizer.expand(word)))
+        terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.arrays.tokenizer.expand(word)))
         return LinkedPhrase(first, last, surface, best, terms, is_doubtful=is_doubtful)
 
     def _may_name(self, reading: QuestionWords, first: int, last: int) -> bool:
@@ -219,7 +221,7 @@ class PhraseLinker:
             return candidates
         posting = self._vocabulary.posting(content[0])
         used = 0 if posting is None else posting.nodes
-        degrees = self._graph.adjacency.degree(np.array([node.row for node in candidates], np.int32)).tolist()
+        degrees = self._graph.arrays.adjacency.degree(np.array([node.row for node in candidates], np.int32)).tolist()
         most = [_COMMONER * (1 + degree) for degree in degrees]
         return [node for node, times in zip(candidates, most, strict=True) if used <= times]
 
@@ -239,14 +241,14 @@ class PhraseLinker:
 
     def _is_written(self, row: int, surface: str, *, any_case: bool = False) -> bool:
         """Tell whether a node is called just so, letter for letter."""
-        names = (self._graph.names[row], self._graph.ids[row], *self._graph.aliases_at(row))
+        names = (self._graph.arrays.names[row], self._graph.arrays.ids[row], *self._graph.arrays.aliases_at(row))
         if any_case:
             return surface.casefold() in {name.casefold() for name in names}
         return surface in names
 
     def _is_acronym(self, link: Link, surface: str) -> bool:
         """Tell whether a node has this name in capitals, and not also in small letters."""
-        names = (self._graph.names[link.row], *self._graph.aliases_at(link.row))
+        names = (self._graph.arrays.names[link.row], *self._graph.arrays.aliases_at(link.row))
         written = [name for name in names if name.casefold() == surface]
         return bool(written) and all(name.isupper() for name in written)
 
@@ -279,7 +281,7 @@ class Speller:
         return Corrections() if posting is not None or len(word) > _LONGEST_SYMBOL else self._one_edit_away(word)
 
     def _spelled(self, word: str) -> Corrections:
-        others = self._graph.name_index.spellings(word)
+        others = self._graph.arrays.name_index.spellings(word)
         if not others or word in others:
             return Corrections()
         alike = [letter_likeness(word, other) for other in others]
@@ -290,7 +292,7 @@ class Speller:
     def _one_edit_away(self, word: str) -> Corrections:
         near = [other for other in dict.fromkeys(_edits(word)) if self._vocabulary.posting(other) is not None]
         if len(near) > _MOST_CORRECTIONS:
-            named = [other for other in near if self._graph.name_index.stem_links([other])]
+            named = [other for other in near if self._graph.arrays.name_index.stem_links([other])]
             near, alone = (named, True) if 0 < len(named) <= _MOST_CORRECTIONS else (near, False)
             return Corrections(tuple((other, _ONE_EDIT) for other in near), alone)
         return Corrections(tuple((other, _ONE_EDIT) for other in near))

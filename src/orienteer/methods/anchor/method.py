@@ -61,9 +61,9 @@ class Anchor:
         The types that the question may be answered with are also the kind of answer that is looked for.
         """
         graph, vocabulary, config = self._graph, self._vocabulary, self.config
-        mask = graph.mask(question.node_types or None, question.where)
+        mask = graph.arrays.mask(question.node_types or None, question.where)
         # 1. The question as words, those of the schema as they are spelled, and the phrases that name nodes.
-        reading = vocabulary.corrected(read(question.text, graph.tokenizer))
+        reading = vocabulary.corrected(read(question.text, graph.arrays.tokenizer))
         anchors = self._linker.link(reading)
         # 2. What it asks for: a kind of answer named in words, else one that a named edge leads to ("who designed X").
         most = config.most_nodes_a_phrase

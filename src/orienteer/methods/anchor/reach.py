@@ -101,7 +101,7 @@ class Explorer:
         ways = [
             (_PER_QUALITY * quality + way.score, start, quality, way)
             for start, quality in starts
-            for way in self._ways(int(self._graph.node_types[start[0]]), fit, wanted, alone=alone)
+            for way in self._ways(int(self._graph.arrays.node_types[start[0]]), fit, wanted, alone=alone)
         ]
         reached = list(self._walk_best(sorted(ways, key=lambda scored: -scored[0])))
         reached += [self._neighbors(start, quality, fit, wanted) for start, quality in starts]
@@ -111,7 +111,7 @@ class Explorer:
         """Return what all nodes of the types named besides lead to."""
         reached: list[Reach] = []
         for source in wanted.via:
-            start = np.flatnonzero(self._graph.node_types == source).astype(np.int32)
+            start = np.flatnonzero(self._graph.arrays.node_types == source).astype(np.int32)
             plain = replace(wanted, via=())
             ways = [(way.score, start, 1.0, way) for way in self._ways(source, fit, plain, alone=True)]
             reached += self._walk_best(sorted(ways, key=lambda scored: -scored[0]))
@@ -159,22 +159,22 @@ class Explorer:
 
     def _step(self, rows: Rows, kinds: Sequence[int], node_type: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return the same of a further step."""
-        mask = np.zeros(2 * len(self._graph.types.edges), np.bool_)
+        mask = np.zeros(2 * len(self._graph.arrays.types.edges), np.bool_)
         mask[list(kinds)] = True
-        entries = self._graph.adjacency.entries(rows, mask)
-        keep = self._graph.node_types[entries.neighbor] == node_type
+        entries = self._graph.arrays.adjacency.entries(rows, mask)
+        keep = self._graph.arrays.node_types[entries.neighbor] == node_type
         return entries.owner[keep], entries.neighbor[keep]
 
     def _code(self, kind: int, node_type: int) -> int:
-        return kind * len(self._graph.types.nodes) + node_type
+        return kind * len(self._graph.arrays.types.nodes) + node_type
 
     def _around(self, start: Rows) -> _Around:
         """Return the edges of some nodes, sorted by their other ends; remembered."""
         key = start.tobytes()
         if key not in self._known:
-            entries = self._graph.adjacency.entries(start)
-            code = entries.kind.astype(np.intp) * len(self._graph.types.nodes)
-            code += self._graph.node_types[entries.neighbor]
+            entries = self._graph.arrays.adjacency.entries(start)
+            code = entries.kind.astype(np.intp) * len(self._graph.arrays.types.nodes)
+            code += self._graph.arrays.node_types[entries.neighbor]
             owner, neighbor = entries.owner, entries.neighbor
             if len(start) > 1:
                 order = np.argsort(neighbor, kind="stable")
@@ -185,8 +185,8 @@ class Explorer:
 
     def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reach:
         """Return all that touches some nodes, of whatever type."""
-        source = int(self._graph.node_types[start[0]])
-        value = np.zeros(2 * len(self._graph.types.edges) * len(self._graph.types.nodes))
+        source = int(self._graph.arrays.node_types[start[0]])
+        value = np.zeros(2 * len(self._graph.arrays.types.edges) * len(self._graph.arrays.types.nodes))
         for target in self._vocabulary.hops_to[source]:
             for hop, likeness in fit.fits(source, target).items():
                 value[self._code(hop.kind, target)] = likeness
@@ -256,7 +256,7 @@ def _starts(anchor: LinkedPhrase, graph: Graph) -> Iterator[tuple[Rows, float]]:
     """Return the nodes of an anchor, those of one type and quality together."""
     groups: dict[tuple[int, float], list[int]] = {}
     for row, quality in anchor.candidates:
-        groups.setdefault((int(graph.node_types[row]), quality), []).append(row)
+        groups.setdefault((int(graph.arrays.node_types[row]), quality), []).append(row)
     for (_, quality), rows in groups.items():
         yield np.array(sorted(rows), np.int32), quality
 

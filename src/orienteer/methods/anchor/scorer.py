@@ -91,7 +91,7 @@ def smallest_shared(connections: Connections, graph: Graph) -> dict[int, float]:
     joined = connections.rows[connections.most_joined]
     if not len(joined):
         return {}
-    sizes = np.bincount(graph.node_types[joined])
+    sizes = np.bincount(graph.arrays.node_types[joined])
     best = min(np.flatnonzero(sizes).tolist(), key=lambda number: (sizes[number], number))
     return {best: _GUESSED / float(np.log2(1 + sizes[best]))}
 
@@ -102,7 +102,7 @@ class NodeScorer:
     def __init__(self, graph: Graph, config: AnchorConfig, question: Understanding, mask: Mask | None, k: int) -> None:
         self._graph, self._config, self._mask, self._k = graph, config, mask, k
         self._anchors, self._wanted, reading = question.anchors, question.wanted, question.reading
-        tokenizer, index = graph.tokenizer, graph.text_index
+        tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
         content = [word.text for word in reading.words if not word.is_stop]
         self.terms = list(dict.fromkeys(term for word in content for term in tokenizer.expand(word)))
         """The question's terms that name something."""
@@ -115,7 +115,7 @@ class NodeScorer:
 
     def anchor_weights(self) -> NDArray[np.float64]:
         """Return what each anchor weighs: half by its own words, half as all do."""
-        index = self._graph.text_index
+        index = self._graph.arrays.text_index
         usual = self.whole / max(1, len(self.weights))  # a name of stop words weighs as a usual word does
         own = np.array(
             [
@@ -146,7 +146,7 @@ class NodeScorer:
         else:
             total += by_words + config.count_weight * weights.sum() * count
         if not self._anchors:
-            degree = np.log1p(self._graph.adjacency.degree(rows).astype(np.float64))
+            degree = np.log1p(self._graph.arrays.adjacency.degree(rows).astype(np.float64))
             total += _POPULAR * self.whole * degree / max(1e-9, float(degree.max(initial=0)))
         if wanted.yes_or_no or wanted.about:
             total += _NAMED_FIRST * (1 + total.max(initial=0)) * self._named(rows)
@@ -157,7 +157,7 @@ class NodeScorer:
         """Tell whether some node of the wanted types joins two anchors or more."""
         joined = connections.rows[connections.joined]
         if self._wanted.types:
-            joined = joined[np.isin(self._graph.node_types[joined], list(self._wanted.types))]
+            joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]
         return bool(len(joined))
 
     def _candidates(self, connections: Connections, linked: NDArray[np.float64], *, joint: bool) -> Rows:
@@ -172,7 +172,7 @@ class NodeScorer:
         # Words alone cannot outdo what joins anchors, where there is enough of it.
         is_enough = joint and np.count_nonzero(self._kind(connections.rows[connections.joined])) >= self._k
         if wanted.types and not is_enough:
-            typed = self._graph.mask([str(self._graph.types.nodes[number]) for number in wanted.types])
+            typed = self._graph.arrays.mask([str(self._graph.arrays.types.nodes[number]) for number in wanted.types])
             pools.append(self._by_words(typed if self._mask is None or typed is None else typed & self._mask))
         if not (wanted.types and joint):
             pools.append(self._by_words(self._mask))
@@ -182,24 +182,24 @@ class NodeScorer:
 
     def _most_touched(self) -> Rows:
         """Return the nodes of the wanted types that the most edges touch: for questions that say nothing else."""
-        rows = np.flatnonzero(np.isin(self._graph.node_types, list(self._wanted.types))).astype(np.int32)
+        rows = np.flatnonzero(np.isin(self._graph.arrays.node_types, list(self._wanted.types))).astype(np.int32)
         rows = rows if self._mask is None else rows[self._mask[rows]]
-        order = np.lexsort((rows, -self._graph.adjacency.degree(rows)))[: self._k]
+        order = np.lexsort((rows, -self._graph.arrays.adjacency.degree(rows)))[: self._k]
         return np.sort(rows[order])
 
     def _by_words(self, mask: Mask | None) -> Rows:
-        return self._graph.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
+        return self._graph.arrays.text_index.search(self.terms, _BY_WORDS, mask=mask).rows
 
     def _kind(self, rows: Rows) -> NDArray[np.float64]:
         """Return how surely each node is of a wanted type: (rows,), from 0 to 1."""
-        by_type = np.zeros(len(self._graph.types.nodes))
+        by_type = np.zeros(len(self._graph.arrays.types.nodes))
         for number, sureness in self._wanted.types.items():
             by_type[number] = sureness
-        return by_type[self._graph.node_types[rows]]
+        return by_type[self._graph.arrays.node_types[rows]]
 
     def _words(self, rows: Rows, *, connected: bool) -> NDArray[np.float64]:
         """Return the BM25 of each node, words that linking has used up counting less: (rows,)."""
-        index = self._graph.text_index
+        index = self._graph.arrays.text_index
         named = {term for anchor in self._anchors for term in anchor.terms} if connected else set()
         spent = named | (self._kind_terms if self._anchors else set())
         own = index.scores([term for term in self.terms if term in spent], rows)

@@ -142,8 +142,8 @@ class SchemaWords:
     """The words of one graph's types. Made once a graph, in milliseconds; what texts teach is learned when asked."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph, self._tokenizer = graph, graph.tokenizer
-        types, schema = graph.types, graph.schema
+        self._graph, self._tokenizer = graph, graph.arrays.tokenizer
+        types, schema = graph.arrays.types, graph.schema
         self.node_labels = [self._labels(name) for name in types.nodes]
         """By node type, the ways in which it is said."""
         joined: dict[str, set[str]] = {name: set() for name in types.edges}
@@ -225,7 +225,7 @@ class SchemaWords:
         return self._postings(word)
 
     def _posting(self, word: str) -> Posting | None:
-        return self._graph.text_index.posting(self._tokenizer.expand(word)[0])
+        return self._graph.arrays.text_index.posting(self._tokenizer.expand(word)[0])
 
     def is_kind(self, stems: Phrase) -> bool:
         """Tell whether words are just a way to say a node type."""
@@ -235,25 +235,25 @@ class SchemaWords:
 
     def is_symmetric(self, kind: int) -> bool:
         """Tell whether the edges of a kind have no direction."""
-        return self._graph.types.edges[kind >> 1] in self._graph.schema.symmetric
+        return self._graph.arrays.types.edges[kind >> 1] in self._graph.schema.symmetric
 
     def learned(self, word: str) -> tuple[int, float] | None:
         """Return the node type whose texts alone use a word, with its share of such use; None where there is none."""
         return self._learned(word)
 
     def _learn(self, stem: str) -> tuple[int, float] | None:
-        posting = self._graph.text_index.posting(stem)
+        posting = self._graph.arrays.text_index.posting(stem)
         if posting is None or posting.nodes < _LEARNED_TEXTS:
             return None
-        rows = self._graph.text_index.rows_of(posting)
-        shares = np.bincount(self._graph.node_types[rows], minlength=len(self.node_counts)) / self.node_counts
+        rows = self._graph.arrays.text_index.rows_of(posting)
+        shares = np.bincount(self._graph.arrays.node_types[rows], minlength=len(self.node_counts)) / self.node_counts
         best = int(shares.argmax())
         share = float(shares[best] / shares.sum())
         if share < _LEARNED_SHARE:
             return None
         # A word of names says what things are called, not what they are.
         sample = rows[:: max(1, len(rows) // _SAMPLE)]
-        named = sum(stem in self._tokenizer.terms(self._graph.names[row]) for row in sample.tolist())
+        named = sum(stem in self._tokenizer.terms(self._graph.arrays.names[row]) for row in sample.tolist())
         if posting.nodes * (1 - named / len(sample)) < _LEARNED_TEXTS:
             return None
         return best, share

@@ -62,6 +62,8 @@ class CoreEntities:
             workflow.notes.append(f"{name!r} is read as {near!r}")
             name, rows = near, called(graph, near)
         observation = workflow.use(NAME, queries=[name], topk=min(len(rows), MOST_TOPK))
-        best, _ = workflow.rank(np.array(sorted(map(graph.row, observation.nodes)), np.int32), len(observation.nodes))
+        best, _ = workflow.rank(
+            np.array(sorted(map(graph.arrays.row, observation.nodes)), np.int32), len(observation.nodes)
+        )
         folded = name.casefold()
-        return tuple(sorted(best.tolist(), key=lambda row: graph.names[row].casefold() != folded)[:HOMONYMS])
+        return tuple(sorted(best.tolist(), key=lambda row: graph.arrays.names[row].casefold() != folded)[:HOMONYMS])

@@ -147,7 +147,7 @@ class _CypherCourse:
 
     def _reasons(self) -> dict[int, str]:
         nodes = self.rows.nodes if self.rows is not None else ()
-        reasons = dict.fromkeys(map(self.graph.row, nodes), "in the rows of the query")
+        reasons = dict.fromkeys(map(self.graph.arrays.row, nodes), "in the rows of the query")
         for row, why in self.retrieved.items():
             reasons.setdefault(row, why)
         return reasons
@@ -164,7 +164,7 @@ class _CypherCourse:
 
     def _is_shown(self, node_id: str) -> bool:
         """Tell whether rows show a node's id: also in a later column, in a list or in a path."""
-        if self.rows is None or self.graph.ids.find(node_id) is None:
+        if self.rows is None or self.graph.arrays.ids.find(node_id) is None:
             return False
         return any(occurrences(node_id, self.rows.text))
 
@@ -176,21 +176,21 @@ class _CypherCourse:
         named = named_in(self.graph, ranked, answer)
         reasons = dict.fromkeys((*named, *self._called(answer, named)), "named in the answer")
         for node in result.trajectories[-1].selected:
-            reasons.setdefault(self.graph.row(node), "cited in the answer")
+            reasons.setdefault(self.graph.arrays.row(node), "cited in the answer")
         for row, why in ranked.items():
             reasons.setdefault(row, why)
         return result.model_copy(update={"hits": self.workflow.present(reasons)})
 
     def _called(self, answer: str, named: Iterable[int]) -> Iterator[int]:
         """Yield the nodes whose names stand in the rest of an answer: rows may hold names and no nodes."""
-        names = sorted((self.graph.names[row] for row in named), key=len, reverse=True)
+        names = sorted((self.graph.arrays.names[row] for row in named), key=len, reverse=True)
         rest = re.sub("|".join(map(re.escape, names)), ",", answer, flags=re.IGNORECASE) if names else answer
         for part in split(rest):
             yield from self._candidates(part) or (row for name in _JOINED.split(part) for row in self._candidates(name))
 
     def _candidates(self, name: str) -> list[int]:
         is_name = any(map(str.isalpha, name)) and name.casefold().strip(" .") not in _NO_NAMES
-        return self.graph.candidates(name.strip()) if is_name else []
+        return self.graph.arrays.candidates(name.strip()) if is_name else []
 
 
 def query_in(reply: str) -> str:

@@ -50,7 +50,7 @@ class SearchAgents:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: EpisodeConfig, *, method: str) -> None:
         self._graph, self._model, self._config, self._method = graph, model, config, method
-        graph.searcher(config.mode)  # raises without vectors, before a model is paid
+        graph.arrays.searcher(config.mode)  # raises without vectors, before a model is paid
 
     def begin(self, question: Question, number: int, *, random_seed: int, lessons: str = "") -> Trajectory:
         """Return what an agent begins with: a trajectory without steps, whose prompt holds the lessons, if any."""
@@ -67,7 +67,7 @@ class SearchAgents:
 
     def _toolbox(self, question: Question) -> Toolbox:
         graph, config = self._graph, self._config
-        if PASSAGES.isdisjoint(question.node_types or graph.types.nodes):
+        if PASSAGES.isdisjoint(question.node_types or graph.arrays.types.nodes):
             return open_plain(graph, config.mode)
         return open_passages(graph, config.mode, question.k)
 
@@ -86,8 +86,8 @@ class SearchAgents:
             notes.append("nothing was added to the answer: the nodes of the last search stand for it")
         if trajectory.steps and not any(step.reply.message.tool_calls for step in trajectory.steps):
             notes.append(f"the model called no tool in {counted(len(trajectory.steps), 'step')}")
-        mask = graph.mask(question.node_types or None, question.where)
-        rows = [graph.row(node) for node in chosen]
+        mask = graph.arrays.mask(question.node_types or None, question.where)
+        rows = [graph.arrays.row(node) for node in chosen]
         passing = [row for row in rows if mask is None or mask[row]]
         if len(passing) < len(rows):
             notes.append(f"{len(rows) - len(passing)} chosen nodes did not pass the filters")

@@ -102,9 +102,9 @@ class FocusedR:
         counts = graph.schema.node_types
         lines = []
         for name in sorted(counts, key=lambda name: (-counts[name], name))[:_SAMPLED]:
-            rows = np.flatnonzero(graph.types.node_mask([name])[graph.node_types])
+            rows = np.flatnonzero(graph.arrays.types.node_mask([name])[graph.arrays.node_types])
             some = rows[np.unique(np.linspace(0, len(rows) - 1, _SAMPLES).astype(np.int64))] if len(rows) else rows
-            lines.append(f"{name}: {'; '.join(one_line(graph.names[int(row)], _NAME) for row in some)}")
+            lines.append(f"{name}: {'; '.join(one_line(graph.arrays.names[int(row)], _NAME) for row in some)}")
         return "\n".join(lines)
 
 

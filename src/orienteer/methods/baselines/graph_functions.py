@@ -76,10 +76,10 @@ class GraphFunctions:
     def _named(self, answer: str) -> dict[int, str]:
         """Return the rows that the answer names, whole or in parts, else seen rows named in it, else the best match."""
         for parts in ([answer], split(answer)):
-            named = {row: "named in the answer" for part in parts for row in self.graph.candidates(part)}
+            named = {row: "named in the answer" for part in parts for row in self.graph.arrays.candidates(part)}
             if named:
                 return named
-        names = ((row, self.graph.names[row]) for row in self.seen)
+        names = ((row, self.graph.arrays.names[row]) for row in self.seen)
         seen = {row: "named in the answer" for row, name in names if name and _whole(name).search(answer)}
         if seen:
             return seen
@@ -124,13 +124,13 @@ class GraphFunctions:
         if not rows:
             return (), remark or f"{LAST} stands for nothing yet: the action before has given no node."
         more = f"Of {len(rows)} nodes the first {_MOST} are taken." if len(rows) > _MOST else ""
-        return tuple(f"[{self.graph.ids[row]}]" for row in rows[:_MOST]), f"{remark} {more}".strip()
+        return tuple(f"[{self.graph.arrays.ids[row]}]" for row in rows[:_MOST]), f"{remark} {more}".strip()
 
     def _retrieve(self, words: str) -> str:
         hits = self._workflow.use("search_in_graph", query=words, k=1)
         if hits.error or not hits.nodes:
             return _refusal(hits) if hits.error else f"No node has any of these words: {words}."
-        row = self.graph.row(hits.nodes[0])
+        row = self.graph.arrays.row(hits.nodes[0])
         self.last = ()
         self._see([row], f"retrieved by {words!r}")
         return f"The best node is {self._title(row)}."
@@ -144,14 +144,14 @@ class GraphFunctions:
         name = {name.casefold(): name for name in features}.get(feature.casefold())
         if name is None:
             return f"{read.id} has no feature {feature!r}. It has: {', '.join(features)}."
-        self._see([self.graph.row(read.id)], f"read for its {feature}")
+        self._see([self.graph.arrays.row(read.id)], f"read for its {feature}")
         return f"The {name} of {read.id} is: {one_line(value_text(features[name]), _FEATURE)}"
 
     def _neighbors(self, node: str, edge: str) -> str:
         total, around = self._around(node, edge, k=self._neighbors_shown)
         if around.error:
             return _refusal(around)
-        shown = list(map(self.graph.row, around.nodes))
+        shown = list(map(self.graph.arrays.row, around.nodes))
         self._see(list(reversed(shown)), f"a neighbour of {node} by {edge}")
         names = "; ".join(map(self._title, shown))
         more = f"; and {total - len(shown)} more" if total > len(shown) else ""
@@ -168,7 +168,9 @@ class GraphFunctions:
         )
 
     def _title(self, row: int) -> str:
-        return f"{self.graph.ids[row]} ({one_line(self.graph.names[row])}, {self.graph.type_at(row)})"
+        return (
+            f"{self.graph.arrays.ids[row]} ({one_line(self.graph.arrays.names[row])}, {self.graph.arrays.type_at(row)})"
+        )
 
     def _see(self, rows: Sequence[int], why: str) -> None:
         self.last = (*self.last, *(row for row in reversed(rows) if row not in self.last))

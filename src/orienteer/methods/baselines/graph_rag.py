@@ -67,7 +67,7 @@ class GraphRag:
     def __init__(self, graph: Graph, config: GraphRagConfig | None = None) -> None:
         """Raise `BadOption` where the mode needs vectors and there are none."""
         self._graph, self.config = graph, config if config is not None else GraphRagConfig()
-        graph.searcher(self.config.mode)
+        graph.arrays.searcher(self.config.mode)
         self._cores = CoreEntities(graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:
@@ -118,9 +118,9 @@ class GraphRag:
         near = [self._near(workflow, core, types) for core in cores]
         around: dict[int, str] = {}
         if len(cores) > 1:
-            touching = graph.touching([graph.adjacency.neighbors(core) for core in cores]).rows
-            joining, _ = graph.rank(touching, workflow.question.text, len(touching))
-            wanted = graph.mask(types or None)
+            touching = graph.arrays.touching([graph.arrays.adjacency.neighbors(core) for core in cores]).rows
+            joining, _ = graph.arrays.rank(touching, workflow.question.text, len(touching))
+            wanted = graph.arrays.mask(types or None)
             first = [row for row in joining.tolist() if wanted is None or wanted[row]]
             around = dict.fromkeys([*first, *joining.tolist()], "joins core entities")
         for row in (row for place in zip_longest(*near) for row in place if row is not None):
@@ -129,7 +129,7 @@ class GraphRag:
 
     def _near(self, workflow: Workflow, core: int, types: list[str]) -> list[int]:
         """Return the neighbours of a core entity that fit the question best, those of some types first."""
-        node, most = f"[{self._graph.ids[core]}]", self.config.neighbors  # in brackets any id is read as one
+        node, most = f"[{self._graph.arrays.ids[core]}]", self.config.neighbors  # in brackets any id is read as one
         nodes: dict[str, None] = {}
         for filters in [{"node_types": types}, {}] if types else [{}]:
             if len(nodes) < most:
@@ -137,7 +137,7 @@ class GraphRag:
                     "search_in_neighborhood", node=node, query=workflow.question.text, k=most, **filters
                 )
                 nodes |= dict.fromkeys(near.nodes)
-        return list(map(self._graph.row, nodes))[:most]
+        return list(map(self._graph.arrays.row, nodes))[:most]
 
     def _write(self, question: str, cores: Sequence[int], around: Sequence[int]) -> list[NodeText]:
         """Return both as text: half of the room for core entities, and what they leave for their neighbours."""

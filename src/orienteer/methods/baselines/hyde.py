@@ -50,7 +50,7 @@ class Hyde:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Make passages up, then search with them and the question."""
         config, are_means = self.config, self.config.mode != "lexical"
-        self._graph.searcher(config.mode)  # raises without vectors, before a model is paid
+        self._graph.arrays.searcher(config.mode)  # raises without vectors, before a model is paid
         toolbox = Toolbox.full(self._graph, mode=config.mode, offers_passages=are_means)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox

@@ -75,7 +75,7 @@ class Kar:
         triples: list[str] = []
         documents: dict[int, None] = dict.fromkeys(entities)
         own = workflow.search(question, self.config.documents)
-        around: list[tuple[str, tuple[int, ...]]] = [(self._graph.ids[row], (row,)) for row in entities]
+        around: list[tuple[str, tuple[int, ...]]] = [(self._graph.arrays.ids[row], (row,)) for row in entities]
         if own and (name := workflow.last_set):
             around.insert(0, (name, own))
         for reference, starts in around:
@@ -108,9 +108,9 @@ class Kar:
     def _linked(self, workflow: Workflow, name: str) -> int | None:
         """Return the node that a name means, of several the one whose text is nearest to the question."""
         graph = self._graph
-        rows = graph.candidates(name)
+        rows = graph.arrays.candidates(name)
         if not rows and (near := near_name(graph, name)):
-            rows = graph.candidates(near)
+            rows = graph.arrays.candidates(near)
             workflow.notes.append(f"{name!r} is read as {near!r}")
         if not rows:
             workflow.notes.append(f"not in this graph: {name!r}")
@@ -123,12 +123,12 @@ class Kar:
         near = workflow.use(
             "search_in_neighborhood", node=reference, query=workflow.question.text, k=self.config.neighbors
         )
-        return tuple(map(self._graph.row, near.nodes))
+        return tuple(map(self._graph.arrays.row, near.nodes))
 
     def _triples(self, starts: Sequence[int], near: Sequence[int]) -> Iterator[str]:
         """Yield each edge between a start and a neighbour as a line, seen from the start."""
         graph = self._graph
         for start in starts:
             for row in near:
-                if edges := graph.edges_between(row, np.array([start], np.int32)):
-                    yield f"{title(graph, start)} {edge_note(graph, edges, graph.ids[row])} {title(graph, row)}"
+                if edges := graph.arrays.edges_between(row, np.array([start], np.int32)):
+                    yield f"{title(graph, start)} {edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}"

@@ -89,16 +89,16 @@ class Linearizer:
 
     def __init__(self, graph: Graph, question: str) -> None:
         self._graph = graph
-        words = graph.tokenizer.words(question)
-        self._stems = frozenset(graph.tokenizer.stem(word) for word in words if word not in STOP)
+        words = graph.arrays.tokenizer.words(question)
+        self._stems = frozenset(graph.arrays.tokenizer.stem(word) for word in words if word not in STOP)
         self._ways = cache(self._ways_of)
-        hits = graph.searcher("lexical").search(question, _SCORED)
+        hits = graph.arrays.searcher("lexical").search(question, _SCORED)
         self._fit = np.zeros(len(graph))  # (nodes,)
         self._fit[hits.rows] = hits.scores
 
     def write(self, row: int, tokens: int, *, first: Collection[int] = ()) -> NodeText:
         """Return a node as text of at most about so many tokens. `first` are the rows of the other evidence."""
-        node, all_groups = self._graph.node_at(row), self._groups(row, first)
+        node, all_groups = self._graph.arrays.node_at(row), self._groups(row, first)
         title = f"{one_line(node.name)} ({one_line(node.type)})"
         left = tokens - _LABEL - count_tokens(title)
         lines = [title, *self._attributes(node, left - self._need(all_groups, left // 2))]
@@ -160,18 +160,18 @@ class Linearizer:
     def _groups(self, row: int, first: Collection[int]) -> list[_EdgeGroup]:
         """Return a node's edges by kind: those that the question speaks of first, then those with fewest neighbours."""
         graph = self._graph
-        entries = graph.adjacency.entries(np.array([row], np.int32))
+        entries = graph.arrays.adjacency.entries(np.array([row], np.int32))
         kinds = entries.kind.astype(np.int64)
-        symmetric = [number for number, name in enumerate(graph.types.edges) if name in graph.schema.symmetric]
+        symmetric = [number for number, name in enumerate(graph.arrays.types.edges) if name in graph.schema.symmetric]
         kinds = np.where(np.isin(kinds >> 1, symmetric), kinds & ~1, kinds)
-        codes = kinds * len(graph.types.nodes) + graph.node_types[entries.neighbor]
-        own = graph.type_at(row)
+        codes = kinds * len(graph.arrays.types.nodes) + graph.arrays.node_types[entries.neighbor]
+        own = graph.arrays.type_at(row)
         groups = [self._group(own, code, entries.where(codes == code), first) for code in np.unique(codes).tolist()]
         return sorted(groups, key=lambda group: (-group.fit, len(group.rows), group.kind))
 
     def _group(self, own: str, code: int, entries: Entries, first: Collection[int]) -> _EdgeGroup:
-        graph, wide = self._graph, len(self._graph.types.nodes)
-        kind = graph.types.kind(code // wide, code % wide)
+        graph, wide = self._graph, len(self._graph.arrays.types.nodes)
+        kind = graph.arrays.types.kind(code // wide, code % wide)
         rows = np.unique(entries.neighbor)
         order = np.lexsort((rows, -self._fit[rows], ~np.isin(rows, list(first))))
         fit = self._is_said(kind.edge_type, joined=(own, kind.node_type)) + self._is_said(kind.node_type)
@@ -187,7 +187,7 @@ class Linearizer:
 
     def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each phrase for a type."""
-        tokenizer = self._graph.tokenizer
+        tokenizer = self._graph.arrays.tokenizer
         phrases = type_phrases(type_name, self._graph.schema, tokenizer)
         return tuple(frozenset(map(tokenizer.stem, phrase)) for phrase in phrases)
 
@@ -210,11 +210,13 @@ class Linearizer:
     def _named(self, group: _EdgeGroup, row: int) -> str:
         """Return a neighbour's name with the texts of the edges to it."""
         graph = self._graph
-        name = one_line(graph.names[row])
-        if not graph.has_extras:
+        name = one_line(graph.arrays.names[row])
+        if not graph.arrays.has_extras:
             return name
         places = group.entries.at[slice(*span(group.entries.neighbor, row))].tolist()
-        texts = dict.fromkeys(one_line(text, _EDGE_TEXT) for at in places if (text := graph.extras(at).get("text")))
+        texts = dict.fromkeys(
+            one_line(text, _EDGE_TEXT) for at in places if (text := graph.arrays.extras(at).get("text"))
+        )
         return f"{name} ({', '.join(texts)})" if texts else name
 
 
@@ -251,8 +253,8 @@ def render_nodes(graph: Graph, written: Iterable[NodeText], tokens: int) -> Evid
             left_out += 1
             continue
         left -= node.tokens
-        label = f"{'C' if graph.type_at(node.row) in PASSAGES else 'N'}{len(labels) + 1}"
-        labels[label] = (graph.ids[node.row],)
+        label = f"{'C' if graph.arrays.type_at(node.row) in PASSAGES else 'N'}{len(labels) + 1}"
+        labels[label] = (graph.arrays.ids[node.row],)
         pieces.append(f"[{label}] {node.text}")
     return EvidenceText("\n".join(pieces), labels, tokens - left, left_out)
 
@@ -265,7 +267,7 @@ def named_first(result: Result, workflow: Workflow, written: Sequence[NodeText])
     rows = (row for node in written for row in (node.row, *node.rows))
     reasons = dict.fromkeys(named_in(graph, rows, str(result.answer)), "named in the answer")
     for node in result.trajectories[-1].selected:
-        reasons.setdefault(graph.row(node), "cited in the answer")
+        reasons.setdefault(graph.arrays.row(node), "cited in the answer")
     for hit in result.hits:
-        reasons.setdefault(graph.row(hit.id), hit.why)
+        reasons.setdefault(graph.arrays.row(hit.id), hit.why)
     return result.model_copy(update={"hits": workflow.present(reasons)})

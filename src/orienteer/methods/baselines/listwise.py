@@ -114,7 +114,8 @@ def document(graph: Graph, hit: Ranked, question: str) -> str:
     """Return a hit as the model sees it: id, name, type, and the part of its text and the neighbours that fit best."""
     around = graph.neighbors(hit.id, question, k=RELATIONS)
     relations = (
-        f"{edge_note(graph, near.edges, near.id)} {one_line(graph.names[graph.row(near.id)])}" for near in around.hits
+        f"{edge_note(graph, near.edges, near.id)} {one_line(graph.arrays.names[graph.arrays.row(near.id)])}"
+        for near in around.hits
     )
     more = f"; {around.total - len(around.hits)} more" if around.total > len(around.hits) else ""
     lines = [

@@ -53,9 +53,9 @@ def search(workflow: Workflow, query: str, k: int) -> tuple[int, ...]:
     observation = workflow.use(
         SEARCH_PASSAGES, query=query, k=k, **{name: value for name, value in filters.items() if value}
     )
-    return tuple(workflow.graph.row(node) for node in observation.nodes)
+    return tuple(workflow.graph.arrays.row(node) for node in observation.nodes)
 
 
 def shown(graph: Graph, rows: Iterable[int], tokens: int) -> EvidenceText:
     """Return the texts of some rows for a prompt, labelled in their order."""
-    return render(Evidence(nodes=tuple(Scored(graph.node_at(row), 1.0) for row in rows)), graph, tokens)
+    return render(Evidence(nodes=tuple(Scored(graph.arrays.node_at(row), 1.0) for row in rows)), graph, tokens)

@@ -208,10 +208,10 @@ class _PolyGCourse:
         """Read a subject and what surrounds it."""
         rows, texts = [], []
         for row in self._rows(basic.subject, _ENDS):
-            node = f"[{self.graph.ids[row]}]"
+            node = f"[{self.graph.arrays.ids[row]}]"
             read = self.workflow.use("read_node", node=node)
             near = self.workflow.use("search_in_neighborhood", node=node, query=basic.question, k=self.config.neighbors)
-            rows += [row, *map(self.graph.row, near.nodes)]
+            rows += [row, *map(self.graph.arrays.row, near.nodes)]
             texts += [read.text, near.text]
         return self._result(basic, rows, texts)
 
@@ -222,8 +222,10 @@ class _PolyGCourse:
         starts, ends = self._rows(basic.subject, _ENDS), self._rows(basic.object, _ENDS)
         for row in starts:
             for end in ends:
-                paths = self.workflow.use("paths", a=f"[{self.graph.ids[row]}]", b=f"[{self.graph.ids[end]}]")
-                rows += map(self.graph.row, paths.nodes)
+                paths = self.workflow.use(
+                    "paths", a=f"[{self.graph.arrays.ids[row]}]", b=f"[{self.graph.arrays.ids[end]}]"
+                )
+                rows += map(self.graph.arrays.row, paths.nodes)
                 texts.append(paths.text)
         inner = [row for row in rows if row not in (*starts, *ends)]  # comes before the ends, which the question names
         return self._result(basic, [*inner, *rows], texts)
@@ -239,11 +241,11 @@ class _PolyGCourse:
             rows = self.workflow.use("cypher", query=query, k=self.config.neighbors)
         if rows.error:
             self.workflow.notes.append(f"no query for {basic.question!r}: {_first_line(rows)}")
-        return self._result(basic, list(map(self.graph.row, rows.nodes)), [rows.text])
+        return self._result(basic, list(map(self.graph.arrays.row, rows.nodes)), [rows.text])
 
     def _query(self, basic: BasicQuestion, ends: Sequence[int], refused: str) -> str:
         """Return the query that the model writes; `refused` tells it of an earlier one."""
-        nodes = [f"{title(self.graph, row)}, id {self.graph.ids[row]!r}" for row in ends]
+        nodes = [f"{title(self.graph, row)}, id {self.graph.arrays.ids[row]!r}" for row in ends]
         reply = self.workflow.ask(
             "polyg-cypher",
             schema="\n".join(schema_lines(self.graph)),
@@ -268,7 +270,7 @@ class _PolyGCourse:
         if not name.strip():
             self.workflow.notes.append("a basic question names nothing to start from")
             return ()
-        rows = self.graph.candidates(name.strip())
+        rows = self.graph.arrays.candidates(name.strip())
         if len(rows) > 1:
             best, _ = self.workflow.rank(np.unique(np.array(rows, np.int32)), 1)
             rows = [int(row) for row in best]

@@ -176,7 +176,7 @@ class _ReasoningChain:
         if not summary.text:
             self.workflow.notes.append(f"nothing was said of the documents found by {turn.query!r}")
         for node in summary.cited:
-            self.cited.setdefault(self.graph.row(node), f"drawn on for {turn.query!r}")
+            self.cited.setdefault(self.graph.arrays.row(node), f"drawn on for {turn.query!r}")
         return summary.text[:_THOUGHT] or EMPTY
 
     def _end(self, turn: _ReasoningTurn, number: int) -> None:
@@ -187,8 +187,8 @@ class _ReasoningChain:
             instead = "its last line stands for one" if words else "it said nothing"
             self.workflow.notes.append(f"the model gave no answer in its marks in turn {number}: {instead}")
         rows = dict.fromkeys(row for some in (self.cited, *self.searched.values()) for row in some)
-        answer = citations(_clean(words), [self.graph.ids[row] for row in rows])
-        self.named = {self.graph.row(node): "cited in the answer" for node in answer.cited}
+        answer = citations(_clean(words), [self.graph.arrays.ids[row] for row in rows])
+        self.named = {self.graph.arrays.row(node): "cited in the answer" for node in answer.cited}
         if answer.notes:
             self.workflow.notes.append(f"the answer cites what was not found: {', '.join(answer.notes)}")
         self.answer = spoken(answer.text)

@@ -55,7 +55,7 @@ class TextRag:
     def __init__(self, graph: Graph, config: TextRagConfig | None = None) -> None:
         """Raise `BadOption` where the mode needs vectors and there are none."""
         self._graph, self.config = graph, config if config is not None else TextRagConfig()
-        graph.searcher(self.config.mode)
+        graph.arrays.searcher(self.config.mode)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes whose texts are nearest to the question. No model is asked."""
@@ -65,7 +65,7 @@ class TextRag:
         """Answer in one call from the best of them, as text."""
         config, graph, workflow = self.config, self._graph, self._workflow(question, run)
         result = self._search(workflow)
-        rows = [graph.row(hit.id) for hit in result.hits[: config.documents]]
+        rows = [graph.arrays.row(hit.id) for hit in result.hits[: config.documents]]
         linearizer, share = Linearizer(graph, question.text), max(config.context_tokens // max(len(rows), 1), LEAST)
         written = [linearizer.write(row, share) for row in rows]
         evidence = render_nodes(graph, written, config.context_tokens)
@@ -77,7 +77,7 @@ class TextRag:
 
     def _search(self, workflow: Workflow) -> Result:
         question = workflow.question
-        node_types = question.node_types or self._graph.text_types
+        node_types = question.node_types or self._graph.arrays.text_types
         reason = _REASONS[ranking_of(self.config.mode).kind]
 
         def search() -> tuple[Ranked, ...]:

@@ -178,7 +178,7 @@ class _BeamSearch:
             return []
         rows: dict[int, None] = {}
         for name in list(dict.fromkeys(filter(str.strip, reply["topics"])))[: self.config.topics]:
-            named = np.unique(np.array(graph.candidates(name), np.int32))
+            named = np.unique(np.array(graph.arrays.candidates(name), np.int32))
             near = workflow.rank(named, 1)[0].tolist() or workflow.search(name, 1)
             rows |= dict.fromkeys(near)
             if not near:
@@ -208,8 +208,8 @@ class _BeamSearch:
     def _around(self) -> Iterator[PathRelation]:
         for path in self.beams[-1]:
             row = path.rows[-1]
-            self.workflow.use("search_in_neighborhood", node=self.graph.ids[row], k=1)
-            counts = self.graph.counts(self.graph.adjacency.entries(np.array([row], np.int32)))
+            self.workflow.use("search_in_neighborhood", node=self.graph.arrays.ids[row], k=1)
+            counts = self.graph.arrays.counts(self.graph.arrays.adjacency.entries(np.array([row], np.int32)))
             yield from (PathRelation(path, kind, count) for kind, count in counts.items())
 
     def _reached(self, relations: Sequence[PathRelation]) -> list[BeamPath]:
@@ -221,7 +221,7 @@ class _BeamSearch:
                 filters["direction"] = kind.direction
             near = self.workflow.use(
                 "search_in_neighborhood",
-                node=graph.ids[path.rows[-1]],
+                node=graph.arrays.ids[path.rows[-1]],
                 query=self.workflow.question.text,
                 edge_types=[kind.edge_type],
                 node_types=[kind.node_type],
@@ -231,7 +231,7 @@ class _BeamSearch:
             relations_in_words = (*path.relations, kind_line(graph, kind).removesuffix(f" {kind.node_type}"))
             longer += [
                 BeamPath((*path.rows, end), relations_in_words, path.score * relation.score)
-                for end in map(graph.row, near.nodes)
+                for end in map(graph.arrays.row, near.nodes)
                 if end not in path.rows
             ]
         return longer
@@ -295,7 +295,7 @@ class _BeamSearch:
         }
 
     def _in_words(self, path: BeamPath) -> str:
-        names = [one_line(self.graph.names[row]) for row in path.rows]
+        names = [one_line(self.graph.arrays.names[row]) for row in path.rows]
         steps = (f" {relation} {name}" for relation, name in zip(path.relations, names[1:], strict=True))
         return "".join((names[0], *steps))
 

@@ -92,7 +92,7 @@ def _symbol(session: Session, symbol: Symbol, notes: list[str]) -> Symbol:
     conditions, text = [], symbol.text
     for condition in symbol.where:
         try:
-            session.graph.mask(None, [condition])
+            session.graph.arrays.mask(None, [condition])
             conditions.append(condition)
         except UnknownProperty as error:
             parsed = Condition.parse(condition)
@@ -135,7 +135,7 @@ def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], 
 
 def _are_joined(graph: Graph, symbols: Mapping[str, Symbol], triplet: Triplet) -> bool:
     """Tell whether the schema has an edge from the head's types to the tail's."""
-    types = graph.types
+    types = graph.arrays.types
     edges = set(types.edge_numbers(triplet.edge_types))
     heads, tails = (set(types.node_numbers(symbols[end].node_types)) for end in (triplet.head, triplet.tail))
 
@@ -183,13 +183,13 @@ def ground(graph: Graph, triplets: Sequence[Triplet], candidates: Mapping[str, R
 def _kinds(graph: Graph, triplet: Triplet) -> tuple[KindMask | None, KindMask | None]:
     """Return the kinds of edge that match a triplet, as seen from its head and from its tail."""
     directions: tuple[Direction | None, Direction | None] = ("out", "in") if triplet.is_directed else (None, None)
-    head, tail = (graph.kind_mask(triplet.edge_types or None, direction) for direction in directions)
+    head, tail = (graph.arrays.kind_mask(triplet.edge_types or None, direction) for direction in directions)
     return head, tail
 
 
 def _joined(graph: Graph, rows: Rows, others: Rows, kinds: KindMask | None, returning: KindMask | None) -> Rows:
     """Return the rows that have an edge to any of the others, ascending; walked from the side with fewer edges."""
-    adjacency = graph.adjacency
+    adjacency = graph.arrays.adjacency
     if not len(rows) or not len(others):
         return rows[:0]
     if adjacency.degree(others).sum() < adjacency.degree(rows).sum():
@@ -219,7 +219,7 @@ def grounded(
     workflow.notes += [f"not found, so left out: {pattern.symbols[name].text!r}" for name in sorted(missing)]
     triplets = [triplet for triplet in pattern.triplets if not missing & {triplet.head, triplet.tail}]
     sets = {name: _members(graph, symbol) for name, symbol in pattern.symbols.items()}
-    answers = graph.mask(question.node_types or None, question.where)
+    answers = graph.arrays.mask(question.node_types or None, question.where)
     if answers is not None:
         sets[pattern.target] = sets[pattern.target][answers[sets[pattern.target]]]
     result = Grounding(sets, 0, 0)
@@ -237,15 +237,15 @@ def grounded(
 
 def _members(graph: Graph, symbol: Symbol) -> Rows:
     """Return every node that a symbol may be by its types and conditions alone, ascending."""
-    mask = graph.mask(symbol.node_types or None, symbol.where)
+    mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
     return np.arange(len(graph), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
 
 
 def _named(workflow: Workflow, symbol: Symbol, width: int) -> tuple[int, ...]:
     """Return the nodes that a constant may be: nodes of exactly this name, then those that a search for it finds."""
     graph = workflow.graph
-    mask = graph.mask(symbol.node_types or None, symbol.where)
-    named = [row for row in graph.candidates(symbol.text) if mask is None or mask[row]]
+    mask = graph.arrays.mask(symbol.node_types or None, symbol.where)
+    named = [row for row in graph.arrays.candidates(symbol.text) if mask is None or mask[row]]
     hits = workflow.search(symbol.text, width, node_types=symbol.node_types, where=symbol.where)
     return tuple(dict.fromkeys((*named, *hits)))
 
@@ -288,11 +288,11 @@ def _evidence(graph: Graph, pattern: TripletPattern, candidates: Mapping[str, Ro
             continue
         out, back = _kinds(graph, triplet)
         other, kinds = (triplet.tail, out) if triplet.head == pattern.target else (triplet.head, back)
-        entries = graph.adjacency.entries(np.array([row], np.int32), kinds)
+        entries = graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         near = distinct(entries.neighbor[np.isin(entries.neighbor, candidates[other])])[:_NAMED].tolist()
         if near:
-            note = edge_note(graph, graph.edges_to(entries, near[0]), graph.ids[near[0]])
-            parts.append(f"{note} {', '.join(graph.names[end] for end in near)}")
+            note = edge_note(graph, graph.arrays.edges_to(entries, near[0]), graph.arrays.ids[near[0]])
+            parts.append(f"{note} {', '.join(graph.arrays.names[end] for end in near)}")
     return "; ".join(dict.fromkeys(parts)) or "fits the pattern"
 
 

@@ -37,9 +37,9 @@ class Bm25:
 
     def _hits(self, question: Question, words: QueryWords) -> tuple[Ranked, ...]:
         graph = self._graph
-        node_types = question.node_types or graph.text_types or None
+        node_types = question.node_types or graph.arrays.text_types or None
         found = graph.search(question.text, question.k, node_types=node_types, where=question.where)
-        rows = [graph.row(hit.id) for hit in found]
+        rows = [graph.arrays.row(hit.id) for hit in found]
         coverages = words.coverages(np.array(rows, np.int32))
         return tuple(
             present(graph, row, score=hit.score, query=question.text, why=why(words, coverage))

@@ -17,7 +17,7 @@ class Dense:
     def __init__(self, graph: Graph, config: NearnessConfig | None = None) -> None:
         self._graph = graph
         self.config = config if config is not None else NearnessConfig()
-        self._searcher = graph.searcher("dense", best=self.config.best)
+        self._searcher = graph.arrays.searcher("dense", best=self.config.best)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nearest nodes, best first; a score is a cosine."""

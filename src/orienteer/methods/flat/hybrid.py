@@ -42,10 +42,10 @@ class Hybrid:
         self._graph = graph
         self.config = config if config is not None else HybridConfig()
         best, weight = self.config.best, self.config.weight
-        plain = graph.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
-        self._titled = TitleBonus(plain, TitleFinder(graph), self.config.titles) if self.config.titles else None
+        plain = graph.arrays.searcher("hybrid", weight=weight, fusion=self.config.fusion, best=best)
+        self._titled = TitleBonus(plain, TitleFinder(graph.arrays), self.config.titles) if self.config.titles else None
         self._searcher: Searcher = self._titled or plain
-        self._dense = graph.searcher("dense", best=best)
+        self._dense = graph.arrays.searcher("dense", best=best)
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that words and vectors together speak for, best first."""

@@ -49,7 +49,7 @@ def nearest_nodes(
             stopped_by=error.limit,  # type: ignore[arg-type]  # its limits are endings
             notes=(f"the question could not be embedded: {error}",),
         )
-    mask = graph.mask(question.node_types or graph.text_types or None, question.where)
+    mask = graph.arrays.mask(question.node_types or graph.arrays.text_types or None, question.where)
     found = searcher.search(question.text, question.k, mask=mask)
     return Result(
         question=question.text,
@@ -68,4 +68,4 @@ def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explai
 
 def embedded(graph: Graph, query: str, run: Run) -> Usage:
     """Have the question embedded, and return what that has spent. Raises `BudgetExhausted` before a served call."""
-    return graph.searcher.vectors.pay(run, query) if query.strip() else Usage()
+    return graph.arrays.searcher.vectors.pay(run, query) if query.strip() else Usage()

@@ -55,8 +55,8 @@ class GraphScout:
         self._graph, self._model, self.config = graph, model, config or GraphScoutConfig()
         self.mode: Mode = self.config.mode
         if self.mode == AUTO:
-            self.mode = "dense" if graph.searcher.has_vectors else "lexical"
-        graph.searcher(self.mode)  # without vectors it is told before a model is paid
+            self.mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"
+        graph.arrays.searcher(self.mode)  # without vectors it is told before a model is paid
         if self.config.has_code and self.config.directed:
             Cypher(graph).query("RETURN 1", view=self.config.naming)  # `UnknownType`, where one of these is none
         tools = self._tools()
@@ -144,7 +144,7 @@ class GraphScout:
     @cached_property
     def _linker(self) -> AnswerLinker:
         view = self.config.naming
-        return AnswerLinker(self._graph, None if view is None else identifiers(self._graph, view))
+        return AnswerLinker(self._graph, None if view is None else identifiers(self._graph.arrays, view))
 
     def _tools(self) -> _Tools:
         """Return the tools of one question. Raises `MissingExtra`, `UnsafeSandbox`."""
@@ -199,7 +199,9 @@ def _shown_nodes(graph: Graph, steps: Sequence[Step]) -> dict[int, str]:
     large: dict[int, str] = {}
     for number, name, nodes in _results(steps):
         for node in nodes:
-            (small if len(nodes) <= _SMALL else large).setdefault(graph.row(node), f"shown by {name} in step {number}")
+            (small if len(nodes) <= _SMALL else large).setdefault(
+                graph.arrays.row(node), f"shown by {name} in step {number}"
+            )
     return {**small, **{row: why for row, why in large.items() if row not in small}}
 
 

@@ -73,7 +73,7 @@ class GraphSearch:
 def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sources:
     """Return what finds the evidence: without a base the walk over passages and names, else over names and themes."""
     if base is None:
-        name = "light" if PASSAGES.isdisjoint(graph.types.nodes) else "hippo"
+        name = "light" if PASSAGES.isdisjoint(graph.arrays.types.nodes) else "hippo"
         return Sources(graph, open_base(name, graph, {"mode": config.mode}), config)
     if isinstance(base, OverBase):
         return Sources(graph, base.base, config, base.analyzer)
@@ -159,10 +159,14 @@ class _GraphSearchCourse:
         answers = self._sources.spaces.answers(question.node_types, question.where)
         reasons: dict[int, str] = {}
         for node, why in _by_use(self._answers(), self._conclusion.cited):
-            if (row := graph.ids.find(node)) is not None:  # a report that was written for the question is no node
+            if (
+                row := graph.arrays.ids.find(node)
+            ) is not None:  # a report that was written for the question is no node
                 reasons.setdefault(row, why)
-        mask = graph.mask(question.node_types or None, question.where)
-        cited = dict.fromkeys(row for node in self._conclusion.cited if (row := graph.ids.find(node)) is not None)
+        mask = graph.arrays.mask(question.node_types or None, question.where)
+        cited = dict.fromkeys(
+            row for node in self._conclusion.cited if (row := graph.arrays.ids.find(node)) is not None
+        )
         others = [row for row in cited if not answers[row] and (mask is None or mask[row])][: question.k - 1]
         rows = [row for row in reasons if answers[row]][: question.k - len(others)]
         return self._flow.present({row: reasons[row] for row in (*rows, *others)})

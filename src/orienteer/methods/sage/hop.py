@@ -61,12 +61,12 @@ class EdgeWeight:
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._config = graph, config
-        greatest: Mapping[str, float] = graph.manifest.provenance.get("greatest_weights") or {}
-        names = graph.types.edges
+        greatest: Mapping[str, float] = graph.arrays.manifest.provenance.get("greatest_weights") or {}
+        names = graph.arrays.types.edges
         self._greatest = np.array([float(greatest.get(name) or np.nan) for name in names])  # (edge types,)
         self._plain = config.unweighted if greatest else 1.0
         self._share = np.array([config.similar if name == SIMILAR else 1.0 for name in names])  # (edge types,)
-        is_one_way = [name in ONE_WAY and graph.is_made_of_documents for name in names]
+        is_one_way = [name in ONE_WAY and graph.arrays.is_made_of_documents for name in names]
         self._backwards = np.where(is_one_way, config.backwards, 1.0)  # (edge types,)
         self._is_mention = np.array([name == MENTIONS for name in names], np.bool_)  # (edge types,)
         self._rows = LinkingRows(graph)
@@ -78,7 +78,7 @@ class EdgeWeight:
         mention in a row of a table counts the more, the more of the question that row holds.
         """
         types = entries.kind.astype(np.int64) >> 1
-        weights = self._graph.weights(entries.at).clip(min=0)
+        weights = self._graph.arrays.weights(entries.at).clip(min=0)
         greatest = self._greatest[types]
         scale = np.ones(len(types))
         for number in np.unique(types[np.isnan(greatest)]).tolist():
@@ -106,13 +106,13 @@ class OneHop:
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self._graph, self._similar = graph, config.similar
         wanted = config.edge_types or None
-        has_layer = SIMILAR not in graph.types.edges and (wanted is None or SIMILAR in wanted)
+        has_layer = SIMILAR not in graph.arrays.types.edges and (wanted is None or SIMILAR in wanted)
         self._layer = open_layer(graph) if has_layer else None
         self.edge_types = self._own_types(config)
         """The edge types of the graph that are walked; None for all."""
-        self._kinds: KindMask | None = graph.kind_mask(self.edge_types, None)
+        self._kinds: KindMask | None = graph.arrays.kind_mask(self.edge_types, None)
         self._weight = EdgeWeight(graph, config)
-        self._read = graph.mask(graph.text_types or None)
+        self._read = graph.arrays.mask(graph.arrays.text_types or None)
 
     @property
     def has_layer(self) -> bool:
@@ -146,7 +146,7 @@ class OneHop:
 
     def _entries(self, rows: NDArray[np.int32]) -> Entries:
         """Return the edges of the graph; where entities were extracted from texts, those between texts alone."""
-        entries = self._graph.adjacency.entries(rows, self._kinds)
+        entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         return entries if self._read is None else entries.where(self._read[entries.neighbor])
 
     def _own_types(self, config: SageConfig) -> list[str] | None:
@@ -155,7 +155,9 @@ class OneHop:
             wanted = [name for name in wanted if name != SIMILAR]
         if not config.faithful:
             return wanted
-        return [name for name in (self._graph.types.edges if wanted is None else wanted) if name not in NAME_EDGES]
+        return [
+            name for name in (self._graph.arrays.types.edges if wanted is None else wanted) if name not in NAME_EDGES
+        ]
 
     def _edges(self, seeds: NDArray[np.int32], query: str) -> SeedEdges:
         entries = self._entries(seeds)
@@ -180,7 +182,7 @@ class LinkingRows:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._number = graph.types.nodes.index(TABLE) if TABLE in graph.types.nodes else None
+        self._number = graph.arrays.types.nodes.index(TABLE) if TABLE in graph.arrays.types.nodes else None
         self._words = lru_cache(_REMEMBERED)(self._words_of)
         self._fits: Memo[str, _RowFits] = Memo(lambda query: _RowFits(self._weights(query), self._words))
 
@@ -193,7 +195,7 @@ class LinkingRows:
         if self._number is None:
             return shares
         fits = self._fits(query)
-        for index, rows in self._graph.weights.rows(entries.at).items():
+        for index, rows in self._graph.arrays.weights.rows(entries.at).items():
             table = self._table(entries, index)
             if table is not None:
                 shares[index] = max(fits.of(table, row) for row in rows)
@@ -204,20 +206,20 @@ class LinkingRows:
         ends = int(entries.owner[index]), int(entries.neighbor[index])
         if entries.kind[index] & 1:
             ends = ends[::-1]
-        return next((end for end in ends if self._graph.node_types[end] == self._number), None)
+        return next((end for end in ends if self._graph.arrays.node_types[end] == self._number), None)
 
     def _weights(self, query: str) -> dict[str, float]:
-        index = self._graph.text_index
-        terms = self._graph.tokenizer.query(query)
+        index = self._graph.arrays.text_index
+        terms = self._graph.arrays.tokenizer.query(query)
         return {term: posting.idf for term in terms if (posting := index.posting(term)) is not None}
 
     def _words_of(self, table: int) -> dict[int, frozenset[str]]:
         """Return the terms of each row of a table, by its number in the table's file."""
-        properties = self._graph.properties.of(table)
+        properties = self._graph.arrays.properties.of(table)
         first, count = _whole(properties.get("first_row")), _whole(properties.get("rows"))
-        lines = self._graph.texts[table].split("\n")
+        lines = self._graph.arrays.texts[table].split("\n")
         body = lines[len(lines) - count :] if 0 < count <= len(lines) else []
-        return {first + at: frozenset(self._graph.tokenizer.terms(line)) for at, line in enumerate(body)}
+        return {first + at: frozenset(self._graph.arrays.tokenizer.terms(line)) for at, line in enumerate(body)}
 
 
 class _RowFits:

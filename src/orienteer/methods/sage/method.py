@@ -153,7 +153,7 @@ class _SageCourse:
 
     def _before_rows(self) -> list[int]:
         assert self._before is not None
-        return [self._graph.row(hit.id) for hit in self._before.hits]
+        return [self._graph.arrays.row(hit.id) for hit in self._before.hits]
 
     def _search(self, count: int, *, is_filtered: bool) -> _Seeds:
         """Return the best rows by a search of the trail, or by a direct one where the tools weigh BM25 otherwise."""
@@ -185,7 +185,7 @@ class _SageCourse:
             if not walk.has_layer:
                 self._flow.notes.append(_NO_SIMILAR)
             return
-        starts = [*seeds.saved, *(self._graph.ids[row] for row in seeds.apart)]
+        starts = [*seeds.saved, *(self._graph.arrays.ids[row] for row in seeds.apart)]
         arguments: dict[str, JsonValue] = {"k": max(1, self._k // max(1, len(starts)))}
         if self._query.strip():
             arguments["query"] = self._query
@@ -215,7 +215,7 @@ class _SageCourse:
         start = title(graph, through)
         if kind == LAYER:
             return f"{start} {arrow(SIMILAR, None)}"
-        edge_type = graph.types.edges[kind >> 1]
+        edge_type = graph.arrays.types.edges[kind >> 1]
         way: Direction = "in" if kind & 1 else "out"
         direction = None if edge_type in graph.schema.symmetric else way
         return f"{start} {arrow(graph.schema.label(edge_type), direction)}"
@@ -226,7 +226,7 @@ class _SageCourse:
         reasons = {hit.id: hit.why for hit in self._before.hits} if self._before is not None else {}
         hits = []
         for place, (row, score) in enumerate(zip(rows, scores.tolist(), strict=True)):
-            reason = self._why(row) or reasons.get(self._graph.ids[row]) or "seed"
+            reason = self._why(row) or reasons.get(self._graph.arrays.ids[row]) or "seed"
             why = f"{reason}; score {score:.2f}"
             hits.append(present(self._graph, row, score=len(rows) - place, query=self._query, why=why))
         return hits

@@ -64,23 +64,23 @@ class Expander:
 
     def __init__(self, graph: Graph, config: SageConfig) -> None:
         self.graph, self.config = graph, config
-        self.mode: Mode = "hybrid" if graph.searcher.has_vectors else "lexical"
-        plain = graph.searcher(self.mode, weight=config.weight)
+        self.mode: Mode = "hybrid" if graph.arrays.searcher.has_vectors else "lexical"
+        plain = graph.arrays.searcher(self.mode, weight=config.weight)
         self.searcher: Searcher = plain
         """Gives the hybrid score; BM25 where there are no vectors."""
         titles = config.titles
         if titles is None:
-            titles = _TITLES if graph.is_made_of_documents else 0.0
-        self.titled = TitleBonus(plain, TitleFinder(graph), titles) if titles else None
+            titles = _TITLES if graph.arrays.is_made_of_documents else 0.0
+        self.titled = TitleBonus(plain, TitleFinder(graph.arrays), titles) if titles else None
         """Ranks seeds, where those whose title stands in the question have a bonus."""
         trust = config.trust
         if trust is None:
-            trust = _TEXT_TRUST if graph.is_made_of_documents else _GRAPH_TRUST
+            trust = _TEXT_TRUST if graph.arrays.is_made_of_documents else _GRAPH_TRUST
         self.trust = trust
         self.walk = OneHop(graph, config)
         self.units = _units(graph)
         """The node types of seeds; empty for all. A document is found by its parts."""
-        self.unit_mask: Mask | None = graph.mask(self.units or None)
+        self.unit_mask: Mask | None = graph.arrays.mask(self.units or None)
 
     def of(self, question: Question) -> Expansion:
         """Return the expansion for one question. Raises `UnknownType`, `UnknownProperty`, `BadOption`."""
@@ -95,7 +95,7 @@ class Expansion:
         self.config, self.walk = expander.config, expander.walk
         self.node_types = question.node_types or expander.units
         """The node types of answers."""
-        self.mask: Mask | None = expander.graph.mask(self.node_types or None, question.where)
+        self.mask: Mask | None = expander.graph.arrays.mask(self.node_types or None, question.where)
         """Which nodes pass the filters."""
         self.has_filters = bool(question.node_types or question.where)
 
@@ -204,9 +204,9 @@ class Expansion:
 
 def _units(graph: Graph) -> tuple[str, ...]:
     """Return the node types of a graph of documents that hold its text."""
-    if graph.text_types:
-        return tuple(name for name in graph.text_types if name != DOCUMENT)
-    types = graph.types.nodes
-    if not graph.is_made_of_documents or DOCUMENT not in types:
+    if graph.arrays.text_types:
+        return tuple(name for name in graph.arrays.text_types if name != DOCUMENT)
+    types = graph.arrays.types.nodes
+    if not graph.arrays.is_made_of_documents or DOCUMENT not in types:
         return ()
     return tuple(name for name in types if name != DOCUMENT)

@@ -77,9 +77,9 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
     if name in sets:
         return "set"
     try:
-        graph.types.node_numbers([name])
+        graph.arrays.types.node_numbers([name])
     except UnknownType:
-        if name.strip() and graph.candidates(name):
+        if name.strip() and graph.arrays.candidates(name):
             return "node"
         words = graph.schema.also_called
         aliases = (alias for node_type in graph.schema.node_types for alias in words.get(node_type, ()))
@@ -184,9 +184,9 @@ class _Checker:
         if kind == "type":
             return frozenset(self._node_types([name]))
         if kind == "node":
-            return frozenset(graph.type_at(row) for row in graph.candidates(name))
+            return frozenset(graph.arrays.type_at(row) for row in graph.arrays.candidates(name))
         names = nearest(name, (*self.sets, *graph.schema.node_types), most=3)
-        near = list(dict.fromkeys([*names, *graph.near_names(name, most=3)]))
+        near = list(dict.fromkeys([*names, *graph.arrays.near_names(name, most=3)]))
         hint = f" Near: {', '.join(near)}." if near else ""
         sets = f"sets made before it: {', '.join(self.sets)}" if self.sets else "no set is made before it"
         raise _Refused("semantic", f"{name[:80]!r} is no set, node type or name of a node here; {sets}.{hint}")
@@ -267,12 +267,12 @@ class _Checker:
         return meant
 
     def _node_types(self, names: Sequence[str]) -> tuple[str, ...]:
-        types = self._graph.types
+        types = self._graph.arrays.types
         read = self._session.node_types([name for name in names if name.strip()], self.notes)
         return tuple(types.nodes[number] for number in types.node_numbers(read))
 
     def _edge_types(self, names: Sequence[str]) -> tuple[str, ...]:
-        types = self._graph.types
+        types = self._graph.arrays.types
         read = self._session.edge_types([name for name in names if name.strip()], self.notes)
         return tuple(types.edges[number] for number in types.edge_numbers(read))
 
@@ -315,10 +315,10 @@ class _Checker:
 
 def types_with(graph: Graph, name: str) -> Types:
     """Return the node types whose nodes, or some of them, have a property."""
-    if name not in graph.properties.names:
+    if name not in graph.arrays.properties.names:
         return frozenset(graph.schema.node_types)  # every node has a name and a text
-    numbers = np.unique(graph.node_types[graph.properties.rows(name)])
-    return frozenset(graph.types.nodes[int(number)] for number in numbers)
+    numbers = np.unique(graph.arrays.node_types[graph.arrays.properties.rows(name)])
+    return frozenset(graph.arrays.types.nodes[int(number)] for number in numbers)
 
 
 def walks(step: PlanStep) -> bool:

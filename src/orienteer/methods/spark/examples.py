@@ -103,12 +103,12 @@ class _Ending(NamedTuple):
 
 def _ends(graph: Graph, triple: Triple) -> Iterator[_Ending]:
     """Yield nodes that edges of a kind lead to; nodes with 2 to 20 such edges come first."""
-    rows = np.flatnonzero(np.asarray(graph.mask([triple.target])))[:_LOOKED_AT].astype(np.int32)
-    entries = graph.entries(rows, [triple.source], [triple.type], "in")
+    rows = np.flatnonzero(np.asarray(graph.arrays.mask([triple.target])))[:_LOOKED_AT].astype(np.int32)
+    entries = graph.arrays.entries(rows, [triple.source], [triple.type], "in")
     owners, first, counts = np.unique(entries.owner, return_index=True, return_counts=True)
     order = np.lexsort((owners, -((counts > 1) & (counts <= 20)).astype(np.int8)))
     for at in order.tolist():
-        name = graph.names[int(owners[at])]
+        name = graph.arrays.names[int(owners[at])]
         if name.strip() and len(name) <= _LONGEST and one_line(name) == name:
             yield _Ending(name, int(entries.neighbor[first[at]]))
 
@@ -149,7 +149,7 @@ def _filters(graph: Graph) -> Iterator[_Draft]:
     for use in sorted(uses, key=lambda use: (use.is_code, "text" in use.format)):  # models err most with numbers
         for triple in [triple for triple in triples_by_size(graph) if triple.source == use.node_type][:_TRIPLES]:
             for end in list(_ends(graph, triple))[:20]:
-                [stored] = graph.properties.values(use.name, np.array([end.source], np.int32))
+                [stored] = graph.arrays.properties.values(use.name, np.array([end.source], np.int32))
                 if (value := _value_in_words(stored, use.format)) is not None:
                     yield _filtered(triple, end, use, value)
 
@@ -181,10 +181,10 @@ def _filtered(triple: Triple, end: _Ending, use: PropertyUse, value: str | int |
 def _meets(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:10]:
-            others = graph.entries(np.array([end.source], np.int32), None, None, "out")
+            others = graph.arrays.entries(np.array([end.source], np.int32), None, None, "out")
             for kind, neighbor in zip(others.kind.tolist(), others.neighbor.tolist(), strict=True):
-                other = Triple(triple.source, graph.types.edges[kind >> 1], graph.type_at(neighbor))
-                name = graph.names[neighbor]
+                other = Triple(triple.source, graph.arrays.types.edges[kind >> 1], graph.arrays.type_at(neighbor))
+                name = graph.arrays.names[neighbor]
                 if name == end.name or other not in graph.schema.edges or one_line(name, _LONGEST) != name:
                     continue
                 steps = [
@@ -217,7 +217,7 @@ def _counts(graph: Graph) -> Iterator[_Draft]:
 def _describes(graph: Graph) -> Iterator[_Draft]:
     for triple in triples_by_size(graph)[:_TRIPLES]:
         for end in list(_ends(graph, triple))[:5]:
-            text = graph.texts[end.source] or graph.names[end.source]
+            text = graph.arrays.texts[end.source] or graph.arrays.names[end.source]
             query = " ".join(one_line(text, 400).split()[:5])
             if not query:
                 continue

@@ -150,7 +150,7 @@ class Execution:
         if not wants_cut or self._session.unpaid:  # without a budget to embed the query there is nothing to cut by
             return name
         rows = np.array(self._session.ranked(name, []), np.int32)
-        count = before_jump(self._graph.searcher("dense").scores(step.query, rows).tolist())
+        count = before_jump(self._graph.arrays.searcher("dense").scores(step.query, rows).tolist())
         return name if count == len(rows) else self._call(step, "select", of=[name], limit=count)
 
     def _match(self, step: MatchStep) -> str:
@@ -188,7 +188,7 @@ class Execution:
         if len(self._session.sets) == sets:
             raise _Ended(_kind_of_nothing(step), "it finds nothing")
         name = f"@{len(self._session.sets)}"
-        if self._graph.ids.find(name) is not None:
+        if self._graph.arrays.ids.find(name) is not None:
             raise _Ended("plan", f"a node of this graph is called {name}, as its set would be")
         return name
 

@@ -82,7 +82,7 @@ class SparkConfig(Options):
 
     def workflow(self, graph: Graph) -> WorkflowConfig:
         """Return the part that every method with a fixed course has, the mode settled for a graph."""
-        has_vectors = graph.searcher.has_vectors
+        has_vectors = graph.arrays.searcher.has_vectors
         mode: Mode = self.mode if self.mode != "auto" else "hybrid" if has_vectors else "lexical"
         return WorkflowConfig(temperature=self.temperature, mode=mode)
 
@@ -94,7 +94,7 @@ class Spark:
 
     def __init__(self, graph: Graph, model: LanguageModel, config: SparkConfig | None = None) -> None:
         self._graph, self._model, self.config = graph, model, config or SparkConfig()
-        graph.searcher(self.config.workflow(graph).mode)  # raises without vectors, before a model is paid
+        graph.arrays.searcher(self.config.workflow(graph).mode)  # raises without vectors, before a model is paid
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
@@ -136,7 +136,7 @@ class Spark:
             examples_of(self._graph, offers_cypher=self._offers_cypher),
             tokens=self.config.prompt_tokens,
             samples=self.config.shows_values,
-            has_vectors=self._graph.searcher.has_vectors,
+            has_vectors=self._graph.arrays.searcher.has_vectors,
             offers_cypher=self._offers_cypher,
         )
 
@@ -171,7 +171,7 @@ class Spark:
             workflow.session,
             workflow.use,
             seconds=self.config.seconds,
-            has_vectors=self._graph.searcher.has_vectors,
+            has_vectors=self._graph.arrays.searcher.has_vectors,
             cut=self.config.cut,
         )
         outcome = execution.run(plan)

@@ -51,16 +51,16 @@ class PropertyUse(NamedTuple):
 def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
     """Return the properties of each node type, as seen in a sample of its nodes."""
     uses = []
-    for name in graph.properties.names:
-        rows = graph.properties.rows(name)
-        types = graph.node_types[rows]
+    for name in graph.arrays.properties.names:
+        rows = graph.arrays.properties.rows(name)
+        types = graph.arrays.node_types[rows]
         for number in np.unique(types).tolist():
             here = rows[types == number]
             picked = here[np.unique(np.linspace(0, len(here) - 1, _LOOKED_AT).astype(np.intp))]
-            values = [value for value in graph.properties.values(name, picked) if value is not None]
+            values = [value for value in graph.arrays.properties.values(name, picked) if value is not None]
             shape, is_code = format_of(values, name), _is_code(name) or _are_codes(values)
             hint = _CODE_HINT if is_code else _hint(name, shape)
-            uses.append(PropertyUse(graph.types.nodes[number], name, shape, hint, _samples(values), is_code))
+            uses.append(PropertyUse(graph.arrays.types.nodes[number], name, shape, hint, _samples(values), is_code))
     order = {name: place for place, name in enumerate(types_by_size(graph))}
     return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
 

@@ -59,7 +59,7 @@ class Objectives:
             id=self.name(place, attempt),
             place=place,
             cell=cell,
-            seed=self.graph.ids[seed],
+            seed=self.graph.arrays.ids[seed],
             wanted=self._wanted(place),
         )
 
@@ -84,20 +84,20 @@ class Objectives:
         Section 3.3.2: drawn evenly, rare types are begun from as often as common ones.
         """
         graph = self.graph
-        degrees = np.diff(graph.adjacency.indptr)
+        degrees = np.diff(graph.arrays.adjacency.indptr)
         for _ in range(_LOOKS):
-            rows = np.flatnonzero(graph.node_types == int(chance.integers(len(graph.types.nodes))))
+            rows = np.flatnonzero(graph.arrays.node_types == int(chance.integers(len(graph.arrays.types.nodes))))
             if not len(rows):
                 continue
             row = int(rows[int(chance.integers(len(rows)))])
-            if degrees[row] >= 1 and graph.ids[row] not in self.avoid and node_fault(graph, row) is None:
+            if degrees[row] >= 1 and graph.arrays.ids[row] not in self.avoid and node_fault(graph, row) is None:
                 return row
         return None
 
 
 def in_words(graph: Graph, order: QuizOrder) -> dict[str, str]:
     """Return the values of a prompt that tell of an order."""
-    row = graph.row(order.seed)
+    row = graph.arrays.row(order.seed)
     kinds = order.cell._asdict()
     meanings = {f"{axis}_meaning": definitions()[axis][kind] for axis, kind in kinds.items()}
     wanted = "" if order.wanted is None else f"- its right answer is {order.wanted}\n"
@@ -106,6 +106,6 @@ def in_words(graph: Graph, order: QuizOrder) -> dict[str, str]:
         **meanings,
         "wanted": wanted,
         "seed": harmless(order.seed),
-        "name": harmless(graph.names[row]),
-        "type": harmless(graph.type_at(row)),
+        "name": harmless(graph.arrays.names[row]),
+        "type": harmless(graph.arrays.type_at(row)),
     }

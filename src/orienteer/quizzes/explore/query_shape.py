@@ -200,12 +200,14 @@ def node_types_of(graph: Graph, shape: Shape) -> tuple[str, ...]:
 def rows_of(graph: Graph, node: GivenNode) -> list[int]:
     """Return the rows that a query names by one value; none where no node has the value."""
     if node.key == "id":
-        row = graph.ids.find(node.value)
+        row = graph.arrays.ids.find(node.value)
         return [] if row is None else [row]
     names = Cypher(graph).names
     types = {node_type for label in node.types for node_type in names.node_types(label)}
-    rows = [link.row for link in graph.name_index.called(node.value) if graph.names[link.row] == node.value]
-    return sorted({row for row in rows if not types or graph.type_at(row) in types})
+    rows = [
+        link.row for link in graph.arrays.name_index.called(node.value) if graph.arrays.names[link.row] == node.value
+    ]
+    return sorted({row for row in rows if not types or graph.arrays.type_at(row) in types})
 
 
 def _compared(comparison: Binary) -> list[tuple[str, str, str]]:

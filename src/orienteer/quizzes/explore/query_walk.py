@@ -65,7 +65,7 @@ def walked(graph: Graph, text: str) -> frozenset[str] | None:
             rows.add(bound[counted] if counted in bound else _refused())
     except _Unread:
         return None
-    return frozenset(graph.ids[row] for row in rows)
+    return frozenset(graph.arrays.ids[row] for row in rows)
 
 
 def _refused() -> NoReturn:
@@ -158,7 +158,7 @@ class _PatternWalker:
 
     def _next(self, edges: Sequence[_QueryEdge], bound: _Bound) -> tuple[_QueryEdge, bool]:
         """Return the edge to walk next, and whether from its end: from the bound node with the fewest edges."""
-        indptr = self.graph.adjacency.indptr
+        indptr = self.graph.arrays.adjacency.indptr
         ways = [
             (int(indptr[bound[name] + 1] - indptr[bound[name]]), place, is_turned)
             for place, edge in enumerate(edges)
@@ -179,8 +179,8 @@ class _PatternWalker:
             if self._steps > _MOST_STEPS:
                 _refused()
             source, target, edge_type, _ = passed
-            name = self.graph.types.edges[edge_type]
-            ends = self.graph.type_at(source), name, self.graph.type_at(target)
+            name = self.graph.arrays.types.edges[edge_type]
+            ends = self.graph.arrays.type_at(source), name, self.graph.arrays.type_at(target)
             if pattern.types and ends not in triples:
                 continue
             goes_out = not kind & 1
@@ -191,7 +191,7 @@ class _PatternWalker:
     def _entries(self, row: int) -> list[tuple[int, int, _GraphEdge]]:
         """Return the neighbour, the kind and the edge itself for every edge of a row."""
         if row not in self._around:
-            entries = self.graph.adjacency.entries(np.array([row], np.int32))
+            entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32))
             pairs = zip(entries.neighbor.tolist(), entries.kind.tolist(), strict=True)
             around = list[tuple[int, int, _GraphEdge]]()
             for (neighbor, kind), alike in groupby(pairs):  # parallel edges stand together, in one order at both ends
@@ -204,12 +204,14 @@ class _PatternWalker:
         """Tell whether a row has the types and the id that all mentions of its node ask for."""
         names = Cypher(self.graph).names
         for pattern in patterns:
-            if pattern.types and not any(self.graph.type_at(row) in names.node_types(name) for name in pattern.types):
+            if pattern.types and not any(
+                self.graph.arrays.type_at(row) in names.node_types(name) for name in pattern.types
+            ):
                 return False
             for key, value in pattern.properties:
                 if key != "id" or not isinstance(value, Literal_):
                     _refused()
-                if value.value != self.graph.ids[row]:
+                if value.value != self.graph.arrays.ids[row]:
                     return False
         return True
 
@@ -224,7 +226,7 @@ class _PatternWalker:
                     values += [right] if other == name else []
         for value in values:
             text = value.value if isinstance(value, Literal_) else _refused()
-            row = self.graph.ids.find(text) if isinstance(text, str) else None
+            row = self.graph.arrays.ids.find(text) if isinstance(text, str) else None
             return -1 if row is None else row
         return None
 
@@ -243,7 +245,7 @@ class _PatternWalker:
             case Literal_(value=str(text)):
                 return text
             case Property(base=Variable(name=name), key="id") if name in bound:
-                return str(self.graph.ids[bound[name]])
+                return str(self.graph.arrays.ids[bound[name]])
         return _refused()
 
 

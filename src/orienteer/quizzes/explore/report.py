@@ -128,7 +128,7 @@ def is_answered(text: str, item: QuizItem) -> bool:
 def _anchors(graph: Graph, shape: Shape, seed: str) -> tuple[str, ...]:
     """Return the ids of the nodes that a query names, the seed first if it is among them."""
     rows = dict.fromkeys(row for node in shape.given for row in rows_of(graph, node))
-    ids = [graph.ids[row] for row in rows]
+    ids = [graph.arrays.ids[row] for row in rows]
     return tuple(sorted(ids, key=lambda node: node != seed))  # stable: the others as they stand in the query
 
 
@@ -185,8 +185,8 @@ def _says(graph: Graph, answer_type: AnswerType, texts: Sequence[str], proof: Pr
         gold = Gold(answers=proof.answers(graph, answer_type), answer_type=answer_type)
         return len(texts) == 1 and answer_measure("EM")(texts[0], gold) == 1.0
     left = [
-        {normalise(name) for name in (graph.names[row], *graph.aliases_at(row), graph.ids[row])}
-        for row in map(graph.row, proof.nodes)
+        {normalise(name) for name in (graph.arrays.names[row], *graph.arrays.aliases_at(row), graph.arrays.ids[row])}
+        for row in map(graph.arrays.row, proof.nodes)
     ]
     for text in texts:
         names = next((names for names in left if normalise(text) in names), None)
@@ -235,19 +235,23 @@ def _of_pattern(
 
 def _of_names(graph: Graph, anchors: Sequence[str]) -> Iterator[Fault]:
     for node in anchors:
-        row = graph.row(node)
-        if (edges := int(graph.adjacency.degree(np.array([row]))[0])) > MOST_EDGES:
-            yield Fault("hub", f"{graph.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
+        row = graph.arrays.row(node)
+        if (edges := int(graph.arrays.adjacency.degree(np.array([row]))[0])) > MOST_EDGES:
+            yield Fault("hub", f"{graph.arrays.names[row]!r} has {edges} edges: everything is near it, begin elsewhere")
         if (reason := anchor_fault(graph, row)) is not None:
-            yield Fault(reason, f"{graph.names[row]!r} names other nodes too, or is no name to write: begin elsewhere")
+            yield Fault(
+                reason, f"{graph.arrays.names[row]!r} names other nodes too, or is no name to write: begin elsewhere"
+            )
 
 
 def _of_question(graph: Graph, question: str, anchors: Sequence[str]) -> Iterator[Fault]:
     """Find faults in a text that nobody would ask."""
     if len(question) > _LONGEST or not question.isprintable():
         yield Fault("unwritable", f"the question is one line of at most {_LONGEST} plain characters")
-    words = Counter(graph.tokenizer.words(question))
-    words.subtract(word for node in anchors for word in graph.tokenizer.words(graph.names[graph.row(node)]))
+    words = Counter(graph.arrays.tokenizer.words(question))
+    words.subtract(
+        word for node in anchors for word in graph.arrays.tokenizer.words(graph.arrays.names[graph.arrays.row(node)])
+    )
     if sum(count for count in words.values() if count > 0) < _FEWEST_WORDS:
         yield Fault("unwritable", "the question asks nothing: say in a sentence what is asked of the named things")
 
@@ -256,8 +260,8 @@ def _of_words(graph: Graph, question: str, shape: Shape, anchors: Sequence[str])
     """Find values in the query that the question does not mention: then the two ask for different things."""
     folded = _THOUSANDS.sub("", question).casefold()
     for text in shape.compared:
-        row = graph.ids.find(text)
-        names = (text,) if row is None else (graph.names[row], *graph.aliases_at(row))
+        row = graph.arrays.ids.find(text)
+        names = (text,) if row is None else (graph.arrays.names[row], *graph.arrays.aliases_at(row))
         if text not in anchors and not any(name.casefold() in folded for name in names):
             yield Fault("unnamed", f"the gold query compares with {text!r}, of which the question says nothing")
 

@@ -79,8 +79,8 @@ class Scout:
     def __init__(self, graph: Graph, config: ScoutConfig) -> None:
         """Raises `MissingExtra` without Cypher, or without the embedder of the graph's vectors."""
         self._graph, self._config = graph, config
-        self._mode: Mode = "dense" if graph.searcher.has_vectors else "lexical"  # dense, as 3.2.2 has it
-        graph.searcher(self._mode)
+        self._mode: Mode = "dense" if graph.arrays.searcher.has_vectors else "lexical"  # dense, as 3.2.2 has it
+        graph.arrays.searcher(self._mode)
         described = describe(graph, None, has_code=True)._asdict()
         self._environment = {name: harmless(part) for name, part in described.items()}
 

@@ -45,19 +45,21 @@ class Walker:
 
         `check(report, touched=ids)` judges a report. Raises `ModelError` and `BudgetExhausted`.
         """
-        rows = walk(self._graph, self._graph.row(order.seed), np.random.default_rng([run.random_seed, order.place]))
+        rows = walk(
+            self._graph, self._graph.arrays.row(order.seed), np.random.default_rng([run.random_seed, order.place])
+        )
         parts = {"piece": piece(self._graph, rows), "report": report_prompt(order)}
         values = {**in_words(self._graph, order), **parts}
         begun = begun_by(model, order, run, "quiz-walk", self._environment, values, self._temperature)
         talk = Conversation(model, begun.opening, sampling=begun.sampling)
-        touched = {self._graph.ids[row] for row in rows}
+        touched = {self._graph.arrays.ids[row] for row in rows}
         item, wrong = handed_in(talk, run, None, lambda report: check(report, touched=touched))
         return QuizEpisode(item, wrong, (recorded(begun, talk, item, wrong),))
 
 
 def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = STEPS) -> tuple[int, ...]:
     """Return the rows that a random walk meets, each once, in order. All edges of a node are equally likely."""
-    adjacency = graph.adjacency
+    adjacency = graph.arrays.adjacency
     here, rows = start, {start: None}
     for _ in range(steps):
         if chance.random() < RETURN:
@@ -73,13 +75,14 @@ def walk(graph: Graph, start: int, chance: np.random.Generator, *, steps: int = 
 def piece(graph: Graph, rows: tuple[int, ...]) -> str:
     """Return nodes and all edges among them as text for a model."""
     nodes = [
-        f"[{graph.ids[row]}] {one_line(graph.names[row])} (type {graph.type_at(row)})" + (f": {text}" if text else "")
+        f"[{graph.arrays.ids[row]}] {one_line(graph.arrays.names[row])} (type {graph.arrays.type_at(row)})"
+        + (f": {text}" if text else "")
         for row in rows
-        for text in (one_line(graph.texts[row][:_TEXT]),)
+        for text in (one_line(graph.arrays.texts[row][:_TEXT]),)
     ]
     edges = [
         f"[{edge.source}] {arrow(graph.schema.label(edge.type), 'out')} [{edge.target}]"
         for place, row in enumerate(rows)
-        for edge in graph.edges_between(row, np.array(rows[place + 1 :], np.int32))
+        for edge in graph.arrays.edges_between(row, np.array(rows[place + 1 :], np.int32))
     ]
     return harmless("\n".join([*nodes, *dict.fromkeys(edges)]))

@@ -134,12 +134,12 @@ class Hippo(Gatherer[HippoConfig]):
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
         spaces = Spaces(graph, config.mode)
         super().__init__(config, spaces, analyzer, model=model)
-        self._titles = TitleFinder(graph)
+        self._titles = TitleFinder(graph.arrays)
         self._incidence = incidence = open_incidence(graph, spaces)
         bonus = config.titles if incidence is not None else 0.0
         self._searcher: Searcher = TitleBonus(spaces.searcher, self._titles, bonus) if bonus else spaces.searcher
         self._facts: Facts | None = None
-        is_extracted = incidence is not None and incidence.rows is not None and MEMBER in graph.types.edges
+        is_extracted = incidence is not None and incidence.rows is not None and MEMBER in graph.arrays.types.edges
         begins = config.facts == "always" or (config.facts == "auto" and _are_stated(graph))
         if incidence is not None and is_extracted and begins and spaces.facts.any():
             chooser = model if config.filter else None
@@ -218,7 +218,7 @@ class Hippo(Gatherer[HippoConfig]):
         found, own = self._shares(named)
         restart = np.zeros(len(self.graph), np.float32)
         restart[begun.rows] = found * _sharp(begun.scores, self.config.sharpness)
-        degree = self.graph.adjacency.degree(named)
+        degree = self.graph.arrays.adjacency.degree(named)
         restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
         return _Reached(self._walk(restart))
 
@@ -245,7 +245,7 @@ class Hippo(Gatherer[HippoConfig]):
     def _graph_walk(self) -> GraphWalk:
         """The walk over all edges; in a knowledge base over those among entities, and from passages to entities."""
         graph, spaces = self.graph, self.spaces
-        entries = graph.adjacency.entries(np.arange(len(graph), dtype=np.int32))
+        entries = graph.arrays.adjacency.entries(np.arange(len(graph), dtype=np.int32))
         has_own = np.ones(len(entries.at), np.bool_)
         if spaces.has_passages:
             owner, neighbor = spaces.entities[entries.owner], spaces.entities[entries.neighbor]
@@ -253,7 +253,7 @@ class Hippo(Gatherer[HippoConfig]):
             entries, has_own = entries.where(joins | (owner & neighbor)), ~joins[joins | (owner & neighbor)]
         weights = np.ones(len(entries.at), np.float32)
         # Reading a weight is dear: those of a million edges take seconds.
-        weights[has_own] = graph.weights(entries.at[has_own]).clip(min=0)
+        weights[has_own] = graph.arrays.weights(entries.at[has_own]).clip(min=0)
         return GraphWalk(lists_of(entries.owner, entries.neighbor, len(graph)), weights)
 
     # ------------------------------------------------------------------------------------------------------- evidence
@@ -293,7 +293,9 @@ class Hippo(Gatherer[HippoConfig]):
         if reached.reason:
             return ""
         if incidence is None or reached.walked is None:
-            names = [self.graph.names[one] for one in self._graph_walk.carriers(reached.at, row, _CARRIERS).tolist()]
+            names = [
+                self.graph.arrays.names[one] for one in self._graph_walk.carriers(reached.at, row, _CARRIERS).tolist()
+            ]
         elif not self.spaces.passages[row]:
             return ""
         else:
@@ -322,5 +324,5 @@ def _in_all(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
 
 def _are_stated(graph: Graph) -> bool:
     """Tell whether a model, or who made an imported graph, stated its facts: else statistics did."""
-    options = graph.manifest.provenance.get("options", {})
+    options = graph.arrays.manifest.provenance.get("options", {})
     return "extract" not in options or "extracting_model" in options

@@ -84,18 +84,18 @@ class Hyper(Gatherer[HyperConfig]):
         config = config if config is not None else HyperConfig()
         super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
-        self._has_facts = MEMBER in graph.types.edges and bool(self.spaces.facts.any())
+        self._has_facts = MEMBER in graph.arrays.types.edges and bool(self.spaces.facts.any())
         is_named = any(one.type in HOLDING and one.target not in RESERVED for one in graph.schema.edges)
         self._incidence = open_incidence(graph, self.spaces) if is_named or not self._has_facts else None
         self._naming = NamesInPassages(self._incidence) if self._incidence is not None else None
         self._facts = self.spaces.facts if self._has_facts else self.spaces.passages
         self._sides = self._open_sides()
         self._has_nodes = self._has_facts or self._incidence is None or self._incidence.rows is not None
-        self._states = graph.kind_mask([STATES], None) if STATES in graph.types.edges else None
+        self._states = graph.arrays.kind_mask([STATES], None) if STATES in graph.arrays.types.edges else None
 
     def _open_sides(self) -> Bipartite:
         if self._has_facts:
-            return EdgesAsFacts(self.graph, self.spaces, self.graph.kind_mask([MEMBER], None), is_own=False)
+            return EdgesAsFacts(self.graph, self.spaces, self.graph.arrays.kind_mask([MEMBER], None), is_own=False)
         if self._naming is not None:
             return self._naming
         return EdgesAsFacts(self.graph, self.spaces, None, is_own=True)
@@ -142,7 +142,7 @@ class Hyper(Gatherer[HyperConfig]):
     def _stating(self, facts: ScoredRows, entities: Handed) -> Handed:
         """Return the passages that state some facts and those that name the entities, each by the most of its kind."""
         by_row = np.argsort(facts.rows)
-        entries = self.graph.adjacency.entries(facts.rows[by_row], self._states)
+        entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
         entries = entries.where(self.spaces.passages[entries.neighbor])
         said = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
         stating = added([Handed(entries.neighbor.astype(np.int64), said)])
@@ -187,7 +187,7 @@ class Hyper(Gatherer[HyperConfig]):
         return why
 
     def _beside(self, row: int, kinds: KindMask | None) -> list[int]:
-        entries = self.graph.adjacency.entries(np.array([row], np.int32), kinds)
+        entries = self.graph.arrays.adjacency.entries(np.array([row], np.int32), kinds)
         return list(dict.fromkeys(entries.neighbor.tolist()))
 
     def _written(self, entity: int) -> str:

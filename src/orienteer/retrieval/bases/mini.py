@@ -117,15 +117,15 @@ class Mini(Gatherer[MiniConfig]):
             found = self._seeds.search(query.text, most, nodes)
             share[found.rows], first[found.rows] = found.scores, True
         rows = np.flatnonzero(share).astype(np.int32)
-        alone = self.graph.adjacency.degree(rows) == 0
+        alone = self.graph.arrays.adjacency.degree(rows) == 0
         kept = int(np.ceil(ISOLATED * alone.sum()))
         ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
         rows = np.sort(np.concatenate([rows[~alone], ranked[:kept]]))
         return _Starts(rows, share[rows], first[rows])
 
     def _wanted(self, query: Query) -> Mask:
-        known = [name for name in query.answer_types if name in self.graph.types.nodes][:MOST_TYPES]
-        mask = self.graph.mask(known) if known else None
+        known = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
+        mask = self.graph.arrays.mask(known) if known else None
         return np.zeros(len(self.graph), np.bool_) if mask is None else mask
 
     # -------------------------------------------------------------------------------------------------------- paths
@@ -167,7 +167,7 @@ class Mini(Gatherer[MiniConfig]):
 
     def _entries(self, rows: Rows) -> Entries:
         """Return the edges of some rows to other nodes, one of several parallel ones."""
-        entries = self.graph.adjacency.entries(rows)
+        entries = self.graph.arrays.adjacency.entries(rows)
         entries = entries.where(self._relations.nodes[entries.neighbor])
         key = entries.owner.astype(np.int64) * len(self.graph) + entries.neighbor
         return entries.where(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else entries
@@ -182,7 +182,7 @@ class Mini(Gatherer[MiniConfig]):
             kept = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
             order = np.lexsort((rows, ~np.isin(rows, kept), -best))[:MOST_MIDDLES]
             rows = np.sort(rows[order])
-        degree = self.graph.adjacency.degree(rows)
+        degree = self.graph.arrays.adjacency.degree(rows)
         few = np.argsort(degree, kind="stable")
         return np.sort(rows[few[np.cumsum(degree[few]) <= MOST_ENDS]])
 

@@ -84,15 +84,15 @@ class Paths(Gatherer[PathsConfig]):
         self._seeds, self._holders = Seeds(graph, self.spaces), Holders(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         self._walked, self._kinds = self._ground()
-        told = graph.manifest.provenance.get("greatest_weights") or {}
-        self._greatest = np.array([float(told.get(name) or 1.0) for name in graph.types.edges])  # (edge types,)
+        told = graph.arrays.manifest.provenance.get("greatest_weights") or {}
+        self._greatest = np.array([float(told.get(name) or 1.0) for name in graph.arrays.types.edges])  # (edge types,)
 
     def _ground(self) -> tuple[Mask, KindMask | None]:
         """Return which nodes paths go over, and which kinds of edge; None for all."""
         graph, spaces = self.graph, self.spaces
         if not self._has_entities:
-            about = [name for name in graph.types.edges if name not in _ASIDE]
-            return spaces.passages, graph.kind_mask(about, None)
+            about = [name for name in graph.arrays.types.edges if name not in _ASIDE]
+            return spaces.passages, graph.arrays.kind_mask(about, None)
         related = [one for one in graph.schema.edges if one.type != _SYNONYM]
         is_joined = any(RESERVED.isdisjoint((one.source, one.target)) for one in related)
         return (spaces.entities if is_joined else spaces.entities | spaces.facts), None
@@ -125,14 +125,14 @@ class Paths(Gatherer[PathsConfig]):
     # -------------------------------------------------------------------------------------------------------- paths
 
     def _weigh(self, entries: Entries) -> Floats:
-        weights = self.graph.weights(entries.at).clip(min=0)
+        weights = self.graph.arrays.weights(entries.at).clip(min=0)
         return np.asarray(weights / self._greatest[entries.kind.astype(np.int64) >> 1])
 
     def _paths(self, seeds: ScoredRows) -> flow.Ways:
         """Return the best paths among seeds, best first."""
         order = np.argsort(seeds.rows)
         rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
-        near = flow.around(self.graph.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
+        near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
         found = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
         last = found.nodes[np.arange(len(found.nodes)), (found.nodes >= 0).sum(axis=1) - 1]
         ends = fit[rows.searchsorted(found.nodes[:, 0])] * fit[rows.searchsorted(last)]
@@ -144,11 +144,11 @@ class Paths(Gatherer[PathsConfig]):
         return tuple(self._step(one, other) for one, other in zip(nodes, nodes[1:], strict=False))
 
     def _step(self, one: int, other: int) -> Edge:
-        entries = self.graph.adjacency.between(one, other)
+        entries = self.graph.arrays.adjacency.between(one, other)
         if self._kinds is not None:
             entries = entries.where(self._kinds[entries.kind])
         best = int(self._weigh(entries).argmax()) if len(entries.at) > 1 else 0
-        return self.graph.edge(one, other, int(entries.kind[best]), int(entries.at[best]))
+        return self.graph.arrays.edge(one, other, int(entries.kind[best]), int(entries.at[best]))
 
     # ----------------------------------------------------------------------------------------------------- evidence
 

@@ -82,11 +82,11 @@ class RankedBase:
 
     def _between(self, ids: list[str]) -> tuple[Scored[Edge], ...]:
         """Return the edges among some nodes, each once, scored by the worse place of its two ends."""
-        rows = self.graph.rows(ids)
-        place = {self.graph.row(node): at for at, node in enumerate(ids)}
+        rows = self.graph.arrays.rows(ids)
+        place = {self.graph.arrays.row(node): at for at, node in enumerate(ids)}
         found: list[Scored[Edge]] = []
         for row in rows.tolist():
-            for edge in self.graph.edges_between(row, rows[rows > row]):
-                worse = max(place[self.graph.row(edge.source)], place[self.graph.row(edge.target)])
+            for edge in self.graph.arrays.edges_between(row, rows[rows > row]):
+                worse = max(place[self.graph.arrays.row(edge.source)], place[self.graph.arrays.row(edge.target)])
                 found.append(Scored(edge, 1 / (1 + worse), "joins two hits"))
         return tuple(sorted(found, key=lambda one: -one.score))

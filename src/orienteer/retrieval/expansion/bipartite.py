@@ -118,7 +118,7 @@ class EdgesAsFacts:
     def _over(self, given: Handed, keep: Mask) -> Handed:
         entries = self._entries(given.items.astype(np.int32), keep)
         which = given.items.searchsorted(entries.owner)
-        weights = self._graph.weights(entries.at).clip(min=0)
+        weights = self._graph.arrays.weights(entries.at).clip(min=0)
         if not self._is_own:
             return _handed(given.values, which, entries.neighbor.astype(np.int64), weights)
         has_others = np.bincount(which, weights, len(given.items)) > 0
@@ -128,10 +128,10 @@ class EdgesAsFacts:
 
     def _entries(self, rows: Rows, keep: Mask) -> Entries:
         """Return the edges of some rows, of those with few first, as far as `MOST_ENDS` goes: a hub ties all to all."""
-        ends = self._graph.adjacency.degree(rows)
+        ends = self._graph.arrays.adjacency.degree(rows)
         order = np.lexsort((rows, ends))
         read = np.sort(rows[order[np.cumsum(ends[order]) <= MOST_ENDS]])
-        entries = self._graph.adjacency.entries(read, self._kinds)
+        entries = self._graph.arrays.adjacency.entries(read, self._kinds)
         return entries.where(keep[entries.neighbor])
 
 

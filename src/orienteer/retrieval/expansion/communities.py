@@ -65,7 +65,7 @@ def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """
     levels, why = pieces.piece_or_made(
         graph.path,
-        graph.manifest.generation,
+        graph.arrays.manifest.generation,
         PIECE,
         read=lambda folder: _read(folder, len(graph)),
         write=lambda work: write_communities(graph, mask, work),
@@ -83,7 +83,7 @@ def write_communities(graph: Graph, mask: Mask, folder: Path) -> None:
     levels = find_communities(graph, mask)
     save(folder, "community", levels.ravel())
     about = CommunitiesAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         counts=tuple(len(np.unique(level[level >= 0])) for level in levels),
         seconds=time.perf_counter() - started,
     )
@@ -142,7 +142,7 @@ def _called(numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[n
 
 def _among(graph: Graph, rows: NDArray[np.int32]) -> Csr:
     """Return the edges among some sorted rows, parallel ones as one, with how many they are."""
-    entries = graph.adjacency.entries(rows)
+    entries = graph.arrays.adjacency.entries(rows)
     place = np.full(len(graph), -1, np.int64)
     place[rows] = np.arange(len(rows))
     is_inside = place[entries.neighbor] >= 0

@@ -97,19 +97,19 @@ def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
 
 def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     """Return the incidence that an extracted knowledge base holds; None where no passage has an edge to an entity."""
-    known = [name for name in (MENTIONS, TITLED) if name in graph.types.edges]
+    known = [name for name in (MENTIONS, TITLED) if name in graph.arrays.types.edges]
     if not known or not spaces.entities.any():
         return None
     passages = np.flatnonzero(spaces.passages).astype(np.int32)
     rows = np.flatnonzero(spaces.entities).astype(np.int32)
-    entries = graph.adjacency.entries(passages, graph.kind_mask(known, None))
+    entries = graph.arrays.adjacency.entries(passages, graph.arrays.kind_mask(known, None))
     entries = entries.where(spaces.entities[entries.neighbor])
     if not len(entries.owner):
         return None
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
     held = listed(holder, name, len(passages), len(rows))
-    is_title = np.isin(entries.kind >> 1, [graph.types.edges.index(name) for name in known if name == TITLED])
-    titles = TitleFinder(graph)
+    is_title = np.isin(entries.kind >> 1, [graph.arrays.types.edges.index(name) for name in known if name == TITLED])
+    titles = TitleFinder(graph.arrays)
 
     def find(text: str) -> Numbers:
         named = titles(text)
@@ -117,7 +117,7 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
 
     return Incidence(
         passages=passages,
-        written=lambda number: str(graph.names[int(rows[number])]),
+        written=lambda number: str(graph.arrays.names[int(rows[number])]),
         held=held,
         holders=held.turned(len(rows)),
         titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
@@ -136,14 +136,14 @@ def _kept(graph: Graph, passages: Mask) -> Incidence:
     """
 
     def fitting(folder: Path) -> NameIncidence | None:
-        names = read_names(folder, graph.manifest.generation)
+        names = read_names(folder, graph.arrays.manifest.generation)
         return names if names is not None and len(names.held.begins) == passages.sum() + 1 else None
 
     def write(work: Path) -> None:
         write_names(graph, _names_of(graph, passages), work)
 
     names, why = pieces.piece_or_made(
-        graph.path, graph.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
+        graph.path, graph.arrays.manifest.generation, PIECE, read=fitting, write=write, patience=_PATIENCE
     )
     if names is not None:
         return _incidence(graph, passages, names)
@@ -173,14 +173,14 @@ class _Ordered:
 
     def __init__(self, graph: Graph, passages: Mask) -> None:
         self._graph = graph
-        known = [DOCUMENT] if DOCUMENT in graph.types.nodes else []
-        documents = graph.mask(known) if known else None
+        known = [DOCUMENT] if DOCUMENT in graph.arrays.types.nodes else []
+        documents = graph.arrays.mask(known) if known else None
         rows = np.flatnonzero(passages if documents is None else passages | documents).astype(np.int32)
         named, order = (
-            graph.properties.values(name, rows) if name in graph.properties.names else [None] * len(rows)
+            graph.arrays.properties.values(name, rows) if name in graph.arrays.properties.names else [None] * len(rows)
             for name in ("document", "order")
         )
-        ids = [graph.ids[row] for row in rows.tolist()]
+        ids = [graph.arrays.ids[row] for row in rows.tolist()]
         places = [
             (name if isinstance(name, str) else own, isinstance(name, str), at if isinstance(at, int) else 0)
             for own, name, at in zip(ids, named, order, strict=True)
@@ -188,7 +188,7 @@ class _Ordered:
         self._rows = [int(rows[at]) for at in sorted(range(len(rows)), key=places.__getitem__)]
 
     def __iter__(self) -> Iterator[Node]:
-        return map(self._graph.node_at, self._rows)
+        return map(self._graph.arrays.node_at, self._rows)
 
 
 class _NamesIn:
@@ -230,7 +230,7 @@ class _NamesIn:
         return place < len(self._keys) and self._keys[place].startswith(word)
 
     def _is_common(self, word: str) -> bool:
-        postings = map(self._graph.text_index.posting, self._graph.tokenizer.expand(word))
+        postings = map(self._graph.arrays.text_index.posting, self._graph.arrays.tokenizer.expand(word))
         return any(posting is not None and posting.end - posting.begin > self._most for posting in postings)
 
 

@@ -63,9 +63,11 @@ class Relations:
         """What relations are between: entities, else the passages of a graph that has none."""
         self.holds_itself = bool(spaces.passages[self.nodes].all())
         """Whether what is related is what there is to read: a graph of passages alone, or one without any."""
-        self.has_facts = bool(spaces.facts.any()) and MEMBER in graph.types.edges
-        self._types = [frozenset(graph.tokenizer.terms(name.replace("_", " "))) for name in graph.types.edges]
-        self._members = graph.kind_mask([MEMBER], None) if self.has_facts else None
+        self.has_facts = bool(spaces.facts.any()) and MEMBER in graph.arrays.types.edges
+        self._types = [
+            frozenset(graph.arrays.tokenizer.terms(name.replace("_", " "))) for name in graph.arrays.types.edges
+        ]
+        self._members = graph.arrays.kind_mask([MEMBER], None) if self.has_facts else None
 
     def around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the `k` relations of some nodes that fit a text best, best first."""
@@ -91,7 +93,7 @@ class Relations:
                 edges.append(self._spaces.edge(*relation.entry, relation.score, "a relation"))
                 continue
             for at, end in enumerate(relation.ends):
-                between = self._graph.edges_between(end, np.array(sorted(relation.ends[at + 1 :]), np.int32))
+                between = self._graph.arrays.edges_between(end, np.array(sorted(relation.ends[at + 1 :]), np.int32))
                 edges += [ScoredEvidence(edge, relation.score, "stated by a fact") for edge in between]
         return edges
 
@@ -100,7 +102,7 @@ class Relations:
         if relation.fact >= 0:
             return fact_of(self._graph, relation.fact)
         source, target, kind, _ = relation.key
-        label = self._graph.types.edges[kind]
+        label = self._graph.arrays.types.edges[kind]
         return f"{name_of(self._graph, source)} {arrow(label, 'out')} {name_of(self._graph, target)}"
 
     def about(self, row: int, relations: Sequence[ScoredRelation]) -> str:
@@ -112,7 +114,7 @@ class Relations:
     def _facts_around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the facts about some nodes, by how well they fit a text and by the best share of their nodes."""
         share = _shares(nodes)
-        entries = self._graph.adjacency.entries(share.rows, self._members)
+        entries = self._graph.arrays.adjacency.entries(share.rows, self._members)
         entries = entries.where(self._spaces.facts[entries.neighbor])
         if not len(entries.owner):
             return []
@@ -123,7 +125,7 @@ class Relations:
 
     def _facts(self, rows: Rows, scores: NDArray[np.float64]) -> list[ScoredRelation]:
         ordered = np.sort(rows)
-        entries = self._graph.adjacency.entries(ordered, self._members)
+        entries = self._graph.arrays.adjacency.entries(ordered, self._members)
         entries = entries.where(self.nodes[entries.neighbor])
         begin, end = entries.owner.searchsorted(rows), entries.owner.searchsorted(rows, "right")
         return [
@@ -137,7 +139,7 @@ class Relations:
 
     def _edges_around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         share = _shares(nodes)
-        entries = self._graph.adjacency.entries(share.rows)
+        entries = self._graph.arrays.adjacency.entries(share.rows)
         entries = entries.where(self.nodes[entries.neighbor])
         if not len(entries.owner):
             return []
@@ -162,16 +164,16 @@ class Relations:
         owner, neighbor, kind = int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at])
         place = int(entries.at[at])
         source, target = (neighbor, owner) if kind & 1 else (owner, neighbor)
-        number = self._graph.adjacency.extra(place)
+        number = self._graph.arrays.adjacency.extra(place)
         key = (source, target, kind >> 1, -1 if number is None else number)
         return ScoredRelation(score, (owner, neighbor), entry=(owner, neighbor, kind, place), key=key)
 
     def strength(self, entries: Entries) -> NDArray[np.float64]:
         """Return what the weights of edges count for, 1 for the heaviest of its type."""
-        if not self._graph.has_extras:
+        if not self._graph.arrays.has_extras:
             return np.ones(len(entries.at))
-        weights = self._graph.weights(entries.at).clip(min=0.0)
-        most = np.zeros(2 * len(self._graph.types.edges))
+        weights = self._graph.arrays.weights(entries.at).clip(min=0.0)
+        most = np.zeros(2 * len(self._graph.arrays.types.edges))
         np.maximum.at(most, entries.kind, weights)
         np.maximum.at(most, entries.kind ^ 1, weights)
         top = most[entries.kind]
@@ -183,7 +185,7 @@ class Relations:
         going = (entries.kind & 1) == 0
         source = np.where(going, entries.owner, entries.neighbor)
         target = np.where(going, entries.neighbor, entries.owner)
-        numbers = self._graph.adjacency.extras(entries.at)
+        numbers = self._graph.arrays.adjacency.extras(entries.at)
         extra = np.zeros(len(source), np.int64) if numbers is None else numbers
         return np.unique(np.stack([source, target, entries.kind >> 1, extra]), axis=1, return_inverse=True)[1].ravel()
 
@@ -191,7 +193,9 @@ class Relations:
         """Return the share of each word of a text, by how rare it is."""
         graph = self._graph
         weights = {
-            term: posting.idf for term in graph.tokenizer.query(text) if (posting := graph.text_index.posting(term))
+            term: posting.idf
+            for term in graph.arrays.tokenizer.query(text)
+            if (posting := graph.arrays.text_index.posting(term))
         }
         whole = sum(weights.values())
         return {term: weight / whole for term, weight in weights.items()}
@@ -208,10 +212,10 @@ class Relations:
         )
 
     def _words(self, at: int) -> frozenset[str]:
-        carried = self._graph.extras(at)
+        carried = self._graph.arrays.extras(at)
         keywords = carried.get("properties", {}).get("keywords", ())
         texts = [carried.get("text", ""), *(keywords if isinstance(keywords, list) else [keywords])]
-        return frozenset(self._graph.tokenizer.terms(" ".join(text for text in texts if isinstance(text, str))))
+        return frozenset(self._graph.arrays.tokenizer.terms(" ".join(text for text in texts if isinstance(text, str))))
 
 
 def _shares(nodes: ScoredRows) -> ScoredRows:

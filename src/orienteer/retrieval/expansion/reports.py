@@ -64,7 +64,7 @@ class Reports:
     ) -> None:
         self._graph, self._spaces, self._model = graph, spaces, model
         self._nodes, self._level = nodes, level
-        self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.types.edges
+        self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.arrays.types.edges
         """Whether the graph holds communities."""
         self._opening = Lock()
         self._written: Memo[int, Node] = Memo(self._listed)
@@ -83,21 +83,23 @@ class Reports:
         Raises `BudgetExhausted`, `ModelError`.
         """
         if self.is_given:
-            return CommunityReport(self._graph.node_at(met.row))
+            return CommunityReport(self._graph.arrays.node_at(met.row))
         calls: list[Trajectory] = []
         node = self._written(met.row, lambda row: self._asked(row, question, run, calls))
         return CommunityReport(node, tuple(calls))
 
     def listed(self, met: Met) -> Node:
         """Return a community as a node without asking a model."""
-        return self._graph.node_at(met.row) if self.is_given else self._listed(met.row)
+        return self._graph.arrays.node_at(met.row) if self.is_given else self._listed(met.row)
 
     # -------------------------------------------------------------------------------------------------------- given
 
     def _given(self, rows: Sequence[int]) -> list[Met]:
         """Return the given communities of some entities, of levels up to the wanted one."""
         graph = self._graph
-        entries = graph.adjacency.entries(np.unique(np.array(rows, np.int32)), graph.kind_mask([IN_COMMUNITY], "out"))
+        entries = graph.arrays.adjacency.entries(
+            np.unique(np.array(rows, np.int32)), graph.arrays.kind_mask([IN_COMMUNITY], "out")
+        )
         entries = entries.where(self._spaces.communities[entries.neighbor])
         communities, counts = np.unique(entries.neighbor, return_counts=True)
         levels, ratings = self._numbers("level", communities), self._numbers("rating", communities)
@@ -108,9 +110,9 @@ class Reports:
         ]
 
     def _numbers(self, name: str, rows: Rows) -> list[float]:
-        if name not in self._graph.properties.names:
+        if name not in self._graph.arrays.properties.names:
             return [0.0] * len(rows)
-        values = self._graph.properties.values(name, rows)
+        values = self._graph.arrays.properties.values(name, rows)
         return [float(value) if isinstance(value, int | float) else 0.0 for value in values]
 
     # --------------------------------------------------------------------------------------------------------- made
@@ -150,7 +152,7 @@ class Reports:
         """Return a community with a list of its best connected members and their relations for a report."""
         graph = self._graph
         members = np.flatnonzero(self._level_of == self._level_of[row]).astype(np.int32)
-        entries = graph.adjacency.entries(members)
+        entries = graph.arrays.adjacency.entries(members)
         entries = entries.where(np.isin(entries.neighbor, members))
         degree = np.bincount(members.searchsorted(entries.owner), minlength=len(members))
         best = members[np.lexsort((members, -degree))]
@@ -160,7 +162,9 @@ class Reports:
             going.tolist(), key=lambda at: sorted((place[int(entries.owner[at])], place[int(entries.neighbor[at])]))
         )
         edges = [
-            graph.edge(int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at]), int(entries.at[at]))
+            graph.arrays.edge(
+                int(entries.owner[at]), int(entries.neighbor[at]), int(entries.kind[at]), int(entries.at[at])
+            )
             for at in order[:_EDGES]
         ]
         lines = [*map(self._member, best[:_MEMBERS].tolist()), *map(self._relation, edges)]
@@ -168,9 +172,9 @@ class Reports:
             lines.append(f"and {len(members) - _MEMBERS} more")
         titling = best[~self._spaces.facts[best]]  # a fact's name repeats those of its members
         titling = titling if len(titling) else best
-        names = ", ".join(list(dict.fromkeys(single_spaced(graph.names[int(row)]) for row in titling))[:_TITLE])
+        names = ", ".join(list(dict.fromkeys(single_spaced(graph.arrays.names[int(row)]) for row in titling))[:_TITLE])
         return Node(
-            id=f"{COMMUNITY}:{self._level}:{graph.ids[row]}",
+            id=f"{COMMUNITY}:{self._level}:{graph.arrays.ids[row]}",
             type=COMMUNITY,
             name=names,
             text="\n".join(lines),
@@ -178,10 +182,13 @@ class Reports:
         )
 
     def _member(self, row: int) -> str:
-        text = single_spaced(self._graph.texts[row])[:_TEXT]
-        return f"{single_spaced(self._graph.names[row])} ({self._graph.type_at(row)}){': ' if text else ''}{text}"
+        arrays = self._graph.arrays
+        text = single_spaced(arrays.texts[row])[:_TEXT]
+        return f"{single_spaced(arrays.names[row])} ({arrays.type_at(row)}){': ' if text else ''}{text}"
 
     def _relation(self, edge: Edge) -> str:
-        source, target = (single_spaced(self._graph.names[self._graph.row(end)]) for end in (edge.source, edge.target))
+        source, target = (
+            single_spaced(self._graph.arrays.names[self._graph.arrays.row(end)]) for end in (edge.source, edge.target)
+        )
         text = single_spaced(edge.text)[:_TEXT]
         return f"{source} {arrow(edge.type, 'out')} {target}{': ' if text else ''}{text}"

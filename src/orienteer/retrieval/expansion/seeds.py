@@ -37,9 +37,9 @@ class Seeds:
 
     def __init__(self, graph: Graph, spaces: Spaces) -> None:
         self._graph, self._spaces = graph, spaces
-        self._titles = TitleFinder(graph, lower=True)
+        self._titles = TitleFinder(graph.arrays, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
-        self._dense = None if lexical else graph.searcher("dense")
+        self._dense = None if lexical else graph.arrays.searcher("dense")
         self._top = Memo(self._best_score)
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
@@ -131,7 +131,7 @@ class Facts:
 
     def _numbered(self, rows: Rows) -> str:
         """Return facts as lines of a prompt."""
-        texts = (self._spaces.graph.texts[row] or self._spaces.graph.names[row] for row in rows.tolist())
+        texts = (self._spaces.graph.arrays.texts[row] or self._spaces.graph.arrays.names[row] for row in rows.tolist())
         return "\n".join(f"{number}. {' '.join(text.split())}" for number, text in enumerate(texts, 1))
 
     def _weighed(self, facts: Rows, scores: NDArray[np.float64]) -> FactSeeds:
@@ -139,7 +139,9 @@ class Facts:
         graph = self._spaces.graph
         shares: dict[int, list[float]] = {}
         for fact, score in zip(facts.tolist(), scores.tolist(), strict=True):
-            members = graph.adjacency.entries(np.array([fact], np.int32), graph.kind_mask([MEMBER], None)).neighbor
+            members = graph.arrays.adjacency.entries(
+                np.array([fact], np.int32), graph.arrays.kind_mask([MEMBER], None)
+            ).neighbor
             for entity in np.unique(members[self._spaces.entities[members]]).tolist():
                 shares.setdefault(entity, []).append(score / max(1, self._passages[entity]))
         weights = {entity: sum(some) / len(some) for entity, some in shares.items()}

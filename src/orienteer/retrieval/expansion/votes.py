@@ -64,9 +64,9 @@ class Holders:
 
     def __init__(self, graph: Graph, spaces: Spaces) -> None:
         self._graph, self._passages = graph, spaces.passages
-        types = [name for name in HOLDING if name in graph.types.edges]
-        self._kinds = graph.kind_mask(types, "in") if types and spaces.has_passages else None
-        self._titling = [graph.types.edges.index(name) for name in types if name == _TITLE]
+        types = [name for name in HOLDING if name in graph.arrays.types.edges]
+        self._kinds = graph.arrays.kind_mask(types, "in") if types and spaces.has_passages else None
+        self._titling = [graph.arrays.types.edges.index(name) for name in types if name == _TITLE]
 
     def of(self, rows: Sequence[int]) -> Held:
         """Return the passages of each row of a list, in the order of the list."""
@@ -88,7 +88,7 @@ class Holders:
 
     def _pairs(self, rows: Rows) -> Held:
         """Return the passages of sorted rows, each pair once, by row."""
-        entries = self._graph.adjacency.entries(rows, self._kinds)
+        entries = self._graph.arrays.adjacency.entries(rows, self._kinds)
         entries = entries.where(self._passages[entries.neighbor])
         size = len(self._graph)
         key, place = np.unique(entries.owner.astype(np.int64) * size + entries.neighbor, return_inverse=True)

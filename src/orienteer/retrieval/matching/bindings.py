@@ -89,7 +89,7 @@ def match_of(spaces: Spaces, surroundings: Surroundings, joined: TripleJoin) -> 
     states = joined.states
     if len(joined.missed) < len(joined.patterns):
         for row, score, is_sound in zip(states.rows.tolist(), states.scores.tolist(), states.sound, strict=True):
-            binding = tuple((name, spaces.graph.ids[row[at]]) for at, name in variables if row[at] != UNBOUND)
+            binding = tuple((name, spaces.graph.arrays.ids[row[at]]) for at, name in variables if row[at] != UNBOUND)
             scores.setdefault(binding, score)
             if is_sound:
                 sound[binding] = None
@@ -131,7 +131,7 @@ class _EvidenceBuilder:
         for number in range(min(_SHOWN, len(states.scores))):
             self._add_answer(states.rows[number], states.ways[number].tolist(), float(states.scores[number]))
         nodes = [self._spaces.node(row, *reason) for row, reason in self._nodes.items()]
-        edges = [Scored(self._graph.edge(*self._place(at), at), *reason) for at, reason in self._edges.items()]
+        edges = [Scored(self._graph.arrays.edge(*self._place(at), at), *reason) for at, reason in self._edges.items()]
         paths = [Scored(self._path(walk), *reason) for walk, reason in self._paths.items()]
         return Evidence(_best_first(nodes), _best_first(edges), _best_first(paths), reason)
 
@@ -157,7 +157,7 @@ class _EvidenceBuilder:
 
     def _add_edges(self, at: int, triple: int, subject: int, score: float) -> None:
         """Take in the edge at a place, with those parallel to it."""
-        adjacency, fit = self._graph.adjacency, self._joined.fits[triple]
+        adjacency, fit = self._graph.arrays.adjacency, self._joined.fits[triple]
         owner, neighbor, kind = self._place(at)
         fits = fit.kinds_from(owner == subject)
         why = str(self._joined.patterns[triple])
@@ -174,7 +174,7 @@ class _EvidenceBuilder:
         """Take in the facts with both ends as members, as far as they say most of the predicate."""
         joining = self._surroundings.ways[~at].fact if at < 0 else None
         facts = self._surroundings.facts(*ends).tolist()
-        texts = [self._graph.texts[fact] or self._graph.names[fact] for fact in facts]
+        texts = [self._graph.arrays.texts[fact] or self._graph.arrays.names[fact] for fact in facts]
         shares = dict(zip(facts, map(self._joined.fits[triple].share_in, texts), strict=True))
         for fact, share in shares.items():
             if share == max(shares.values()) and (share > 0 or fact == joining):
@@ -184,13 +184,13 @@ class _EvidenceBuilder:
 
     def _place(self, at: int) -> tuple[int, int, int]:
         """Return the owner, the neighbour and the kind of the edge at a place of the adjacency arrays."""
-        adjacency = self._graph.adjacency
+        adjacency = self._graph.arrays.adjacency
         return int(adjacency.indptr.searchsorted(at, "right")) - 1, int(adjacency.neighbor[at]), int(adjacency.kind[at])
 
     def _path(self, walk: tuple[int, ...]) -> EdgePath:
         """Return one edge for each step of a walk."""
         steps = zip(walk, walk[1:], strict=False)
-        return tuple(self._graph.edges_between(row, np.array([after], np.int32))[0] for row, after in steps)
+        return tuple(self._graph.arrays.edges_between(row, np.array([after], np.int32))[0] for row, after in steps)
 
 
 def _best_first(items: list[Scored[_T]]) -> tuple[Scored[_T], ...]:

@@ -106,9 +106,9 @@ class TripleMatcher:
 
     def _image(self, rows: Rows, kinds: NDArray[np.bool_], linker: SlotLinker) -> Rows:
         """Return the nodes that edges of these kinds lead to, ascending; nothing where there are too many to read."""
-        if not kinds.any() or int(self.graph.adjacency.degree(rows).sum()) > _EDGES:
+        if not kinds.any() or int(self.graph.arrays.adjacency.degree(rows).sum()) > _EDGES:
             return np.zeros(0, np.int32)
-        around = self.graph.adjacency.entries(rows, kinds).neighbor
+        around = self.graph.arrays.adjacency.entries(rows, kinds).neighbor
         if len(around) * _FEW < len(self.graph):
             return distinct(np.sort(around[linker.mask[around]]))
         reached = np.zeros(len(self.graph), np.bool_)
@@ -227,7 +227,7 @@ class _Join:
             return subject, other
         if row[subject] == UNBOUND:
             return other, subject
-        degrees = self._graph.adjacency.degree(row[[subject, other]])
+        degrees = self._graph.arrays.adjacency.degree(row[[subject, other]])
         return (subject, other) if degrees[0] <= degrees[1] else (other, subject)
 
     def _partners(self, triple: int, row: int, start: int, end: int, bound: int) -> Partners:

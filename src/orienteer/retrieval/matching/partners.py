@@ -87,9 +87,11 @@ class Surroundings:
         self._graph: Graph = spaces.graph
         self._has_facts = bool(spaces.facts.any())
         # What edges among passages carry says how they were found, not what they mean.
-        self._reads_edges = self._graph.has_extras and (bool(spaces.entities.any()) or not spaces.has_passages)
+        self._reads_edges = self._graph.arrays.has_extras and (bool(spaces.entities.any()) or not spaces.has_passages)
         # In a graph without passages an edge is as good as another.
-        is_naming = [not self._spaces.has_passages or name in (LINKS_TO, MENTIONS) for name in self._graph.types.edges]
+        is_naming = [
+            not self._spaces.has_passages or name in (LINKS_TO, MENTIONS) for name in self._graph.arrays.types.edges
+        ]
         self._naming = np.array(is_naming, np.bool_)
         self._pairs = 0
         self.ways: list[Bridge] = []
@@ -97,7 +99,7 @@ class Surroundings:
 
     def partners(self, row: int, other: OtherEnd, among: Rows | None) -> Partners:
         """Return the nodes at the other end, best first, ties by row; `among` restricts them to ascending rows."""
-        entries = self._graph.adjacency.entries(np.array([row], np.int32))
+        entries = self._graph.arrays.adjacency.entries(np.array([row], np.int32))
         groups = [self._by_edge(entries, other, among)]
         if self._has_facts:
             groups.append(self._by_fact(row, entries, other, among))
@@ -108,12 +110,12 @@ class Surroundings:
         else:
             shares = self._any(at) * (1 + self._likeness(rows, other)) / 2
         if other.types is not None:
-            shares = shares * np.where(other.types[self._graph.node_types[rows]], 1.0, _OTHER_TYPE)
+            shares = shares * np.where(other.types[self._graph.arrays.node_types[rows]], 1.0, _OTHER_TYPE)
         return self._best(Partners(rows, shares, at, bool(fits.any())), other)
 
     def _any(self, at: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how much ways without a fitting predicate count: most where a passage names the other end."""
-        kinds = self._graph.adjacency.kind[np.maximum(at, 0)]
+        kinds = self._graph.arrays.adjacency.kind[np.maximum(at, 0)]
         names = (at >= 0) & self._naming[kinds >> 1]
         return np.where(names, np.where(kinds & 1, _NAMED_BY, UNMATCHED), _UNNAMED)
 
@@ -158,7 +160,7 @@ class Surroundings:
 
     def edge_share(self, at: int, fit: PredicateFit) -> float:
         """Return how much an edge counts by its text and keywords."""
-        carried = self._graph.extras(at) if self._reads_edges else {}
+        carried = self._graph.arrays.extras(at) if self._reads_edges else {}
         keywords = carried.get("properties", {}).get("keywords", ())
         listed = keywords if isinstance(keywords, list) else [keywords]
         return _text_share(fit, " ".join(map(str, (carried.get("text", ""), *listed))))
@@ -171,18 +173,21 @@ class Surroundings:
         if len(facts) > _FACTS:
             likeness = self._likeness(facts, other)
             facts = np.sort(facts[np.lexsort((facts, -likeness))][:_FACTS])
-        members = self._graph.adjacency.entries(facts)
+        members = self._graph.arrays.adjacency.entries(facts)
         members = members.where(
             self._mask[members.neighbor] & _stands(members.neighbor, among) & (members.neighbor != row)
         )
-        shares = [_text_share(other.fit, self._graph.texts[fact] or self._graph.names[fact]) for fact in facts.tolist()]
+        shares = [
+            _text_share(other.fit, self._graph.arrays.texts[fact] or self._graph.arrays.names[fact])
+            for fact in facts.tolist()
+        ]
         numbers = np.array([self._numbered(Bridge(fact=fact)) for fact in facts.tolist()], np.int64)
         place = facts.searchsorted(members.owner)
         return Partners(members.neighbor, np.array(shares, np.float64)[place], numbers[place])
 
     def facts(self, row: int, other: int) -> Rows:
         """Return the facts that have both of two nodes as members."""
-        first, second = (distinct(self._graph.adjacency.neighbors(end)) for end in (row, other))
+        first, second = (distinct(self._graph.arrays.adjacency.neighbors(end)) for end in (row, other))
         both = np.intersect1d(first[self._spaces.facts[first]], second, assume_unique=True)
         return np.asarray(both[:_FACTS], np.int32)
 
@@ -195,7 +200,7 @@ class Surroundings:
             if self._pairs >= _PAIRS or other == row:
                 continue
             self._pairs += 1
-            walks = shortest_paths(self._graph.adjacency, row, other, most_edges=_LONGEST, k=_PATHS)
+            walks = shortest_paths(self._graph.arrays.adjacency, row, other, most_edges=_LONGEST, k=_PATHS)
             if walks:
                 rows.append(other)
                 shares.append(_WALK * _FURTHER ** max(0, len(walks[0]) - 3))

@@ -78,7 +78,7 @@ class Predicates:
     """The edge types of a graph by their words. Safe to share among threads."""
 
     def __init__(self, graph: Graph) -> None:
-        self._tokenizer, schema = graph.tokenizer, graph.schema
+        self._tokenizer, schema = graph.arrays.tokenizer, graph.schema
         joined: dict[str, set[str]] = {}
         for triple in schema.edges:
             ends = (
@@ -87,8 +87,8 @@ class Predicates:
                 for phrase in type_phrases(end, schema, self._tokenizer)
             )
             joined.setdefault(triple.type, set()).update(self._tokenizer.stem(word) for end in ends for word in end)
-        self._types = graph.types.edges
-        is_built = not PASSAGES.isdisjoint(graph.types.nodes)
+        self._types = graph.arrays.types.edges
+        is_built = not PASSAGES.isdisjoint(graph.arrays.types.nodes)
         related = {triple.type for triple in schema.edges if RESERVED.isdisjoint((triple.source, triple.target))}
         empty = NEARNESS - (related - {CO_OCCURS, SYNONYM}) if is_built else frozenset()
         self._states = np.array([name not in empty for name in self._types], np.bool_)

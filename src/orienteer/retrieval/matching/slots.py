@@ -119,23 +119,25 @@ class SlotLinker:
 
     def _bearing(self, name: str, alike: Sequence[int]) -> list[int]:
         """Return the nodes that a name means first; nodes of that name come before the node of that id."""
-        rows = self._graph.candidates(name)
-        if not alike or rows != [self._graph.ids.find(name)]:
+        rows = self._graph.arrays.candidates(name)
+        if not alike or rows != [self._graph.arrays.ids.find(name)]:
             return rows
-        return [row for row in alike if name in (self._graph.names[row], *self._graph.aliases_at(row))] or [*alike]
+        return [
+            row for row in alike if name in (self._graph.arrays.names[row], *self._graph.arrays.aliases_at(row))
+        ] or [*alike]
 
     # --------------------------------------------------------------------------------- names that no node bears
 
     def _alike(self, text: str) -> dict[int, float]:
         """Return the nodes whose name or text is like a name, or, where there are vectors, near in meaning."""
         graph = self._graph
-        terms = graph.tokenizer.query(text)
+        terms = graph.arrays.tokenizer.query(text)
         if not terms:
             return {}
-        stemmed = [link.row for link in graph.name_index.stem_links(graph.tokenizer.words(text))]
+        stemmed = [link.row for link in graph.arrays.name_index.stem_links(graph.arrays.tokenizer.words(text))]
         shares = {row: _OTHERWISE for row in stemmed if self.mask[row]}
         weights = self._weights(terms)
-        near = [row for name in graph.near_names(text) for row in spelled(graph, name)]
+        near = [row for name in graph.arrays.near_names(text) for row in spelled(graph, name)]
         self._spaces.pay(self._run, [text])
         hits = self._spaces.search(text, _SEARCHED, self.mask).rows.tolist()
         rows = np.array(sorted({*hits, *(row for row in near if self.mask[row])}), np.int32)
@@ -148,16 +150,16 @@ class SlotLinker:
 
     def _weights(self, terms: Iterable[str]) -> dict[str, float]:
         """Return how much each term says: its idf."""
-        index = self._graph.text_index
+        index = self._graph.arrays.text_index
         postings = {term: index.posting(term) for term in terms}
         return {term: posting.idf if posting is not None else index.idf(0) for term, posting in postings.items()}
 
     def _like(self, text: str, weights: Mapping[str, float], row: int) -> float:
         """Return how alike a name and a node's names are: by the weight of shared words, or letter by letter."""
-        name = self._graph.names[row]
+        name = self._graph.arrays.names[row]
         best = 0.0
-        for other in dict.fromkeys((name, _BRACKETED.sub("", name), *self._graph.aliases_at(row))):
-            others = self._weights(self._graph.tokenizer.query(other))
+        for other in dict.fromkeys((name, _BRACKETED.sub("", name), *self._graph.arrays.aliases_at(row))):
+            others = self._weights(self._graph.arrays.tokenizer.query(other))
             both = sum(weight for term, weight in weights.items() if term in others)
             whole = sum(weights.values()) + sum(others.values())
             like = 2 * both / whole if whole else 0.0
@@ -168,7 +170,7 @@ class SlotLinker:
         """Return how much of a name of several words stands in the words of each node, (rows,)."""
         if len(weights) < 2:
             return np.zeros(len(rows))
-        index = self._graph.text_index
+        index = self._graph.arrays.text_index
         covered = word_shares(index, [[term] for term in weights], rows, index.idf(0))
         return np.where(covered >= _COVERED, _TOLD * covered, 0.0)
 
@@ -176,7 +178,7 @@ class SlotLinker:
         """Return how near each node is in meaning, (rows,); zeros where words alone count."""
         if self._spaces.mode == "lexical" or not len(rows):
             return np.zeros(len(rows))
-        cosines = self._graph.searcher("dense").scores(text, rows)
+        cosines = self._graph.arrays.searcher("dense").scores(text, rows)
         return np.where(cosines >= _COSINE, _NEAR * cosines, 0.0)
 
 

@@ -164,7 +164,7 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
         for graph in out.opened:
             from orienteer.graph.damage import tell_damage
 
-            tell_damage(graph.path, graph.manifest.generation, error)
+            tell_damage(graph.path, graph.arrays.manifest.generation, error)
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
             raise Error(
                 f"{error.filename or 'a file'}: {error.strerror}; make room on the disk or check it, and try again"

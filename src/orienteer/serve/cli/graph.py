@@ -33,7 +33,7 @@ def info(out: Output, directory: Directory) -> None:
     from orienteer.ingest.provenance import is_stale
 
     graph = open_graph(directory, out)
-    manifest = graph.manifest
+    manifest = graph.arrays.manifest
     build: dict[str, Any] = manifest.provenance.get("options") or {}  # Any: JSON
     form = build.get("extract")
     facts: dict[str, Any] = {
@@ -137,7 +137,7 @@ def neighbors(
     if out.as_json:
         out.json(
             {
-                "node": graph.ids[graph.row(node)],
+                "node": graph.arrays.ids[graph.arrays.row(node)],
                 "total": page.total,
                 "counts": [{**kind._asdict(), "count": count} for kind, count in page.counts.items()],
                 "offset": page.offset,
@@ -163,7 +163,7 @@ def intersect(
     """List the nodes connected to all of several nodes, or to most of them, with the edges."""
     graph = open_graph(directory, out)
     shared = graph.intersect(nodes, node_types=types, k=k)
-    total = len(graph.rows(nodes))
+    total = len(graph.arrays.rows(nodes))
     hits = [_hit(graph, hit.id, hit.members, hit.edges, note=f"touches {hit.members} of {total}") for hit in shared]
     if out.as_json:
         out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
@@ -199,7 +199,7 @@ def paths(
     if not shortest and k:
         out.print(f"no path of {counted(max_length, 'edge')} or fewer")
     for number, path in enumerate(shortest, 1):
-        out.print(f"{number}. {' - '.join(graph.names[graph.row(node)] for node in path.nodes)}")
+        out.print(f"{number}. {' - '.join(graph.arrays.names[graph.arrays.row(node)] for node in path.nodes)}")
         for hop in path.edges:
             for line in rendering.edge_lines(graph, hop):
                 out.print(f"   {line}")
@@ -208,8 +208,8 @@ def paths(
 def show(out: Output, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
     graph = open_graph(directory, out)
-    full = graph.node_at(graph.row(node))
-    degree = int(graph.adjacency.degree(graph.rows([full.id]))[0])
+    full = graph.arrays.node_at(graph.arrays.row(node))
+    degree = int(graph.arrays.adjacency.degree(graph.arrays.rows([full.id]))[0])
     if not out.as_json:
         rendering.print_node(out, full, degree=degree)
         return
@@ -232,7 +232,7 @@ def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, que
     lines = rendering.edge_lines(graph, edges)
     more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
     why = "; ".join(filter(None, [note, *lines[:3], *more]))
-    return present(graph, graph.row(node_id), score=float(score), query=query, why=why)
+    return present(graph, graph.arrays.row(node_id), score=float(score), query=query, why=why)
 
 
 def _with_edges(hit: Ranked, edges: Iterable[Edge]) -> dict[str, Any]:  # Any: JSON

@@ -139,9 +139,10 @@ def export(
     if target != STANDARD:
         with file_trouble("name a path that can be written with -o"):
             export_graph(graph, to, target, force=force)
-        out.note(f"{counted(graph.manifest.nodes, 'node')} and {counted(graph.manifest.edges, 'edge')} are in {target}")
+        edges = graph.arrays.manifest.edges
+        out.note(f"{counted(len(graph), 'node')} and {counted(edges, 'edge')} are in {target}")
         if out.as_json:
-            out.json({"nodes": graph.manifest.nodes, "edges": graph.manifest.edges, "path": str(target)})
+            out.json({"nodes": graph.arrays.manifest.nodes, "edges": graph.arrays.manifest.edges, "path": str(target)})
         return
     if to == "jsonl":
         raise BadOption("jsonl is a folder of files: name it with -o FOLDER, or take --to graphml")

@@ -46,7 +46,7 @@ def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:
     """Return edges as `name -type-> name`, by the names of their ends."""
     lines = []
     for edge in edges:
-        names = [graph.names[graph.row(end)] for end in (edge.source, edge.target)]
+        names = [graph.arrays.names[graph.arrays.row(end)] for end in (edge.source, edge.target)]
         point = "-" if edge.type in graph.schema.symmetric else "->"
         lines.append(f"{names[0]} -{graph.schema.label(edge.type)}{point} {names[1]}")
     return lines

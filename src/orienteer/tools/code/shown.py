@@ -30,8 +30,8 @@ class ShownNodes:
     """Finds ids of a graph, or the identifiers of a view, in text and in rows; never inside another word."""
 
     def __init__(self, graph: Graph, view: View | None) -> None:
-        self._ids = graph.ids
-        self._identifiers = None if view is None else identifiers(graph, view)
+        self._ids = graph.arrays.ids
+        self._identifiers = None if view is None else identifiers(graph.arrays, view)
 
     def nodes(self, printed: str, returned: Sequence[QueryTable]) -> tuple[str, ...]:
         """Return the ids of nodes that were printed, in order, then those in the rows where these are few; at most 100.

@@ -43,9 +43,9 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
     started = time.perf_counter()
     config = config or LinkConfig()
     tell = progress or (lambda stage, count: None)
-    if is_chunk_graph(graph.manifest):
+    if is_chunk_graph(graph.arrays.manifest):
         raise BadInput(f"{graph.path} was made by build: its edges of similarity are in it already")
-    vectors = open_vectors(graph.path, graph.manifest.generation)
+    vectors = open_vectors(graph.path, graph.arrays.manifest.generation)
     rows = _rows_with_text(graph, config)
     if len(rows) < 2:
         raise BadInput(f"{graph.path} has {len(rows)} nodes with {config.least_words} words of text: nothing to join")
@@ -60,7 +60,7 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
     threshold = config.threshold if config.threshold is not None else pool.thresholds(config.percentile)["content"]
     stays = pool.signals["content"] > threshold
     about = LayerAbout(
-        generation=graph.manifest.generation,
+        generation=graph.arrays.manifest.generation,
         embedder=vectors.about.embedder,
         nodes=len(rows),
         candidates=len(stays),
@@ -79,10 +79,10 @@ def link_graph(graph: Graph, config: LinkConfig | None = None, *, progress: Prog
 def _rows_with_text(graph: Graph, config: LinkConfig) -> Rows:
     """Return the nodes with text enough."""
     tokenizer = Tokenizer(stem=False)
-    mask = graph.mask(config.node_types or None)
+    mask = graph.arrays.mask(config.node_types or None)
     rows = [
         row
         for row in range(len(graph))
-        if (mask is None or mask[row]) and len(tokenizer.words(graph.texts[row])) >= config.least_words
+        if (mask is None or mask[row]) and len(tokenizer.words(graph.arrays.texts[row])) >= config.least_words
     ]
     return np.array(rows, np.int32)
