@@ -273,7 +273,7 @@ def test_questions_that_nest_without_end_are_refused(deep: str, tmp_path: Path) 
 def test_questions_that_are_no_utf8_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "questions.json"
     path.write_bytes(b'[{"question":"caf\xe9"}]')
-    with pytest.raises(BadInput, match="byte 17 is no UTF-8"):
+    with pytest.raises(BadInput, match="byte 17 is not UTF-8"):
         questions(path)
 
 

@@ -6,7 +6,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,7 @@ from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
 from orienteer.ingest.provenance import describe_build
 from orienteer.ingest.report import peak_bytes
+from orienteer.options import Options
 from orienteer.records import Usage
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ REPLIES = "replies"
 """The folder of the cache in which replies of models are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
+class BuildOptions(Options):
     """What a person says of a build."""
 
     force: bool = False
