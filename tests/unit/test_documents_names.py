@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
@@ -187,6 +187,20 @@ def incidence(members, documents):
     return CorpusNames(parts, tuple(map(str, names)), weights, begins, flat, {}, ())
 
 
+# Three names of two chunks, added up in another order, differ in the last bit.
+@example(
+    [
+        *[(set(), 0)] * 5,
+        ({1}, 0),
+        ({1, 2}, 0),
+        ({0, 1, 2}, 0),
+        ({0, 1, 2}, 1),
+        ({0, 1, 2, 3}, 1),
+        ({1, 3}, 0),
+        ({1, 2, 3}, 0),
+    ],
+    1,
+)
 @given(
     st.lists(st.tuples(st.sets(st.integers(0, 8), max_size=5), st.integers(0, 5)), min_size=1, max_size=14),
     st.integers(1, 6),

@@ -153,8 +153,8 @@ def test_the_first_versions_say_the_same_in_other_columns(tmp_path):
     _, ours = read(write(tmp_path / "output", old, prefix="create_final_"), tmp_path)
     theirs_report, theirs = read(write(tmp_path / "new", NEW), tmp_path / "other")
     assert theirs_report.nodes == len(ours)
-    for one in theirs.ids:
-        assert ours.node(one) == theirs.node(one)
+    for node_id in theirs.arrays.ids:
+        assert ours.node(node_id) == theirs.node(node_id)
     assert list(ours.iter_edges()) == list(theirs.iter_edges())
 
 

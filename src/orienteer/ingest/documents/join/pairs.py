@@ -236,7 +236,8 @@ def _strongest(pairs: Pairs, documents: NDArray[np.int64], most: int) -> Pairs:
     """Keep the strongest pairs of each first part; ties go to the second that comes earlier."""
     same = documents[pairs.first] == documents[pairs.second]
     group = pairs.first.astype(np.int64) * 2 + same
-    order = np.lexsort((pairs.second, -pairs.weight, group))
+    # Equal sums of unequal order differ in their last bits: they are ties all the same.
+    order = np.lexsort((pairs.second, -pairs.weight.round(9), group))
     group = group[order]
     begins = np.concatenate([[True], group[1:] != group[:-1]]) if len(group) else np.zeros(0, np.bool_)
     place = np.arange(len(group)) - np.maximum.accumulate(np.where(begins, np.arange(len(group)), 0))
