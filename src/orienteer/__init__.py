@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from orienteer.llm.scripted import ScriptedModel
     from orienteer.methods.baselines.listwise import ListwiseReranker
     from orienteer.methods.card import MethodCard
+    from orienteer.options import Options
     from orienteer.quizzes.quiz import generate_quiz
     from orienteer.records import (
         Edge,
@@ -91,6 +92,7 @@ __all__ = [
     "Observation",
     "OpenAIConfig",
     "OpenAIModel",
+    "Options",
     "Path",
     "Price",
     "Query",
@@ -151,6 +153,7 @@ _HOMES = {
     "llm.scripted": ("ScriptedModel",),
     "methods.baselines.listwise": ("ListwiseReranker",),
     "methods.card": ("MethodCard",),
+    "options": ("Options",),
     "quizzes.quiz": ("generate_quiz",),
     "records": (
         "Edge",

@@ -90,7 +90,7 @@ def test_every_option_of_every_method_is_documented():
 
 
 def test_options_of_a_card_are_a_configuration():
-    with pytest.raises(BadOption, match=r"options of 'mine' must be an orienteer\.options\.Options, not builtins:dict"):
+    with pytest.raises(BadOption, match=r"options of 'mine' must be an orienteer\.Options, not builtins:dict"):
         MethodCard(name="mine", target="test_methods:Echo", config="builtins:dict").config_class()
 
 
@@ -631,3 +631,10 @@ def test_a_retriever_shows_its_graph_its_method_and_its_model(small, model):
 def test_options_behind_a_methods_name_are_told_where_they_go():
     with pytest.raises(BadOption, match="--method bm25 --set k=3"):
         method_of("bm25 k=3")
+
+
+def test_a_card_that_names_what_is_not_there_is_named_with_it():
+    with pytest.raises(BadOption, match=r"the card of 'mine' names 'test_methods:Gone' as its target"):
+        MethodCard(name="mine", target="test_methods:Gone").load()
+    with pytest.raises(BadOption, match=r"the card of 'mine' names 'test_methods:Gone' as its config"):
+        MethodCard(name="mine", target="test_methods:Echo", config="test_methods:Gone").config_class()

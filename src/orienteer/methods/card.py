@@ -50,15 +50,21 @@ class MethodCard:
 
     def load(self) -> Callable[..., Any]:  # Any: a method, or a knowledge base to make one of
         """Return the class. Raises `BadOption` where it cannot be imported."""
-        target: Callable[..., Any] = import_at(self.target)
+        target: Callable[..., Any] = self._import("target", self.target)
         return target
 
     def config_class(self) -> type[Options] | None:
         """Return the class of its options, None where it has none. Raises `BadOption` where it cannot be imported."""
-        config = None if self.config is None else import_at(self.config)
+        config = None if self.config is None else self._import("config", self.config)
         if config is not None and not (isinstance(config, type) and issubclass(config, Options)):
-            raise BadOption(f"the options of {self.name!r} must be an orienteer.options.Options, not {self.config}")
+            raise BadOption(f"the options of {self.name!r} must be an orienteer.Options, not {self.config}")
         return config
+
+    def _import(self, field: str, path: str) -> Any:  # Any: whatever stands there
+        try:
+            return import_at(path)
+        except BadOption as error:
+            raise BadOption(f"the card of {self.name!r} names {path!r} as its {field}: {error}") from error
 
     def make(
         self,

@@ -151,7 +151,9 @@ def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
     if make is None:
         names = ", ".join(registered("tools", taken)) or "none"
         raise BadOption(f"no installed package has a tool {name!r}: there are {names}")
-    tool: Tool = make(session)
+    tool: Tool | None = make(session) if callable(make) else None
+    if not isinstance(getattr(tool, "spec", None), ToolSpec) or not callable(tool):
+        raise refused("tools", name, "what it names makes no tool of a Session: a tool has a `spec` and is called")
     if tool.spec.name != name:
         raise refused("tools", name, f"the tool calls itself {tool.spec.name!r}")
     return tool
