@@ -169,6 +169,15 @@ def test_what_is_no_card_is_told(install):
         method_of("loud")
 
 
+@pytest.mark.parametrize(
+    "source", ["TOOL = 3", "def TOOL(session): return 3", "class TOOL:\n    def __init__(self, session): ..."]
+)
+def test_what_is_no_tool_is_told(install, graph, source):
+    install("toolless", source, "[orienteer.tools]\nloud = toolless:TOOL\n", package="toolless")
+    with pytest.raises(BadOption, match="'toolless' registers the tool 'loud', and what it names makes no tool"):
+        Toolbox.full(graph, more=("loud",))
+
+
 def test_a_name_that_two_packages_have_is_refused(install):
     for package in ("one", "two"):
         install(package, "", f"[orienteer.measures]\nLoud = {package}:loud\n", package=package)
