@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
-from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 LIMITS = ("calls", "tokens", "seconds", "usd")
 """Of a budget: what may end a question without the model having failed."""
+
+_KEYWORDS = ("graph", "method", "model", "budget", "random_seed", "rerank", "settings")
+"""The keywords of a `Retriever` that are no options of a method."""
 
 
 class Retriever:
@@ -327,6 +330,9 @@ class Retriever:
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         config = self.method.config_class()
+        for name in set(options).difference(() if config is None else config.model_fields):
+            if near := nearest(name, _KEYWORDS):
+                raise BadOption(f"Retriever has no keyword {name!r}. Near: {', '.join(near)}.")
         if config is None:
             if options:
                 raise BadOption(f"the method {self.method.name!r} has no options, got {', '.join(options)}")

@@ -11,7 +11,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
-from orienteer import Graph
+from orienteer import Graph, Node
 from orienteer.agents import replay
 from orienteer.agents.agent import Agent, ByFinish
 from orienteer.errors import BadOption, ModelError, UnknownType
@@ -638,3 +638,10 @@ def test_a_card_that_names_what_is_not_there_is_named_with_it():
         MethodCard(name="mine", target="test_methods:Gone").load()
     with pytest.raises(BadOption, match=r"the card of 'mine' names 'test_methods:Gone' as its config"):
         MethodCard(name="mine", target="test_methods:Echo", config="test_methods:Gone").config_class()
+
+
+@pytest.mark.parametrize("method", ["anchor", "bm25"])
+def test_a_misspelled_keyword_of_a_retriever_is_answered_with_the_near_one(method):
+    graph = Graph.from_records([Node("a", text="old words")], [])
+    with pytest.raises(BadOption, match=r"Retriever has no keyword 'modle'\. Near: model"):
+        Retriever(graph, method, modle="gpt")
