@@ -138,6 +138,6 @@ def test_what_a_killed_build_left_is_told_as_that(cli, home, command):
     (left / ".lock").touch()
     ran = cli(command[0], left, *command[1:])
     assert (ran.code, ran.out) == (2, "")
-    assert "broken off" in ran.err
+    assert "was interrupted" in ran.err
     assert "run it again" in ran.err
     assert "making a graph" not in ran.err

@@ -198,7 +198,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
     assert not any("vectors" in note for note in built(folder, tmp_path / "graph", update=True).notes[1:])
     embed_graph(Graph.open(tmp_path / "graph"), WordEmbedder(), cache=tmp_path / "cache")
     report = built(folder, tmp_path / "graph", update=True)
-    assert any("its vectors were of the graph before" in note for note in report.notes)
+    assert any("its vectors belonged to the previous graph" in note for note in report.notes)
     assert VECTORS_GONE not in Graph.open(tmp_path / "graph").arrays.manifest.provenance["notes"]
 
 
@@ -256,7 +256,7 @@ def test_hostile_files_are_one_line_each(folder, tmp_path):
         *("broken.jsonl", "lfs.md", "photo.png"),
     }
     assert found["link.md"] == "a link out of the folder"
-    assert found["photo.png"] == ".png is no document"
+    assert found["photo.png"] == ".png is not a format of documents"
     assert all("\n" not in reason for reason in found.values())
     texts = "".join(node.text for node in nodes_of(tmp_path / "graph").values())
     assert "Not yours" not in texts

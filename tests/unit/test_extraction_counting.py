@@ -203,8 +203,8 @@ def test_synonyms_are_near_and_have_the_same_numbers():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"entity_types": ("person",)}, "told to a model"),
-        ({"gleanings": 1}, "told to a model"),
+        ({"entity_types": ("person",)}, "need a model that extracts"),
+        ({"gleanings": 1}, "need a model that extracts"),
         ({"synonyms": True}, "by an embedder"),
         ({"vectors": ("chunk",)}, "an embedder gives"),
     ],

@@ -165,7 +165,7 @@ def is_ours(entry: Path) -> bool:
 
 def broken_off(path: Path) -> NotAGraph:
     """Return the error for a path with leftovers only."""
-    return NotAGraph(f"{path} is no graph: what was to make it was broken off, or is under way still: run it again")
+    return NotAGraph(f"{path} is not a graph: what makes it was interrupted, or is still running: run it again")
 
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:

@@ -150,7 +150,7 @@ class Nodes:
                 f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.", [self.ids[row] for row in rows]
             )
         near = self.near_names(node)
-        hint = f" Near: {'; '.join(near)}." if near else " Try: search."
+        hint = f" Near: {'; '.join(near)}." if near else " orienteer search finds nodes by words."
         raise UnknownNode(f"No node {node!r}.{hint}", near)
 
     def candidates(self, node: str) -> list[int]:

@@ -61,7 +61,7 @@ class Condition(NamedTuple):
             raise BadOption(f"a condition of {len(text)} characters is too long: {_LONGEST_CONDITION} are allowed")
         match = _CONDITION.fullmatch(text.strip())
         if not match or not match[3]:
-            raise BadOption(f"{text!r} is no condition: write PROPERTY=VALUE, with one of = != < <= > >=")
+            raise BadOption(f"{text!r} is not a condition: write PROPERTY=VALUE, with one of = != < <= > >=")
         condition = cls(match[1], _MEANT.get(match[2], match[2]), match[3])
         if condition.comparison not in ("=", "!=") and math.isnan(number_of(condition.value)):
             raise BadOption(f"{condition.value!r} in {text!r} is neither a number nor a date (2001-12-31)")

@@ -177,7 +177,7 @@ class _Importer:
                     if identifier(value) == node_id:
                         return (
                             f"Two different nodes have the id {node_id!r}: {table.path}, line {place}, and {file}, "
-                            f"line {line}. Remove one, or name another column with --column id=COLUMN."
+                            f"line {line}. Give one another id, or name another id column with --column id=COLUMN."
                         )
         raise AssertionError(node_id)  # it was read from one of these tables
 
@@ -208,7 +208,7 @@ class _Importer:
         self._ignored += self._plan.ignored
         for table in self._plan.others:
             if not any([self.labels.read(table, types) for types in kinds]):
-                reason = "questions, no part of the graph" if asks(table) else "neither nodes nor edges"
+                reason = "questions, no part of the graph" if asks(table) else "not recognised as nodes or edges"
                 self._ignored.append(Ignored(file=str(table.path), reason=reason))
 
     def report(self, builder: GraphBuilder) -> Report:

@@ -15,9 +15,9 @@ SHOWN = 3
 """Places that are shown of each reason."""
 
 MEANING: Mapping[str, str] = {
-    "dangling": "an end that is no node",
-    "empty id": "no id",
-    "bad encoding": "bytes that are no UTF-8",
+    "dangling": "an edge to a missing node",
+    "empty id": "a row without an id",
+    "bad encoding": "bytes that are not UTF-8",
     "duplicate": "equal to an earlier row in every column",
     "hyperedge": "joins any number of nodes, where an edge has two ends",
     "port": "a place on a node for edges to end at",

@@ -97,7 +97,7 @@ def _answer(message: Mapping[str, Any]) -> Answer:  # Any: JSON
     rows, total, error = message.get("rows", []), message.get("total", 0), message.get("error")
     is_table = isinstance(rows, list) and all(isinstance(row, list) for row in rows) and isinstance(total, int)
     if not is_table or not (error is None or isinstance(error, str)):
-        raise PipeError("it answered in a form that is none")
+        raise PipeError("it answered in an unknown form")
     return Answer(rows, total, error)
 
 

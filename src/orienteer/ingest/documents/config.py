@@ -103,7 +103,7 @@ class BuildConfig(Options):
         if self.gold and form is None:
             raise BadOption("gold triples are extracted: say --extract triples, or leave gold out")
         if (self.entity_types or self.gleanings) and (form is None or not has_model):
-            raise BadOption("entity_types and gleanings are told to a model that extracts: give --extract and --model")
+            raise BadOption("entity_types and gleanings need a model that extracts: give --extract and --model")
         if self.synonyms and (form is None or not has_embedder):
             raise BadOption("synonyms join what is extracted, by an embedder: give --extract and --embedder")
         if self.vectors and not (has_embedder and self.similar):

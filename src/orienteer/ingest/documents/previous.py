@@ -70,8 +70,8 @@ class Previous:
                     settings.get(name, "none" if name in _OTHERS else "its default") for settings in (mine, options)
                 )
                 raise BadOption(
-                    f"{self._graph.path} was made with {name} = {had}, not {has}: give the same, or build it anew with "
-                    "--force"
+                    f"{self._graph.path} was made with {name} = {had}, not {has}: give the same, or build it again "
+                    "with --force"
                 )
 
     def unchanged(self, file: File) -> DocumentStamp | None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from orienteer.protocols import Embedder, LanguageModel
 
 VECTORS_GONE = (
-    "its vectors were of the graph before: orienteer embed makes them again, what has not changed from the cache"
+    "its vectors belonged to the previous graph: orienteer embed makes them again, unchanged texts from the cache"
 )
 REPLIES = "replies"
 """The folder of the cache in which replies of models are kept."""
@@ -215,7 +215,7 @@ class _Build:
         if self._embedder is None or not recipe.config.similar:
             raise BadOption("plots are of similarities: they need an embedder, and similar=true")
         if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
-            raise BadOption(f"plots: {path} is no page in a folder that is there: name one, such as figures.html")
+            raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
         return recipe
 
     def _read(self, sources: Sequence[Path], recipe: BuildRecipe, previous: Previous | None, shelf: Shelf) -> Intake:
@@ -307,7 +307,7 @@ def _annotator_notes(annotator: Annotator) -> list[str]:
     if not annotator.failed:
         return []
     return [
-        f"{counted(len(annotator.failed), 'chunk')} without metadata, for the model's reply was no sound object "
+        f"{counted(len(annotator.failed), 'chunk')} without metadata: the model's reply was not a valid object "
         f"(first: {annotator.failed[0]})"
     ]
 

@@ -92,7 +92,7 @@ class Extractor:
         notes += [] if self.gold is None else [self.gold.note]
         if report.failed:
             notes.append(
-                f"nothing extracted from {counted(len(report.failed), 'chunk')}, for the model's reply was no object "
+                f"nothing extracted from {counted(len(report.failed), 'chunk')}: the model's reply was not an object "
                 f"(first: {report.failed[0]})"
             )
         return notes

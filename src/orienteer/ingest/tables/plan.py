@@ -131,7 +131,7 @@ def _tables(sources: Sequence[Path], by_hand: set[Path]) -> tuple[list[Table], l
         tables += [table_of(path, is_named=False) for path in readable]
         ignored += [_no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
-            raise BadInput(f"{source} holds no table. What is read: {suffixes()}.")
+            raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
     return tables, ignored
 
 

@@ -138,7 +138,7 @@ def check_archive(stream: BytesIO) -> None:
         with zipfile.ZipFile(stream) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise BadInput(f"no whole archive ({error}): save it again") from error
+        raise BadInput(f"a broken archive ({error}): save it again") from error
     packed = max(1, stream.getbuffer().nbytes)
     if unpacked > MOST_UNPACKED or (unpacked > SMALL and unpacked > MOST_RATIO * packed):
         raise BadInput(f"unpacks from {packed:,} bytes to {unpacked:,}: a bomb, or a file to be split first")

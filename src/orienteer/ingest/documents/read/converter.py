@@ -110,13 +110,13 @@ class Converter:
         try:
             return _REPLY.validate_json(message, strict=True)
         except ValidationError as error:
-            raise PipeError("it answered in a form that is none") from error
+            raise PipeError("it answered in an unknown form") from error
 
     def _reason(self, fault: PipeError | DeadlinePassed) -> str:
         if isinstance(fault, DeadlinePassed):
             return f"takes more than {self._seconds:g} s to convert: raise seconds, or save it again"
         if isinstance(fault, PipeClosed):
-            return "its conversion died, as of too much memory or a fault in a library: save it again"
+            return "its conversion ended, perhaps for lack of memory or by a fault in a library: save it again"
         return f"its conversion broke ({fault}): save it again"
 
     def _started(self, kind: str, suffix: str) -> Worker:

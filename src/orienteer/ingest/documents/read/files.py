@@ -122,6 +122,7 @@ def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) 
     if not path.is_file():
         skipped.append(SkippedFile(file=str(path), reason="no regular file"))
     elif kind is None:
-        skipped.append(SkippedFile(file=str(path), reason=f"{path.suffix or 'a name without a suffix'} is no document"))
+        suffix = path.suffix or "a name without a suffix"
+        skipped.append(SkippedFile(file=str(path), reason=f"{suffix} is not a format of documents"))
     else:
         files.append(File(path, name, kind))
