@@ -376,7 +376,7 @@ def _staleness(graph: Graph) -> tuple[str, ...]:
 
     again = "orienteer build --update" if graph.arrays.is_made_of_documents else "orienteer import --force"
     return (
-        (f"the graph is older than its sources: make it anew with {again}",) if is_stale(graph.arrays.manifest) else ()
+        (f"the graph is older than its sources: make it again with {again}",) if is_stale(graph.arrays.manifest) else ()
     )
 
 

@@ -132,7 +132,7 @@ def test_a_limit_is_raised_and_conditions_are_kept(clubs, questions, home, cli):
     assert len(lines_of(home / "run")) == 6
     refused = cli(*arguments, "--limit", "6", "-k", "5")
     assert refused.code == 2
-    assert "other conditions: k was 20 and is 5." in refused.err
+    assert "other settings: k was 20 and is 5." in refused.err
     assert refused.err.count("\n") == 1
 
 

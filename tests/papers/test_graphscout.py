@@ -1073,7 +1073,7 @@ def test_any_list_of_names_is_taken_apart_again(linked, names):
 def test_what_the_answer_names_and_is_no_node_is_noted(asking):
     result, _ = asking("\\answer{synapse, the moon}")
     assert ids(result)[0] == "Cellular Component::GO:0045202"
-    assert "the answer names what is no node: the moon" in result.notes
+    assert "the answer names what is not a node: the moon" in result.notes
 
 
 def test_behind_the_answer_stands_what_was_shown_small_results_and_the_latest_first(asking):

@@ -227,7 +227,7 @@ def test_a_raised_limit_asks_the_others(run):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"k": 5}, "k was 20 and is 5. Ask"),
+        ({"k": 5}, "k was 20 and is 5. Use"),
         ({"random_seed": 1}, "random_seed"),
         ({"where": ("half=1",)}, "where"),
         ({"asked": questions(sha256="other")}, "the questions changed"),

@@ -133,9 +133,9 @@ def test_failed_questions_are_forgotten_where_asked(path):
 
 def test_a_line_that_is_no_result_is_told(path):
     (path / RESULTS).write_text("[1]\n")
-    with pytest.raises(BadInput, match="no result"):
+    with pytest.raises(BadInput, match="not a result"):
         Journal(path)
-    with pytest.raises(BadInput, match="no result"):
+    with pytest.raises(BadInput, match="not a result"):
         read_run(path)
 
 
@@ -149,7 +149,7 @@ def test_a_result_without_its_usage_is_told(path, text):
 def test_a_line_that_is_no_trajectory_is_told(path):
     Journal(path).add(line(0), [trajectory("a")])
     (path / TRAJECTORIES).write_text('{"id": 5}\n')
-    with pytest.raises(BadInput, match="no trajectory"):
+    with pytest.raises(BadInput, match="not a trajectory"):
         list(read_run(path).trajectories())
 
 
@@ -164,7 +164,7 @@ def test_a_folder_without_a_run_is_told(tmp_path):
     with pytest.raises(BadInput, match="is no run"):
         read_run(tmp_path)
     (tmp_path / MANIFEST).write_text('{"version": 2}')
-    with pytest.raises(BadInput, match="no manifest of this version"):
+    with pytest.raises(BadInput, match="not a manifest of this version"):
         read_run(tmp_path)
 
 
@@ -333,7 +333,7 @@ def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
     ("examples", "options", "message"),
     [
         (FIELDS, {"where": ["levle=easy"]}, "Near: level"),
-        (FIELDS, {"where": ["level"]}, "no condition"),
+        (FIELDS, {"where": ["level"]}, "not a condition"),
         (FIELDS, {"where": ["level=none"]}, "no question meets"),
         (FIELDS, {"limit": 0}, "1 or more"),
         ([], {}, "no question to ask"),

@@ -39,7 +39,7 @@ def test_the_settings_options_are_beaten_by_all_others():
     ("texts", "options", "message"),
     [
         ([], {}, "no method is named"),
-        (["auto"], {}, "name the one that is meant"),
+        (["auto"], {}, "name the method that you mean"),
         (["bm26"], {}, "Near: bm25"),
         ([" "], {}, "empty"),
         (["ark agents='1"], {}, "cannot be read"),

@@ -354,7 +354,7 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
             http_client=client,
         )
     except httpx2.InvalidURL as error:
-        raise ModelRefused(f"{show(base_url)} is no address of a server: {error}") from error
+        raise ModelRefused(f"{show(base_url)} is not the address of a server: {error}") from error
 
 
 def _pause(headers: Mapping[str, str]) -> float:

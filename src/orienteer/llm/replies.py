@@ -131,7 +131,7 @@ class Recording:
 
     def __init__(self, model: LanguageModel, path: Path) -> None:
         if path.exists():
-            raise BadOption(f"{path} exists; a recording begins anew, so remove it or name another file")
+            raise BadOption(f"{path} exists; a recording starts with a new file: remove it, or name another")
         self._model, self._replies = model, ReplyFile(path)
 
     @property
@@ -204,7 +204,7 @@ class RecordedModel:
         now = request.model_dump(mode="json")
         differences = [list(_leaves(now, then.model_dump(mode="json"), "")) for then in self._requests]
         number, nearest = min(enumerate(differences, 1), key=lambda pair: (len(pair[1]), pair[0]))
-        return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it anew."
+        return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it again."
 
 
 def _requests(path: Path) -> Iterator[ChatRequest]:

@@ -201,7 +201,7 @@ def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
                 if max(len(body), sent) > LARGEST_REPLY:
                     raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB: no larger reply is read")
     except zlib.error as error:
-        raise ModelError(f"{url} answered with what is no gzip ({error})") from error
+        raise ModelError(f"{url} answered with invalid gzip ({error})") from error
     return bytes(body)
 
 
@@ -267,6 +267,6 @@ def _as_proxy(address: str) -> httpcore2.Proxy:
 
 def _unspoken(address: str) -> ModelRefused:
     return ModelRefused(
-        f"the environment names the proxy {show(address)!r}, which is none of http:// or https://: name another, or "
-        "leave the server out of it with NO_PROXY"
+        f"the environment names the proxy {show(address)!r}, which is not an http:// or https:// address: "
+        "name another, or leave the server out of it with NO_PROXY"
     )

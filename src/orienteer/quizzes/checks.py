@@ -46,7 +46,7 @@ REASONS: Mapping[str, str] = MappingProxyType(
         "unnamed": "the question does not name a node that it starts from",
         "internal id": "the question holds an id of the graph",
         "leaking": "the question holds the name or an alias of an answer",
-        "unknown clue": "a clue, an anchor or an answer is no node of the graph, or an anchor or an answer is no clue",
+        "unknown clue": "a clue, an anchor or an answer is not in the graph, or an anchor or an answer is not a clue",
         "avoided": "a clue is named or answers in the questions that are to be avoided",
         "unbalanced": "it is true where false ones were wanting, or the other way round",
         "repeated": "the same was asked before",

@@ -78,7 +78,7 @@ def _parsed(file: Path, data: bytes) -> dict[str, Any]:  # Any: JSON
 
 
 def _no_result(file: Path, why: object) -> BadInput:
-    return BadInput(f"{file} holds a line that is no result ({why}): name another folder and run it anew")
+    return BadInput(f"{file} holds a line that is not a result ({why}): name another folder and run it again")
 
 
 def _count(file: Path) -> int:

@@ -195,7 +195,7 @@ class _Run:
                 if failures >= FAILURES:
                     raise ModelError(
                         f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
-                        f"{self._path}; when that is mended, go on with the same command and --retry-failed"
+                        f"{self._path}; when that is fixed, repeat the command with --retry-failed"
                     )
         return so_far
 
@@ -324,7 +324,8 @@ def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manif
     if old is not None:
         if differs := differences(old, manifest):
             raise BadInput(
-                f"{path} holds a run under other conditions: {'; '.join(differs)}. Ask as before, or elsewhere"
+                f"{path} holds a run with other settings: {'; '.join(differs)}. "
+                "Use the same settings, or another folder"
             )
         manifest = joined(old, manifest)
     if manifest != old:

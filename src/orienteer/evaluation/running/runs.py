@@ -207,7 +207,7 @@ class StoredRun:
                 raise BadInput(f"{file}: {error}") from error
             except ValidationError as error:
                 raise BadInput(
-                    f"{file} holds a line that is no trajectory: name another folder and run it anew"
+                    f"{file} holds a line that is not a trajectory: name another folder and run it again"
                 ) from error
             if (told.id, told.method) in finished:
                 yield told.id, told.method, told.trajectories
@@ -220,7 +220,7 @@ def read_run(path: Path) -> StoredRun:
         examples = tuple(map(Example.model_validate_json, read_lines(path / QUESTIONS)))
         lines = tuple(map(Line.model_validate_json, read_lines(path / RESULTS)))
     except ValidationError as error:
-        raise BadInput(f"{path} holds a line that is no result: {error.errors()[0]['msg']}; run it anew") from error
+        raise BadInput(f"{path} holds a line that is not a result: {error.errors()[0]['msg']}; run it again") from error
     return StoredRun(path, manifest, examples, lines)
 
 
@@ -237,7 +237,7 @@ def read_manifest(path: Path) -> Manifest:
     except ValidationError as error:
         said = error.errors()[0]
         place = ".".join(map(str, said["loc"]))
-        raise BadInput(f"{file} is no manifest of this version: {place} {said['msg']}; run it anew") from error
+        raise BadInput(f"{file} is not a manifest of this version: {place} {said['msg']}; run it again") from error
 
 
 def held(path: Path) -> AbstractContextManager[None]:

@@ -75,7 +75,7 @@ def _leaks(questions: QuestionSet, graph: Graph) -> tuple[str, ...]:
         return ()
     return (
         f"the graph holds {gold.get('triples')} gold triples of {questions.name} (built with --set gold=true): its "
-        "figures on these questions say how triples are used once they are there, and are no measure of finding them",
+        "figures on these questions show how triples are used, not how well they are extracted",
     )
 
 

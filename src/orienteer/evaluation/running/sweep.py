@@ -106,7 +106,7 @@ def options_in(label: str) -> dict[str, str]:
 def _variant(text: str, options: Mapping[str, str], settings: Settings) -> Variant:
     name, *own = _words(text)
     if name == AUTO:
-        raise BadOption(f"{AUTO} is one method today and another tomorrow: name the one that is meant")
+        raise BadOption(f"{AUTO} may choose another method tomorrow: name the method that you mean")
     method = method_of(name)
     pairs = pairs_of(own)
     k = _k_of(pairs.pop(K, options.get(K)))

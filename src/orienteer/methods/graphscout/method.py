@@ -158,7 +158,7 @@ class GraphScout:
         shown = _shown_nodes(self._graph, trajectory.steps)
         linked = self._linker.link(trajectory.answer or "", shown)
         named = dict.fromkeys(linked.rows, "named in the answer")
-        notes = [f"the answer names what is no node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
+        notes = [f"the answer names what is not a node: {'; '.join(linked.missing[:5])}"] if linked.missing else []
         return named | {row: why for row, why in shown.items() if row not in named}, notes
 
     def _plainly(self, result: Result, question: Question, run: Run) -> Result:
