@@ -140,7 +140,7 @@ def test_a_limit_is_raised_and_conditions_are_kept(clubs, questions, home, cli):
     ("changed", "message"),
     [
         (["-m", "bm26"], "bm25"),
-        (["-m", "auto"], "name the one that is meant"),
+        (["-m", "auto"], "name the method that you mean"),
         (["-m", "ark"], "needs a model"),
         (["-m", "vanilla", "--model", "m"], "vanilla ranks nothing, it only answers: add --answers"),
         (["-m", "bm25", "--where", "hop=1"], "Near: hops"),

@@ -106,7 +106,7 @@ def test_documents_that_change_take_their_vectors_with_them_and_that_is_told(tmp
     (folder / "two.txt").write_text("Noor Vik sails the Low Tide.")
     told = Told()
     graph_directory(folder, cache=cache, progress=told)
-    assert told[1].endswith("orienteer embed makes them again, what has not changed from the cache")
+    assert told[1].endswith("orienteer embed makes them again, unchanged texts from the cache")
 
 
 def test_rows_that_were_dropped_are_told(source: Path, tmp_path: Path) -> None:
