@@ -18,7 +18,7 @@ from orienteer.agents import events
 from orienteer.ingest.demo import demo_questions, demo_records
 from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.metadata import Estimate
+from orienteer.ingest.documents.cut.metadata import CostEstimate
 from orienteer.ingest.extraction.records import ExtractionSummary, Reject
 from orienteer.ingest.formats import FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
@@ -53,7 +53,7 @@ def commands_of(group, names=()):
 
 COMMANDS = dict(commands_of(typer.main.get_command(application())))
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
-_BUILT = (BuildReport, BuildEstimate, ExtractionSummary, Reject, Estimate)
+_BUILT = (BuildReport, BuildEstimate, ExtractionSummary, Reject, CostEstimate)
 
 
 def section(heading: str) -> str:

@@ -13,7 +13,7 @@ from orienteer.cypher.view import Identifiers, View
 from orienteer.errors import BadOption
 from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told
 from orienteer.evaluation.scores.rewards import (
     FAILED_COST,
     FEW_NODES,
@@ -352,7 +352,7 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
             tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)).model_dump_json()
         )
     facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
-    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
+    manifest = RunManifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
     ours, bare = score_runs(
         [StoredRun(tmp_path, manifest, examples, tuple(lines))], measures=["Reward", "Reward (strict)"]
     )
@@ -378,7 +378,7 @@ def stored(folder, quiz, *trajectories):
             folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)).model_dump_json()
         )
     facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
-    manifest = Manifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
+    manifest = RunManifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
     return StoredRun(folder, manifest, examples, tuple(lines))
 
 

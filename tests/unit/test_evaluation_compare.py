@@ -5,7 +5,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun
 from orienteer.evaluation.scores.comparison import FEWEST, FLAT, Comparison, compare, kind_of
 from orienteer.evaluation.scores.statistics import differences, holm, mean_interval, permutation_ps
 from orienteer.records import Question, Ranked, Usage
@@ -38,7 +38,7 @@ def make_run(path, *groups, **manifest):
         "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
         "count": len(examples), "orienteer": "0", "python": "3", "created": "now", **manifest,
     }  # fmt: skip
-    return StoredRun(path, Manifest(**fields_), tuple(examples.values()), tuple(every))
+    return StoredRun(path, RunManifest(**fields_), tuple(examples.values()), tuple(every))
 
 
 def some(share, n):

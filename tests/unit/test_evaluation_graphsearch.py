@@ -8,7 +8,7 @@ from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.datasets import hypergraphrag, read_questions
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, work_of
 from orienteer.evaluation.running.sweep import axes, grid, variants
 from orienteer.evaluation.scores.answers import answer_measure
 from orienteer.evaluation.scores.judge import CRITERIA, carries_evidence, judge_run
@@ -22,7 +22,7 @@ from orienteer.settings import Settings
 
 
 def make_run(path, *lines):
-    manifest = Manifest(
+    manifest = RunManifest(
         graph="g", graph_sha256="g", nodes=1, edges=0, dataset="jsonl", questions_sha256="q", count=len(lines),
         answers=True, orienteer="0", python="3", created="now",
     )  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import Line, Manifest, StoredRun, held
+from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun, held
 from orienteer.evaluation.scores.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judgements
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Question, Usage
@@ -17,7 +17,7 @@ GOLD = Gold(nodes={"f1": 1.0}, answers=("Night Ferry", "The Night Ferry"), answe
 
 
 def make_run(path, lines):
-    manifest = Manifest(
+    manifest = RunManifest(
         graph="small", graph_sha256="g", nodes=1, edges=0, dataset="jsonl", questions_sha256="q", count=len(lines),
         answers=True, orienteer="0", python="3", created="now",
     )  # fmt: skip

@@ -23,7 +23,7 @@ from orienteer.evaluation.report.page import write_report
 from orienteer.evaluation.report.payload import TrajectoryPacker, packed
 from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
 from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, work_of
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, work_of
 from orienteer.evaluation.scores.comparison import compare
 from orienteer.evaluation.scores.table import score_runs
 from orienteer.files import append_line
@@ -73,7 +73,7 @@ def make_run(path, *lines, trajectories=None, **manifest):
     path.mkdir(exist_ok=True)
     for (number, method), those in (trajectories or {}).items():
         append_line(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those).model_dump_json())
-    return StoredRun(path, Manifest(**facts), tuple(examples.values()), lines)
+    return StoredRun(path, RunManifest(**facts), tuple(examples.values()), lines)
 
 
 class Page(HTMLParser):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import Line, Manifest, StoredRun
+from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun
 from orienteer.evaluation.scores.answers import answer_measure
 from orienteer.evaluation.scores.rouge import common_subsequence, rouge_l, rouge_n, rouge_words
 from orienteer.evaluation.scores.scorer import default_measures
@@ -88,7 +88,7 @@ def test_an_unknown_one_is_an_error():
 def test_a_run_over_grbench_shows_it(tmp_path):
     def measures(dataset):
         facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 1}
-        manifest = Manifest(dataset=dataset, answers=True, orienteer="0", python="3", created="now", **facts)
+        manifest = RunManifest(dataset=dataset, answers=True, orienteer="0", python="3", created="now", **facts)
         gold = Gold(answers=("Salt",))
         example = Example(question=Question(id="1", text="?"), gold=gold)
         line = Line(id="1", method="vanilla", question="?", answer="Salt", gold=gold)

@@ -16,7 +16,7 @@ from orienteer.evaluation.running.runs import (
     RESULTS,
     TRAJECTORIES,
     Line,
-    Manifest,
+    RunManifest,
     by_method,
     held,
     read_manifest,
@@ -40,7 +40,7 @@ from orienteer.records import (
     Usage,
 )
 
-MANIFEST_OF = Manifest(
+MANIFEST_OF = RunManifest(
     graph="g",
     graph_sha256="a" * 64,
     nodes=1,

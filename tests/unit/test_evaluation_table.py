@@ -9,7 +9,7 @@ from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.tools import TrajectoryCounts
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, Manifest, StoredRun, Told, Work
+from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, Work
 from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
 from orienteer.evaluation.scores.published import STARK, published_rows
 from orienteer.evaluation.scores.statistics import mean_interval
@@ -42,7 +42,7 @@ def make_run(tmp_path, *lines, **manifest):
     examples = {
         line.id: Example(question=Question(id=line.id, text="?"), gold=line.gold, fields=line.fields) for line in lines
     }
-    return StoredRun(tmp_path, Manifest(**facts), tuple(examples.values()), lines)
+    return StoredRun(tmp_path, RunManifest(**facts), tuple(examples.values()), lines)
 
 
 def mean_of(row, name):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from orienteer.evaluation.report.material import Material, MethodColumn
-from orienteer.evaluation.running.runs import Manifest
+from orienteer.evaluation.running.runs import RunManifest
 from orienteer.evaluation.scores.comparison import Comparison, PairedDifference, kind_of
 from orienteer.evaluation.scores.judge import CRITERIA, SCORES
 from orienteer.evaluation.scores.published import Published, published_rows
@@ -46,7 +46,7 @@ class Heading:
     """The title, the verdict, and what the figures depend on."""
 
     material: Material
-    manifest: Manifest
+    manifest: RunManifest
     """Of the first run."""
     comparison: Comparison | None
     outcome: str
@@ -128,7 +128,7 @@ def header(material: Material) -> Heading:
     return Heading(material, material.runs[0].manifest, comparison, outcome, bars, conditions)
 
 
-def _conditions(manifest: Manifest) -> dict[str, str]:
+def _conditions(manifest: RunManifest) -> dict[str, str]:
     """Return the conditions of the figures of a run."""
     chosen = [f"split {manifest.split}"] if manifest.split else []
     chosen += [*manifest.where, *([f"limit {manifest.limit:,}"] if manifest.limit else [])]

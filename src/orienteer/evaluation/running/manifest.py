@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypedDict
 
-from orienteer.evaluation.running.runs import Manifest
+from orienteer.evaluation.running.runs import RunManifest
 from orienteer.graph.store import Graph
 from orienteer.methods.table import METHODS
 from orienteer.retrieval.bases.table import BASES
@@ -83,7 +83,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def differences(old: Manifest, new: Manifest) -> list[str]:
+def differences(old: RunManifest, new: RunManifest) -> list[str]:
     """Say in which conditions two manifests differ so that their results may not stand in one run.
 
     More methods, more questions of the same draw, another address of the model and another commit are none.
@@ -113,7 +113,7 @@ def differences(old: Manifest, new: Manifest) -> list[str]:
     return sentences
 
 
-def joined(old: Manifest, new: Manifest) -> Manifest:
+def joined(old: RunManifest, new: RunManifest) -> RunManifest:
     """Return the manifest of a run that goes on: the old one with what is new, which its notes tell."""
     notes = [*old.notes]
     for name in ("commit", "python", "base_url"):

@@ -27,7 +27,7 @@ from orienteer.evaluation.running.runs import (
     RESULTS,
     TRAJECTORIES,
     Line,
-    Manifest,
+    RunManifest,
     held,
     read_manifest,
 )
@@ -150,7 +150,7 @@ def evaluate(
 class _Run:
     """One attempt at a run whose folder is ours."""
 
-    def __init__(self, path: Path, manifest: Manifest, asker: Asker, replies: ReplyFolder, journal: Journal) -> None:
+    def __init__(self, path: Path, manifest: RunManifest, asker: Asker, replies: ReplyFolder, journal: Journal) -> None:
         self._path, self._manifest, self._asker = path, manifest, asker
         self._replies, self._journal = replies, journal
 
@@ -269,9 +269,9 @@ def _manifest(
     *,
     model: LanguageModel | None,
     budget: Budget,
-) -> Manifest:
+) -> RunManifest:
     settled = {variant.label: variant.settled() for variant in methods}
-    return Manifest(
+    return RunManifest(
         graph=graph.path.name,
         graph_sha256=graph_hash(graph),
         nodes=graph.arrays.manifest.nodes,
@@ -316,7 +316,7 @@ def _claim(path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
 
 
-def _begin(path: Path, manifest: Manifest, examples: Sequence[Example]) -> Manifest:
+def _begin(path: Path, manifest: RunManifest, examples: Sequence[Example]) -> RunManifest:
     """Write conditions and questions, or take up those that are there. Raises `BadInput` where they differ."""
     for left in [file for name in (MANIFEST, QUESTIONS) for file in path.glob(f".{name}.*")]:
         left.unlink()  # by a process that was killed while it wrote

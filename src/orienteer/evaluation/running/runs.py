@@ -148,7 +148,7 @@ class Told(Record):
     trajectories: tuple[Trajectory, ...] = ()
 
 
-class Manifest(Record):
+class RunManifest(Record):
     """What the figures of a run depend on. Two runs with equal manifests are the same experiment."""
 
     version: Literal[1] = 1
@@ -189,7 +189,7 @@ class StoredRun:
     """A run as it lies on disk, read whole but for its trajectories."""
 
     path: Path
-    manifest: Manifest
+    manifest: RunManifest
     examples: tuple[Example, ...]
     lines: tuple[Line, ...]
 
@@ -224,12 +224,12 @@ def read_run(path: Path) -> StoredRun:
     return StoredRun(path, manifest, examples, lines)
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path) -> RunManifest:
     """Read the conditions of a run. Raises `BadInput` where the folder holds none."""
     file = path / MANIFEST
     check_ordinary(file)
     try:
-        return Manifest.model_validate_json(file.read_bytes())
+        return RunManifest.model_validate_json(file.read_bytes())
     except OSError as error:
         raise BadInput(
             f"{path} is no run ({file.name}: {error.strerror}): name a folder that eval run -o wrote"

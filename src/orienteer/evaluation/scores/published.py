@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from orienteer.evaluation.running.runs import Manifest
+from orienteer.evaluation.running.runs import RunManifest
 from orienteer.evaluation.scores.measures import RANKING
 from orienteer.evaluation.scores.table import Estimate
 from orienteer.records import Record
@@ -119,7 +119,7 @@ _GRBENCH: tuple[tuple[str, dict[str, tuple[float, float]]], ...] = (
 _GRBENCH_NOTE = "over all 10 questions of each template of the domain; F1 normalised in a way that is not told"
 
 
-def published_rows(manifest: Manifest) -> tuple[Published, ...]:
+def published_rows(manifest: RunManifest) -> tuple[Published, ...]:
     """Return the published rows for the data set of a run: STaRK's three and GRBench's domains have some.
 
     The names of the data set and of the graph's folder, else the node types that may answer, tell which of STaRK's it
@@ -148,7 +148,7 @@ def published_rows(manifest: Manifest) -> tuple[Published, ...]:
     )
 
 
-def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
+def _grbench_rows(manifest: RunManifest) -> tuple[Published, ...]:
     """Return GraphScout's rows of table 1 for the domain of a run; none if the run has several domains."""
     domains = {
         condition.partition("=")[2].strip()
@@ -173,7 +173,7 @@ def _grbench_rows(manifest: Manifest) -> tuple[Published, ...]:
     )
 
 
-def _stark_of(manifest: Manifest) -> str | None:
+def _stark_of(manifest: RunManifest) -> str | None:
     """Return the knowledge base of STaRK that a run is on, None for any other data."""
     words = re.findall("[a-z]+", f"{manifest.dataset} {manifest.graph}".casefold())
     if "stark" not in words:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from orienteer.display import counted
-from orienteer.ingest.documents.cut.metadata import Estimate
+from orienteer.ingest.documents.cut.metadata import CostEstimate
 from orienteer.ingest.documents.read.files import SkippedFile
 from orienteer.ingest.extraction.records import ExtractionSummary
 from orienteer.records import Record, Usage
@@ -84,9 +84,9 @@ class BuildEstimate(_Survey):
     """What a build would make, and what its model would take."""
 
     model: str | None = None
-    metadata: Estimate | None = None
+    metadata: CostEstimate | None = None
     """None if no model would write metadata."""
-    extraction: Estimate | None = None
+    extraction: CostEstimate | None = None
     """None if no model would extract."""
 
     def render(self, *, is_verbose: bool = False) -> str:

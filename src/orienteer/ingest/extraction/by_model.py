@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orienteer.errors import ModelRefused
 from orienteer.graph.reserved import DOCUMENT
-from orienteer.ingest.documents.cut.metadata import SHORTEST, Estimate, batched
+from orienteer.ingest.documents.cut.metadata import SHORTEST, CostEstimate, batched
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.extraction.forms import PACKAGE, ReplyForm, is_object
 from orienteer.ingest.extraction.merger import Merger
@@ -134,7 +134,7 @@ class ModelExtractor:
     def _stored(self, begun: Trajectory) -> str | None:
         return self.replies.get(first_request(begun, self.reply_form.schema))
 
-    def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
+    def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Return what `into` would take, without a call."""
         calls = cached = prompted = completed = 0
         form = len(json.dumps(self.reply_form.schema)) / CHARACTERS_A_TOKEN
@@ -157,7 +157,7 @@ class ModelExtractor:
         usd = None
         if price is not None:
             usd = round(price.usd(prompt_tokens=prompted, cached_tokens=0, completion_tokens=completed), 4)
-        return Estimate(calls=calls, cached=cached, prompt_tokens=prompted, completion_tokens=completed, usd=usd)
+        return CostEstimate(calls=calls, cached=cached, prompt_tokens=prompted, completion_tokens=completed, usd=usd)
 
 
 def is_read(node: Node) -> bool:

@@ -61,7 +61,7 @@ TABLE_SCHEMA = _object(
 )
 
 
-class Estimate(Record):
+class CostEstimate(Record):
     """What asking a model would take. Tokens are counted by words, so they are off by some tenths; so is the price."""
 
     calls: int
@@ -126,7 +126,7 @@ class Annotator:
             return node
         return described(node, reply, model=self.model.name)
 
-    def estimate(self, nodes: Iterable[Node], price: Price | None) -> Estimate:
+    def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Return what `annotated` would take, without a call."""
         calls = cached = prompt = completion = 0
         for node in nodes:
@@ -145,7 +145,7 @@ class Annotator:
         usd = None
         if price is not None:
             usd = round(price.usd(prompt_tokens=prompt, cached_tokens=0, completion_tokens=completion), 4)
-        return Estimate(calls=calls, cached=cached, prompt_tokens=prompt, completion_tokens=completion, usd=usd)
+        return CostEstimate(calls=calls, cached=cached, prompt_tokens=prompt, completion_tokens=completion, usd=usd)
 
 
 def schema_of(node: Node) -> dict[str, Any] | None:  # Any: a JSON schema
