@@ -156,6 +156,14 @@ def test_a_broken_package_is_named(install):
         method_of("loud")
 
 
+def test_a_broken_package_leaves_the_others_listed(shouting, install, capsys):
+    install("broken", "1 / 0", "[orienteer.methods]\nloud = broken:METHOD\n", package="broken-things")
+    assert main(["methods", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert {"anchor", "shout"} <= {method["name"] for method in json.loads(printed.out)}
+    assert "left out: the package 'broken-things' registers the method 'loud'" in printed.err
+
+
 def test_a_name_of_ours_is_refused(install):
     install("thief", "METHOD = None", "[orienteer.methods]\nanchor = thief:METHOD\n", package="thief")
     assert method_of("anchor") is METHODS["anchor"]

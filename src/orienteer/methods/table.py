@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -296,10 +296,24 @@ _TABLE = (
 METHODS: Mapping[str, MethodCard] = {method.name: method for method in _TABLE}
 
 
-def cards() -> Mapping[str, MethodCard]:
-    """Return every method's card by its name: Orienteer's, then those of installed packages. Raises `BadOption`."""
-    others = {name: _card_of(name) for name in _registered()}
-    return {**METHODS, **{name: card for name, card in others.items() if card is not None}}
+def cards(refuse: Callable[[BadOption], None] | None = None) -> Mapping[str, MethodCard]:
+    """Return every method's card by its name: Orienteer's, then those of installed packages.
+
+    A package whose method cannot be loaded is left out, and `refuse` is called with the error; without it the error,
+    `BadOption`, is raised.
+    """
+    by_name = dict(METHODS)
+    for name in _registered():
+        try:
+            card = _card_of(name)
+            if card is not None:
+                card.config_class()
+                by_name[name] = card
+        except BadOption as error:
+            if refuse is None:
+                raise
+            refuse(error)
+    return by_name
 
 
 def _card_of(name: str) -> MethodCard | None:

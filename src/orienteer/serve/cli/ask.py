@@ -150,9 +150,12 @@ def methods(
     if name is not None:
         _show_method(out, method_of(name))
         return
-    listed = [(method, options_of(method.config_class())) for method in cards().values()]
+    installed = cards(lambda error: out.note(f"note: left out: {error}"))
+    listed = [(method, options_of(method.config_class())) for method in installed.values()]
     if out.as_json:
-        out.json([{**_facts(method), "options": [one._asdict() for one in options]} for method, options in listed])
+        out.json(
+            [{**_facts(method), "options": [option._asdict() for option in options]} for method, options in listed]
+        )
         return
     out.print(_AUTO)
     for method, options in listed:
