@@ -155,7 +155,7 @@ class Hippo(Gatherer[HippoConfig]):
         """Return the passages that the walk is at most often, the entities, the edges among them, and the facts."""
         begun, named = self._begun(query.text), self._named(query)
         if not len(begun.rows) and not len(named):
-            return Evidence(reason="no node shares a word with the query or is named in it")
+            return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
         reached = self._reached(query, begun, named, run)
         return self._evidence(query, begun, reached)
 
