@@ -77,15 +77,15 @@ def understand(
     anchors = tuple(anchor for anchor in anchors if len(anchor.candidates) <= most_nodes)
     anchors = told_apart(anchors, reading, graph, vocabulary)
     anchors = coordinated(anchors, reading, graph)
-    asked = wanted(reading, anchors, named_types, vocabulary)
+    goal = wanted(reading, anchors, named_types, vocabulary)
     if not graph.schema.edges:  # types of a mere collection are forms, such as passage and table
-        asked = replace(asked, types={})
+        goal = replace(goal, types={})
     if node_types:
-        asked = replace(asked, types=dict.fromkeys(graph.arrays.types.node_numbers(node_types), 1.0))
+        goal = replace(goal, types=dict.fromkeys(graph.arrays.types.node_numbers(node_types), 1.0))
     named = {place for anchor in anchors for place in anchor.words}
     rest = {word.text for place, word in enumerate(reading.words) if place not in named}
-    is_about = len(anchors) == 1 and not asked.types and rest <= english.INTRODUCING
-    return Understanding(reading, anchors, replace(asked, about=is_about))
+    is_about = len(anchors) == 1 and not goal.types and rest <= english.INTRODUCING
+    return Understanding(reading, anchors, replace(goal, about=is_about))
 
 
 def mentions(reading: QuestionWords, anchors: Sequence[LinkedPhrase], vocabulary: SchemaWords) -> list[TypeMention]:
@@ -164,8 +164,8 @@ def apposed(
 def _is_apposed(mention: TypeMention, anchor: LinkedPhrase, reading: QuestionWords) -> bool:
     if mention.first == anchor.last:
         return not reading.words[mention.first].after_comma
-    asked = mention.first > 0 and reading.words[mention.first - 1].text in ("which", "what", "many")
-    return mention.last == anchor.first and not asked and not reading.words[anchor.first].after_comma
+    follows_question_word = mention.first > 0 and reading.words[mention.first - 1].text in ("which", "what", "many")
+    return mention.last == anchor.first and not follows_question_word and not reading.words[anchor.first].after_comma
 
 
 def coordinated(anchors: Sequence[LinkedPhrase], reading: QuestionWords, graph: Graph) -> tuple[LinkedPhrase, ...]:

@@ -168,8 +168,8 @@ class PhraseLinker:
         is_doubtful = False
         if not is_quoted:
             candidates = self._but_misread(candidates, reading, first, last)
-            known = self._but_coincidence(candidates, reading, first, last)
-            is_doubtful, candidates = not known, known or candidates
+            likely = self._but_coincidence(candidates, reading, first, last)
+            is_doubtful, candidates = not likely, likely or candidates
         best = _near_best(candidates)
         if not best:
             return None

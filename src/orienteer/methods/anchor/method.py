@@ -67,18 +67,20 @@ class Anchor:
         anchors = self._linker.link(reading)
         # 2. What it asks for: a kind of answer named in words, else one that a named edge leads to ("who designed X").
         most = config.most_nodes_a_phrase
-        asked = understand(reading, anchors, graph, vocabulary, node_types=question.node_types, most_nodes=most)
-        wanted = asked.wanted
+        understanding = understand(reading, anchors, graph, vocabulary, node_types=question.node_types, most_nodes=most)
+        wanted = understanding.wanted
         if not wanted.types and not wanted.yes_or_no:
-            asked = replace(asked, wanted=replace(wanted, types=named_by_edges(asked, graph, vocabulary)))
+            understanding = replace(
+                understanding, wanted=replace(wanted, types=named_by_edges(understanding, graph, vocabulary))
+            )
         # 3 and 4. What the anchors lead to, along the edges that fit the words around them.
         explorer = Explorer(graph, vocabulary, config)
-        reached = explorer.reach(asked)
-        connections = connect(asked, reached)
-        if len(asked.anchors) > 1 and not asked.wanted.types and not wanted.yes_or_no:
-            asked = replace(asked, wanted=replace(wanted, types=smallest_shared(connections, graph)))
-            reached = explorer.reach(asked)
-            connections = connect(asked, reached)
+        reached = explorer.reach(understanding)
+        connections = connect(understanding, reached)
+        if len(understanding.anchors) > 1 and not understanding.wanted.types and not wanted.yes_or_no:
+            understanding = replace(understanding, wanted=replace(wanted, types=smallest_shared(connections, graph)))
+            reached = explorer.reach(understanding)
+            connections = connect(understanding, reached)
         # 5. One score for each node.
-        scores = NodeScorer(graph, config, asked, mask, question.k).score(connections)
-        return Finding(asked.reading, asked.anchors, asked.wanted, reached, scores)
+        scores = NodeScorer(graph, config, understanding, mask, question.k).score(connections)
+        return Finding(understanding.reading, understanding.anchors, understanding.wanted, reached, scores)
