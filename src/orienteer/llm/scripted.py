@@ -42,8 +42,8 @@ class ScriptedModel:
         seconds: float | None = None,
     ) -> Reply:
         """Return what the policy says; the schema is for the policy to know."""
-        said = self._policy(messages, tools, sampling if sampling is not None else Sampling())
-        return Reply(message=_message(said, turn=len(messages)), usage=self._usage)
+        move = self._policy(messages, tools, sampling if sampling is not None else Sampling())
+        return Reply(message=_message(move, turn=len(messages)), usage=self._usage)
 
 
 def _message(said: Said, *, turn: int) -> Message:

@@ -53,11 +53,11 @@ class KnowledgeBaseMethod:
 
     def retrieve_and_answer(self, question: Question, run: Run, model: LanguageModel) -> Result:
         """Gather once, and answer from the evidence, or the part of it that the options name, in one call."""
-        result, found = self._gathered(question, run)
-        asked = self.base.config.answer_from
-        part = {"all": found, "text": found.semantic(), "graph": found.relational()}[asked]
-        if found and not part:
-            result = result.model_copy(update={"notes": (*result.notes, f"nothing of the evidence is {asked}")})
+        result, evidence = self._gathered(question, run)
+        wanted = self.base.config.answer_from
+        part = {"all": evidence, "text": evidence.semantic(), "graph": evidence.relational()}[wanted]
+        if evidence and not part:
+            result = result.model_copy(update={"notes": (*result.notes, f"nothing of the evidence is {wanted}")})
         return answer_from(result, render(part, self.base.graph, self.base.config.answer_tokens), model=model, run=run)
 
     def _gathered(self, question: Question, run: Run) -> _Gathered:
@@ -70,8 +70,8 @@ class KnowledgeBaseMethod:
             query = query.analyzed(self.analyzer, run) if self.analyzer is not None else query
             evidence = Evidence(trajectories=query.trajectories)  # what was asked is told though what comes after fails
             evidence = self.base.gather(query, run)
-            told = (*(note for one in evidence.trajectories for note in one.notes), evidence.reason)
-            notes = tuple(dict.fromkeys(filter(None, told)))
+            reasons = (*(note for trajectory in evidence.trajectories for note in trajectory.notes), evidence.reason)
+            notes = tuple(dict.fromkeys(filter(None, reasons)))
             steps = (self._step(query, evidence),)
             run.tell(steps[0])
         except BudgetExhausted as spent:
@@ -106,16 +106,18 @@ class KnowledgeBaseMethod:
     def _hits(self, evidence: Evidence, question: Question) -> tuple[Ranked, ...]:
         graph, answers = self.base.graph, self._spaces.answers(question.node_types, question.where)
         # A community that was made for the question is no node of the graph.
-        rows = [(graph.arrays.row(one.item.id), one) for one in evidence.nodes if one.item.id in graph]
-        kept = [(row, one) for row, one in rows if answers[row]][: question.k]
-        return tuple(present(graph, row, score=one.score, query=question.text, why=one.why) for row, one in kept)
+        rows = [(graph.arrays.row(scored.item.id), scored) for scored in evidence.nodes if scored.item.id in graph]
+        hits = [(row, scored) for row, scored in rows if answers[row]][: question.k]
+        return tuple(
+            present(graph, row, score=scored.score, query=question.text, why=scored.why) for row, scored in hits
+        )
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
         call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))
-        found = observed(evidence, self.base.graph)
+        observation = observed(evidence, self.base.graph)
         return Step(
             reply=Reply(message=Message(role="assistant", tool_calls=(call,))),
-            observations=(Observed(call_id=call.id, text=found.text, nodes=found.nodes),),
+            observations=(Observed(call_id=call.id, text=observation.text, nodes=observation.nodes),),
         )
 
 

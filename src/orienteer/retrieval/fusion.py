@@ -45,8 +45,8 @@ def shares(scores: Floats) -> Floats:
 
 def searched(spaces: Spaces, text: str, k: int, mask: Mask) -> ScoredRows:
     """Return the `k` marked rows that a search finds, the best 1."""
-    found = spaces.search(text, k, mask)
-    return ScoredRows(found.rows, shares(found.scores))
+    hits = spaces.search(text, k, mask)
+    return ScoredRows(hits.rows, shares(hits.scores))
 
 
 def fused(spaces: Spaces, text: str, voted: Handed, found: ScoredRows, k: int, *, among: Mask) -> ScoredRows:
@@ -70,15 +70,15 @@ def fused(spaces: Spaces, text: str, voted: Handed, found: ScoredRows, k: int, *
 def in_turns(*lists: Iterable[_T]) -> Iterator[_T]:
     """Yield the first of each list, then the second of each, and so on; lists that have ended are passed over."""
     for turn in zip_longest(*(((item,) for item in some) for some in lists), fillvalue=()):
-        for one in turn:
-            yield from one
+        for item in turn:
+            yield from item
 
 
 def first_of(pairs: Iterable[tuple[int, _T]], most: int) -> dict[int, _T]:
     """Return the first so many distinct rows, each with what it first came with."""
-    found: dict[int, _T] = {}
-    for row, one in pairs:
-        if len(found) == most:
+    first: dict[int, _T] = {}
+    for row, value in pairs:
+        if len(first) == most:
             break
-        found.setdefault(row, one)
-    return found
+        first.setdefault(row, value)
+    return first

@@ -17,8 +17,8 @@ _LENGTH = 60
 
 def name_of(graph: Graph, row: int) -> str:
     """Return what a reason calls a node: its name in one line, cut where it is long; its id where it has none."""
-    said = " ".join(graph.arrays.names[row].split()) or graph.arrays.ids[row]
-    return said if len(said) <= _LENGTH else f"{said[: _LENGTH - 1]}…"
+    name = " ".join(graph.arrays.names[row].split()) or graph.arrays.ids[row]
+    return name if len(name) <= _LENGTH else f"{name[: _LENGTH - 1]}…"
 
 
 def fact_of(graph: Graph, row: int) -> str:

@@ -112,7 +112,7 @@ def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TO
     """Return the arguments of the call that gathers this, as JSON."""
     changed = config.model_dump(exclude_defaults=True, exclude=set(OF_ANSWERS))
     limits = {name: getattr(query, name) for name in _OF_QUESTION if getattr(query, name) != getattr(Query(""), name)}
-    said: dict[str, Any] = {  # Any: JSON
+    arguments: dict[str, Any] = {  # Any: JSON
         "base": base,
         "query": query.text,
         "low": list(query.low),
@@ -121,8 +121,8 @@ def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TO
         "options": {**limits, **changed},
         "part": "" if part == "all" else part,
     }
-    kept = {name: value for name, value in said.items() if value}
-    return json.dumps({**kept, **({"tokens": tokens} if tokens != TOKENS else {})}, ensure_ascii=False)
+    given_arguments = {name: value for name, value in arguments.items() if value}
+    return json.dumps({**given_arguments, **({"tokens": tokens} if tokens != TOKENS else {})}, ensure_ascii=False)
 
 
 def observed(evidence: Evidence, graph: Graph, tokens: int = TOKENS) -> Observation:

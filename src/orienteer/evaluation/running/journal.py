@@ -37,8 +37,8 @@ class Journal:
         mend(self._trajectories)
         if forgets_failed:
             _keep(self._results, lambda record: record.get("error") is None)
-        for data in read_lines(self._results):
-            record = _parsed(self._results, data)
+        for line in read_lines(self._results):
+            record = _parsed(self._results, line)
             pair = record["id"], record["method"]
             self.done.add(pair)
             try:
@@ -52,8 +52,8 @@ class Journal:
 
     def add(self, line: Line, trajectories: Sequence[Trajectory]) -> None:
         """Write a result down. It is on disk, as far as this process is concerned, when this returns."""
-        told = Told(id=line.id, method=line.method, trajectories=tuple(trajectories))
-        append_line(self._trajectories, told.model_dump_json())
+        record = Told(id=line.id, method=line.method, trajectories=tuple(trajectories))
+        append_line(self._trajectories, record.model_dump_json())
         append_line(self._results, line.model_dump_json())
 
 
@@ -63,7 +63,7 @@ def _keep(file: Path, is_kept: Callable[[dict[str, Any]], bool]) -> None:  # Any
         return
     new = file.with_name(f".{file.name}")
     with new.open("wb") as target:
-        target.writelines(data for data in read_lines(file) if is_kept(_parsed(file, data)))
+        target.writelines(line for line in read_lines(file) if is_kept(_parsed(file, line)))
     new.replace(file)
 
 

@@ -200,17 +200,17 @@ class StoredRun:
         """
         finished = {(line.id, line.method) for line in self.lines}
         file = self.path / TRAJECTORIES
-        for data in read_lines(file):
+        for line in read_lines(file):
             try:
-                told = Told.model_validate_json(data)
+                record = Told.model_validate_json(line)
             except BadInput as error:
                 raise BadInput(f"{file}: {error}") from error
             except ValidationError as error:
                 raise BadInput(
                     f"{file} holds a line that is not a trajectory: name another folder and run it again"
                 ) from error
-            if (told.id, told.method) in finished:
-                yield told.id, told.method, told.trajectories
+            if (record.id, record.method) in finished:
+                yield record.id, record.method, record.trajectories
 
 
 def read_run(path: Path) -> StoredRun:
@@ -235,9 +235,9 @@ def read_manifest(path: Path) -> RunManifest:
             f"{path} is no run ({file.name}: {error.strerror}): name a folder that eval run -o wrote"
         ) from error
     except ValidationError as error:
-        said = error.errors()[0]
-        place = ".".join(map(str, said["loc"]))
-        raise BadInput(f"{file} is not a manifest of this version: {place} {said['msg']}; run it again") from error
+        detail = error.errors()[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise BadInput(f"{file} is not a manifest of this version: {place} {detail['msg']}; run it again") from error
 
 
 def held(path: Path) -> AbstractContextManager[None]:

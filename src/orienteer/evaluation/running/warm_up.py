@@ -37,5 +37,5 @@ def warmed(graph: Graph, questions: int, *, fewest_nodes: int = MANY_NODES) -> G
 
 def _terms(graph: Graph) -> Sequence[str]:
     """Return words that the index has, none where it has none."""
-    found = (graph.arrays.tokenizer.query(graph.arrays.names[row]) for row in range(min(_NAMES, len(graph))))
-    return next((terms for terms in found if graph.arrays.text_index.postings(terms)), ())
+    names = (graph.arrays.tokenizer.query(graph.arrays.names[row]) for row in range(min(_NAMES, len(graph))))
+    return next((terms for terms in names if graph.arrays.text_index.postings(terms)), ())

@@ -38,18 +38,18 @@ class Bm25:
     def _hits(self, question: Question, words: QueryWords) -> tuple[Ranked, ...]:
         graph = self._graph
         node_types = question.node_types or graph.arrays.text_types or None
-        found = graph.search(question.text, question.k, node_types=node_types, where=question.where)
-        rows = [graph.arrays.row(hit.id) for hit in found]
+        hits = graph.search(question.text, question.k, node_types=node_types, where=question.where)
+        rows = [graph.arrays.row(hit.id) for hit in hits]
         coverages = words.coverages(np.array(rows, np.int32))
         return tuple(
             present(graph, row, score=hit.score, query=question.text, why=why(words, coverage))
-            for row, hit, coverage in zip(rows, found, coverages, strict=True)
+            for row, hit, coverage in zip(rows, hits, coverages, strict=True)
         )
 
 
 def why(words: QueryWords, coverage: Coverage) -> str:
     """Say which words of a query a node has, and which it lacks."""
-    found = [word for word in words.postings if word not in coverage.missing]
-    has = f"has {', '.join(found[:_NAMED])}" if found else ""
+    present_words = [word for word in words.postings if word not in coverage.missing]
+    has = f"has {', '.join(present_words[:_NAMED])}" if present_words else ""
     lacks = f"lacks {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""
     return "; ".join(filter(None, (has, lacks)))

@@ -50,11 +50,11 @@ def nearest_nodes(
             notes=(f"the question could not be embedded: {error}",),
         )
     mask = graph.arrays.mask(question.node_types or graph.arrays.text_types or None, question.where)
-    found = searcher.search(question.text, question.k, mask=mask)
+    nearest = searcher.search(question.text, question.k, mask=mask)
     return Result(
         question=question.text,
         method=method,
-        hits=_hits(graph, found.rows, found.scores.tolist(), question.text, why),
+        hits=_hits(graph, nearest.rows, nearest.scores.tolist(), question.text, why),
         usage=spent.model_copy(update={"seconds": time.perf_counter() - started}),
     )
 

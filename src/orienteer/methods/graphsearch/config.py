@@ -74,7 +74,7 @@ class GraphSearchConfig(Options):
     @property
     def searched(self) -> tuple[Channel, ...]:
         """Return the channels that are searched."""
-        return tuple(one for one in CHANNELS if self.channels in (one, "both"))
+        return tuple(channel for channel in CHANNELS if self.channels in (channel, "both"))
 
     def source(self, channel: Channel) -> Part:
         """Return what a channel reads of the evidence."""

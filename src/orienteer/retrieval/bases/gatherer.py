@@ -35,18 +35,18 @@ class Gatherer(ABC, Generic[_C]):
         Where the budget cannot pay for vectors it goes by words, and says so. Raises `BudgetExhausted`, `ModelError`
         where a model is asked.
         """
-        given, query = query, self._analyzed(query, run)
+        original, query = query, self._analyzed(query, run)
         try:
-            found = self._found(query, run)
+            evidence = self._found(query, run)
         except Error as error:
-            if query is not given:
+            if query is not original:
                 error.trajectories = (*query.trajectories, *error.trajectories)
             raise
-        asked = [
-            one.model_copy(update={"method": f"{self.name}: {one.method}"})
-            for one in (*query.trajectories, *found.trajectories)
+        trajectories = [
+            trajectory.model_copy(update={"method": f"{self.name}: {trajectory.method}"})
+            for trajectory in (*query.trajectories, *evidence.trajectories)
         ]
-        return replace(found, trajectories=tuple(asked))
+        return replace(evidence, trajectories=tuple(trajectories))
 
     def _found(self, query: Query, run: Run) -> Evidence:
         """Return what the graph holds about an analyzed query; by words where vectors cannot be paid for."""

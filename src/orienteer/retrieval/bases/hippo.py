@@ -162,8 +162,8 @@ class Hippo(Gatherer[HippoConfig]):
     # ------------------------------------------------------------------------------------------------- where it begins
 
     def _begun(self, text: str) -> _Begun:
-        found = self._searcher.search(text, self.config.depth, mask=self.spaces.passages)
-        rows, scores = found.rows[found.scores > 0], found.scores[found.scores > 0]
+        hits = self._searcher.search(text, self.config.depth, mask=self.spaces.passages)
+        rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]
         return _Begun(rows, scores / scores[0] if len(scores) else scores)
 
     def _named(self, query: Query) -> Numbers:
@@ -189,10 +189,10 @@ class Hippo(Gatherer[HippoConfig]):
         return self._over_graph(begun, named)
 
     def _over_names(self, incidence: Incidence, begun: _Begun, named: Numbers) -> _Reached:
-        found, own = self._shares(named)
+        share, own = self._shares(named)
         places = incidence.places(begun.rows)
         passages = np.zeros(len(incidence.passages), np.float32)
-        passages[places] = found * _sharp(begun.scores, self.config.sharpness)
+        passages[places] = share * _sharp(begun.scores, self.config.sharpness)
         names = np.zeros(len(incidence.holders.begins) - 1, np.float32)
         names[named] = own * _in_all(self._weights[named])
         # Where fewer are found than the walk begins from, the others share no word with the question at all.
@@ -215,9 +215,9 @@ class Hippo(Gatherer[HippoConfig]):
         return _Reached(self._walk(_in_all(restart)), facts=seeds)
 
     def _over_graph(self, begun: _Begun, named: Numbers) -> _Reached:
-        found, own = self._shares(named)
+        share, own = self._shares(named)
         restart = np.zeros(len(self.graph), np.float32)
-        restart[begun.rows] = found * _sharp(begun.scores, self.config.sharpness)
+        restart[begun.rows] = share * _sharp(begun.scores, self.config.sharpness)
         degree = self.graph.arrays.adjacency.degree(named)
         restart[named] += own * _in_all(np.log1p(len(self.graph) / (1 + degree)))
         return _Reached(self._walk(restart))
@@ -263,10 +263,10 @@ class Hippo(Gatherer[HippoConfig]):
         allowed = spaces.answers(query.node_types, query.where)
         answers = _best(reached.at, allowed, query.k)
         entities = _best(reached.at, spaces.entities & ~allowed, self.config.entities)
-        found = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
+        fits = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
         joined = entities if len(entities) else answers[:_BETWEEN]
         nodes = [
-            *(spaces.node(row, reached.at[row], self._why(row, found.get(row), reached)) for row in answers.tolist()),
+            *(spaces.node(row, reached.at[row], self._why(row, fits.get(row), reached)) for row in answers.tolist()),
             *(spaces.node(row, reached.at[row], self._led(row, reached)) for row in entities.tolist()),
         ]
         if reached.facts is not None:
@@ -294,13 +294,15 @@ class Hippo(Gatherer[HippoConfig]):
             return ""
         if incidence is None or reached.walked is None:
             names = [
-                self.graph.arrays.names[one] for one in self._graph_walk.carriers(reached.at, row, _CARRIERS).tolist()
+                self.graph.arrays.names[node] for node in self._graph_walk.carriers(reached.at, row, _CARRIERS).tolist()
             ]
         elif not self.spaces.passages[row]:
             return ""
         else:
             place = int(incidence.places(np.array([row], np.int32))[0])
-            names = [incidence.written(one) for one in carriers(incidence, reached.walked, place, _CARRIERS).tolist()]
+            names = [
+                incidence.written(carrier) for carrier in carriers(incidence, reached.walked, place, _CARRIERS).tolist()
+            ]
         return f"by {', '.join(dict.fromkeys(names))}" if names else ""  # a title's two spellings are written alike
 
 

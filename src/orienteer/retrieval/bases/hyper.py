@@ -85,7 +85,7 @@ class Hyper(Gatherer[HyperConfig]):
         super().__init__(config, titled_spaces(graph, config.mode, config.titles), analyzer, model=model)
         self._seeds = Seeds(graph, self.spaces)
         self._has_facts = MEMBER in graph.arrays.types.edges and bool(self.spaces.facts.any())
-        is_named = any(one.type in HOLDING and one.target not in RESERVED for one in graph.schema.edges)
+        is_named = any(edge.type in HOLDING and edge.target not in RESERVED for edge in graph.schema.edges)
         self._incidence = open_incidence(graph, self.spaces) if is_named or not self._has_facts else None
         self._naming = NamesInPassages(self._incidence) if self._incidence is not None else None
         self._facts = self.spaces.facts if self._has_facts else self.spaces.passages
@@ -109,16 +109,16 @@ class Hyper(Gatherer[HyperConfig]):
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the facts and entities that the expansion comes to, and the passages of both."""
         answers = self.spaces.answers(query.node_types, query.where)
-        found = searched(self.spaces, query.text, max(self.config.facts, 2 * query.k), answers)
-        facts = found
+        hits = searched(self.spaces, query.text, max(self.config.facts, 2 * query.k), answers)
+        facts = hits
         if self._facts is not answers:
             facts = searched(self.spaces, query.text, self.config.facts, self._facts)
         entities = self._expanded(query, facts)
         reached = self._sides.to_facts(entities.most(_EXPANDED))
         if not self._has_facts:
-            return self._evidence(NONE, entities, self._passages(query, reached, found, answers))
+            return self._evidence(NONE, entities, self._passages(query, reached, hits, answers))
         facts = fused(self.spaces, query.text, reached, facts, self.config.facts, among=self._facts)
-        passages = self._passages(query, self._stating(facts, entities), found, answers)
+        passages = self._passages(query, self._stating(facts, entities), hits, answers)
         return self._evidence(facts, entities, passages)
 
     # ---------------------------------------------------------------------------------------------------- expansion
@@ -133,8 +133,8 @@ class Hyper(Gatherer[HyperConfig]):
     def _named(self, query: Query) -> Handed:
         """Return the entities that the query names: names by how rare they are, nodes by how well they fit."""
         if self._incidence is None or self._naming is None or self._has_nodes:
-            found = self._seeds.find(query.low, query.text, self.config.entities, self.spaces.entities)
-            return _sharp(*found)
+            nodes = self._seeds.find(query.low, query.text, self.config.entities, self.spaces.entities)
+            return _sharp(*nodes)
         names = np.unique(np.concatenate([self._incidence.find(text) for text in (query.text, *query.low)]))
         weights = self._naming.weights(names)
         return Handed(names.astype(np.int64), weights / weights.sum())
@@ -144,10 +144,10 @@ class Hyper(Gatherer[HyperConfig]):
         by_row = np.argsort(facts.rows)
         entries = self.graph.arrays.adjacency.entries(facts.rows[by_row], self._states)
         entries = entries.where(self.spaces.passages[entries.neighbor])
-        said = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
-        stating = added([Handed(entries.neighbor.astype(np.int64), said)])
+        scores = facts.scores[by_row][facts.rows[by_row].searchsorted(entries.owner)]
+        stating = added([Handed(entries.neighbor.astype(np.int64), scores)])
         parts = [stating] if self._naming is None else [stating, self._naming.to_facts(entities.most(_EXPANDED))]
-        return added([Handed(one.items, shares(one.values)) for one in parts])
+        return added([Handed(part.items, shares(part.values)) for part in parts])
 
     # ----------------------------------------------------------------------------------------------------- evidence
 
@@ -175,14 +175,14 @@ class Hyper(Gatherer[HyperConfig]):
         share = dict(zip(entities.items.tolist(), entities.values.tolist(), strict=True))
 
         def why(row: int) -> str:
-            stated = sorted(place[one] for one in self._beside(row, self._states) if one in place)
+            stated = sorted(place[fact] for fact in self._beside(row, self._states) if fact in place)
             if stated:
-                return because("states", (fact_of(self.graph, int(facts.rows[one])) for one in stated), "")
-            said, led = "by", self._beside(row, None)
+                return because("states", (fact_of(self.graph, int(facts.rows[fact])) for fact in stated), "")
+            verb, led = "by", self._beside(row, None)
             if self._naming is not None and self.spaces.passages[row]:
-                said, led = "holds", self._naming.of(row).tolist()
-            best = sorted((one for one in led if one in share), key=lambda one: (-share[one], one))
-            return because(said, map(self._written, best), self.spaces.mode)
+                verb, led = "holds", self._naming.of(row).tolist()
+            best = sorted((entity for entity in led if entity in share), key=lambda entity: (-share[entity], entity))
+            return because(verb, map(self._written, best), self.spaces.mode)
 
         return why
 
@@ -197,15 +197,15 @@ class Hyper(Gatherer[HyperConfig]):
 
     def _cut(self, rows: NDArray[np.integer[Any]], scores: Floats, why: str) -> list[Scored[Node]]:
         """Return the first of some nodes that there is room for."""
-        found: list[Scored[Node]] = []
+        nodes: list[Scored[Node]] = []
         left = self.config.tokens
         for row, score in zip(rows.tolist(), scores.tolist(), strict=True):
             node = self.spaces.node(row, score, why)
             left -= count_tokens(f"{node.item.name} {node.item.text}")
             if left < 0:
                 break
-            found.append(node)
-        return found
+            nodes.append(node)
+        return nodes
 
 
 def _sharp(rows: Rows, scores: Floats) -> Handed:

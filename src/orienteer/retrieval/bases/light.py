@@ -90,21 +90,21 @@ class Light(Gatherer[LightConfig]):
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return passages, entities and relations, best first."""
         level = self.config.level
-        found = []
+        picks = []
         if level != "global":
-            found.append(self._local(query))
+            picks.append(self._local(query))
         if level != "local":
-            found.append(self._global(query))
-        nodes = first_of(in_turns(*(one.nodes.items() for one in found)), self.config.entities)
+            picks.append(self._global(query))
+        nodes = first_of(in_turns(*(pick.nodes.items() for pick in picks)), self.config.entities)
         relations: dict[tuple[int, ...], ScoredRelation] = {}
-        for one in in_turns(*(one.relations for one in found)):
-            relations.setdefault(one.key, one)
+        for relation in in_turns(*(pick.relations for pick in picks)):
+            relations.setdefault(relation.key, relation)
         return self._evidence(query, Picked(nodes, list(relations.values())[: self.config.relations]))
 
     def _local(self, query: Query) -> Picked:
-        found = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
-        relations = self._relations.around(found, query.text, self.config.relations)
-        pairs = zip(found.rows.tolist(), found.scores.tolist(), strict=True)
+        nodes = self._seeds.find(query.low, query.text, self.config.entities, self._relations.nodes)
+        relations = self._relations.around(nodes, query.text, self.config.relations)
+        pairs = zip(nodes.rows.tolist(), nodes.scores.tolist(), strict=True)
         return Picked(first_of(in_turns(_ends(relations), pairs), self.config.entities), relations)
 
     def _global(self, query: Query) -> Picked:
@@ -118,9 +118,9 @@ class Light(Gatherer[LightConfig]):
             for place, (row, why) in enumerate(passages.items())
         ]
         if not self._relations.holds_itself:
-            nodes += [self.spaces.node(*one, "an entity near the query") for one in picked.nodes.items()]
-        facts = {one.fact: one.score for one in picked.relations if one.fact >= 0}
-        nodes += [self.spaces.node(*one, "states a relation") for one in facts.items()]
+            nodes += [self.spaces.node(*entity, "an entity near the query") for entity in picked.nodes.items()]
+        facts = {relation.fact: relation.score for relation in picked.relations if relation.fact >= 0}
+        nodes += [self.spaces.node(*fact, "states a relation") for fact in facts.items()]
         edges = tuple(self._relations.edges_of(picked.relations))
         reason = "" if nodes else "no entity, relation or passage shares a name or a word with the query"
         return Evidence.joined([Evidence(tuple(nodes), edges, reason=reason)])
@@ -133,15 +133,23 @@ class Light(Gatherer[LightConfig]):
         if self._relations.holds_itself:
             lists.append((rows, lambda row: self._relations.about(row, picked.relations)))
         else:
-            groups = [(one.fact,) if one.fact >= 0 else one.ends for one in picked.relations]
-            held, told = self._holders.of(rows), self._holders.of_groups(groups)
-            lists.append((vote(held, len(rows), fits).rows.tolist(), lambda row: self._held(row, rows, held)))
+            groups = [(relation.fact,) if relation.fact >= 0 else relation.ends for relation in picked.relations]
+            entity_holdings, relation_holdings = self._holders.of(rows), self._holders.of_groups(groups)
             lists.append(
-                (vote(told, len(groups), fits).rows.tolist(), lambda row: self._told(row, picked.relations, told))
+                (
+                    vote(entity_holdings, len(rows), fits).rows.tolist(),
+                    lambda row: self._held(row, rows, entity_holdings),
+                )
+            )
+            lists.append(
+                (
+                    vote(relation_holdings, len(groups), fits).rows.tolist(),
+                    lambda row: self._told(row, picked.relations, relation_holdings),
+                )
             )
         if self.config.level == "mix":
-            found = self.spaces.search(query.text, query.k, answers).rows.tolist()
-            lists.insert(0, (found, lambda row: self.spaces.mode))
+            hits = self.spaces.search(query.text, query.k, answers).rows.tolist()
+            lists.insert(0, (hits, lambda row: self.spaces.mode))
         pairs = in_turns(*([(row, why) for row in some if answers[row]] for some, why in lists))
         return {row: why(row) for row, why in first_of(pairs, query.k).items()}
 
@@ -156,9 +164,9 @@ class Light(Gatherer[LightConfig]):
 
 def _themes(query: Query) -> str:
     """Return the query, and after it the themes that it does not say in these words."""
-    said = query.text.casefold()
-    return " ".join([query.text, *(theme for theme in query.high if theme.casefold() not in said)])
+    text = query.text.casefold()
+    return " ".join([query.text, *(theme for theme in query.high if theme.casefold() not in text)])
 
 
 def _ends(relations: Iterable[ScoredRelation]) -> list[tuple[int, float]]:
-    return [(end, one.score) for one in relations for end in one.ends]
+    return [(end, relation.score) for relation in relations for end in relation.ends]

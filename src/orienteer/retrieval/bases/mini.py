@@ -110,22 +110,22 @@ class Mini(Gatherer[MiniConfig]):
         share, first = np.zeros(len(self.graph)), np.zeros(len(self.graph), np.bool_)
         for place, name in enumerate(query.low[:MOST_NAMES]):
             named = self._seeds.named([name], nodes)[:most]
-            found = ScoredRows(named, np.ones(len(named))) if len(named) else self._seeds.search(name, most, nodes)
-            share[found.rows] = np.maximum(share[found.rows], found.scores)
-            first[found.rows] |= place == 0
+            matches = ScoredRows(named, np.ones(len(named))) if len(named) else self._seeds.search(name, most, nodes)
+            share[matches.rows] = np.maximum(share[matches.rows], matches.scores)
+            first[matches.rows] |= place == 0
         if not share.any():
-            found = self._seeds.search(query.text, most, nodes)
-            share[found.rows], first[found.rows] = found.scores, True
+            matches = self._seeds.search(query.text, most, nodes)
+            share[matches.rows], first[matches.rows] = matches.scores, True
         rows = np.flatnonzero(share).astype(np.int32)
         alone = self.graph.arrays.adjacency.degree(rows) == 0
-        kept = int(np.ceil(ISOLATED * alone.sum()))
+        count = int(np.ceil(ISOLATED * alone.sum()))
         ranked = rows[alone][np.lexsort((rows[alone], -share[rows[alone]]))]
-        rows = np.sort(np.concatenate([rows[~alone], ranked[:kept]]))
+        rows = np.sort(np.concatenate([rows[~alone], ranked[:count]]))
         return _Starts(rows, share[rows], first[rows])
 
     def _wanted(self, query: Query) -> Mask:
-        known = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
-        mask = self.graph.arrays.mask(known) if known else None
+        types = [name for name in query.answer_types if name in self.graph.arrays.types.nodes][:MOST_TYPES]
+        mask = self.graph.arrays.mask(types) if types else None
         return np.zeros(len(self.graph), np.bool_) if mask is None else mask
 
     # -------------------------------------------------------------------------------------------------------- paths
@@ -142,13 +142,13 @@ class Mini(Gatherer[MiniConfig]):
             return votes
         hits = self._pairs(relations)
         share = starts.shares[starts.rows.searchsorted(steps.owner)]
-        said = wanted[steps.neighbor].astype(np.float64) + self._is_hit(steps, hits)
-        given = share * (1 + said) * self._relations.strength(steps)
-        votes += np.bincount(steps.neighbor, given, minlength=size).astype(np.float64)
+        spoken = wanted[steps.neighbor].astype(np.float64) + self._is_hit(steps, hits)
+        gains = share * (1 + spoken) * self._relations.strength(steps)
+        votes += np.bincount(steps.neighbor, gains, minlength=size).astype(np.float64)
         # What a middle passes on is the same for each of its ends: the sums over the starts that lead to it.
         weight = np.bincount(steps.neighbor, share, minlength=size)
-        carried = np.bincount(steps.neighbor, share * said, minlength=size)
-        middles = self._middles(query, steps, said)
+        carried = np.bincount(steps.neighbor, share * spoken, minlength=size)
+        middles = self._middles(query, steps, spoken)
         onward = self._entries(middles)
         strength = self._relations.strength(onward)
         out = np.bincount(onward.owner, strength, minlength=size)
@@ -179,8 +179,8 @@ class Mini(Gatherer[MiniConfig]):
         best = np.zeros(len(rows))
         np.maximum.at(best, place, said)
         if len(rows) > MOST_MIDDLES:
-            kept = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
-            order = np.lexsort((rows, ~np.isin(rows, kept), -best))[:MOST_MIDDLES]
+            fitting = self.spaces.searcher.search(query.text, MOST_MIDDLES, among=rows).rows
+            order = np.lexsort((rows, ~np.isin(rows, fitting), -best))[:MOST_MIDDLES]
             rows = np.sort(rows[order])
         degree = self.graph.arrays.adjacency.degree(rows)
         few = np.argsort(degree, kind="stable")
@@ -189,7 +189,13 @@ class Mini(Gatherer[MiniConfig]):
     def _pairs(self, relations: list[ScoredRelation]) -> NDArray[np.int64]:
         """Return a number for each two ends of the relations, sorted."""
         size = len(self.graph)
-        pairs = [one * size + other for each in relations for one in each.ends for other in each.ends if one != other]
+        pairs = [
+            source * size + target
+            for relation in relations
+            for source in relation.ends
+            for target in relation.ends
+            if source != target
+        ]
         return np.unique(np.array(pairs, np.int64))
 
     def _is_hit(self, entries: Entries, hits: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -217,14 +223,14 @@ class Mini(Gatherer[MiniConfig]):
                 passages = _preferred(passages, wanted)
             entities, why = [], self._led(starts, votes)
         else:
-            held = self._holders.of(rows.tolist())
-            found = vote(held, len(rows), self._seeds.fits(query.text))
+            holdings = self._holders.of(rows.tolist())
+            voted = vote(holdings, len(rows), self._seeds.fits(query.text))
             named = self._holders.of(first.tolist()).passage
-            passages = self._boosted(query, found.rows, found.scores * np.where(np.isin(found.rows, named), FIRST, 1.0))
+            passages = self._boosted(query, voted.rows, voted.scores * np.where(np.isin(voted.rows, named), FIRST, 1.0))
             entities = list(zip(rows.tolist(), (votes[rows] / votes.max()).tolist(), strict=True)) if len(rows) else []
 
             def why(row: int) -> str:
-                names = (name_of(self.graph, int(rows[place])) for place in holds(held, row))
+                names = (name_of(self.graph, int(rows[place])) for place in holds(holdings, row))
                 return because("paths lead to", names, self.spaces.mode)
 
         top = passages[0][1] if passages and passages[0][1] > 0 else 1.0
@@ -244,30 +250,30 @@ class Mini(Gatherer[MiniConfig]):
             beside = np.unique(self._entries(np.array([row], np.int32)).neighbor)
             beside = beside[np.isin(beside, near)]
             best = beside[np.lexsort((beside, -votes[beside]))]
-            return because("by", (name_of(self.graph, one) for one in best.tolist()), self.spaces.mode)
+            return because("by", (name_of(self.graph, node) for node in best.tolist()), self.spaces.mode)
 
         return why
 
     def _boosted(self, query: Query, rows: Rows, scores: NDArray[np.float64]) -> list[tuple[int, float]]:
         """Return the answers among some rows, and after them what the search alone gives, best first."""
         answers = self.spaces.answers(query.node_types, query.where)
-        found = self._seeds.search(query.text, query.k, answers)
-        kept = answers[rows]
-        both, place = np.unique(np.concatenate([rows[kept], found.rows]), return_inverse=True)
-        total: NDArray[np.float64] = np.bincount(place[: kept.sum()], scores[kept], len(both)).astype(np.float64)
-        total[place[kept.sum() :]] *= DENSE
+        hits = self._seeds.search(query.text, query.k, answers)
+        allowed = answers[rows]
+        both, place = np.unique(np.concatenate([rows[allowed], hits.rows]), return_inverse=True)
+        total: NDArray[np.float64] = np.bincount(place[: allowed.sum()], scores[allowed], len(both)).astype(np.float64)
+        total[place[allowed.sum() :]] *= DENSE
         searched = np.zeros(len(both))
-        searched[place[kept.sum() :]] = found.scores
+        searched[place[allowed.sum() :]] = hits.scores
         order = np.lexsort((both, -searched, -total))
         return [(int(both[at]), float(total[at])) for at in order]
 
 
 def _preferred(found: list[tuple[int, float]], wanted: Mask) -> list[tuple[int, float]]:
     """Return what is wanted before all else, both in their order; what comes after scores no more than it."""
-    kept = [one for one in found if wanted[one[0]]]
-    others = [one for one in found if not wanted[one[0]]]
-    if not kept or not others:
+    preferred = [pair for pair in found if wanted[pair[0]]]
+    others = [pair for pair in found if not wanted[pair[0]]]
+    if not preferred or not others:
         return found
-    least, most = kept[-1][1], others[0][1]
+    least, most = preferred[-1][1], others[0][1]
     scale = min(1.0, least / most) if most > 0 else 1.0
-    return [*kept, *((row, score * scale) for row, score in others)]
+    return [*preferred, *((row, score * scale) for row, score in others)]

@@ -117,14 +117,14 @@ class MsGraph(Gatherer[MsGraphConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return passages, entities, relations and reports, each as many as its share of the tokens holds."""
-        found = self._seeds.find(query.low, query.text, OVERSAMPLE * self.config.entities, self._relations.nodes)
-        near = list(zip(found.rows.tolist(), found.scores.tolist(), strict=True))[: self.config.entities]
+        seeds = self._seeds.find(query.low, query.text, OVERSAMPLE * self.config.entities, self._relations.nodes)
+        near = list(zip(seeds.rows.tolist(), seeds.scores.tolist(), strict=True))[: self.config.entities]
         relations = self._related(near, query)
-        ends = [(end, one.score) for one in relations for end in one.ends]
+        ends = [(end, relation.score) for relation in relations for end in relation.ends]
         rows = list(first_of(in_turns(ends, near), len(ends) + len(near)))
         passages = self._passages(query, rows, relations)
         reports = self._told(query.text, [row for row, _ in near], run)
-        entities = [self.spaces.node(*one, "an entity near the query") for one in near]
+        entities = [self.spaces.node(*entity, "an entity near the query") for entity in near]
         return self._fitted(
             passages,
             [] if self._relations.holds_itself else entities,
@@ -135,18 +135,18 @@ class MsGraph(Gatherer[MsGraphConfig]):
     def _related(self, near: Sequence[tuple[int, float]], query: Query) -> list[ScoredRelation]:
         """Return the relations of some entities, those between two of them first."""
         rows, scores = zip(*near, strict=True) if near else ((), ())
-        found = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
-        relations = self._relations.around(found, query.text, self.config.relations * max(1, len(near)))
+        scored = ScoredRows(np.array(rows, np.int32), np.array(scores, np.float64))
+        relations = self._relations.around(scored, query.text, self.config.relations * max(1, len(near)))
         return sorted(relations, key=lambda one: not set(one.ends).issubset(rows))
 
     def _passages(self, query: Query, rows: list[int], relations: Sequence[ScoredRelation]) -> list[Scored[Node]]:
         answers = self.spaces.answers(query.node_types, query.where)
         answers = answers & ~self.spaces.communities  # of those the reports are told
-        held, voted = self._holders.of(rows), rows
+        holdings, voted = self._holders.of(rows), rows
         if not self._relations.holds_itself:
-            voted = vote(held, len(rows), self._seeds.fits(query.text)).rows.tolist()
+            voted = vote(holdings, len(rows), self._seeds.fits(query.text)).rows.tolist()
         searched = self._seeds.search(query.text, query.k, answers).rows.tolist()
-        kept = list(dict.fromkeys([*(row for row in voted if answers[row]), *searched]))[: query.k]
+        ranked = list(dict.fromkeys([*(row for row in voted if answers[row]), *searched]))[: query.k]
         picked = set(voted)
 
         def why(row: int) -> str:
@@ -154,32 +154,36 @@ class MsGraph(Gatherer[MsGraphConfig]):
                 return self.spaces.mode
             if self._relations.holds_itself:
                 return self._relations.about(row, relations)
-            return because("holds", (name_of(self.graph, rows[one]) for one in holds(held, row)), self.spaces.mode)
+            return because(
+                "holds", (name_of(self.graph, rows[entity]) for entity in holds(holdings, row)), self.spaces.mode
+            )
 
-        return [self.spaces.node(row, 1 - place / (1 + len(kept)), why(row)) for place, row in enumerate(kept)]
+        return [self.spaces.node(row, 1 - place / (1 + len(ranked)), why(row)) for place, row in enumerate(ranked)]
 
     def _told(self, text: str, rows: Sequence[int], run: Run) -> _Told:
         """Return the reports of the communities of some entities that their tokens hold."""
         try:
-            met = self._reports.of(rows)
+            communities = self._reports.of(rows)
         except MissingExtra as missing:
             return _Told([], f"no reports: {missing}")
-        left, told = REPORTS * self.config.tokens, _Told([])
-        for one in met:
+        left, reports = REPORTS * self.config.tokens, _Told([])
+        for community in communities:
             try:
-                node, asked = self._reports.report(one, text, run)
-                told = told._replace(trajectories=(*told.trajectories, *asked))
+                node, trajectories = self._reports.report(community, text, run)
+                reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))
             except BudgetExhausted as spent:
-                node, asked = self._reports.listed(one), (*told.trajectories, *recorded_by(spent))
-                told = told._replace(reason=f"reports are lists: {spent}", trajectories=asked)
+                node, trajectories = self._reports.listed(community), (*reports.trajectories, *recorded_by(spent))
+                reports = reports._replace(reason=f"reports are lists: {spent}", trajectories=trajectories)
             except ModelError as failed:
-                failed.trajectories = (*told.trajectories, *failed.trajectories)
+                failed.trajectories = (*reports.trajectories, *failed.trajectories)
                 raise
             left -= _cost(node)
             if left < 0:
                 break
-            told.nodes.append(Scored(node, one.members / max(1, len(rows)), "the community of entities near the query"))
-        return told
+            reports.nodes.append(
+                Scored(node, community.members / max(1, len(rows)), "the community of entities near the query")
+            )
+        return reports
 
     def _fitted(
         self,
@@ -191,16 +195,20 @@ class MsGraph(Gatherer[MsGraphConfig]):
         """Return as much of each kind as its share of the tokens holds."""
         tokens = self.config.tokens
         rest = (1 - TEXT - REPORTS) * tokens * _OF_REST
-        facts = [self.spaces.node(one.fact, one.score, "states a relation") for one in relations if one.fact >= 0]
+        facts = [
+            self.spaces.node(relation.fact, relation.score, "states a relation")
+            for relation in relations
+            if relation.fact >= 0
+        ]
         edges: list[Scored[Edge]] = self._relations.edges_of(relations)
-        found = [*reports.nodes, *_within(passages, TEXT * tokens, _cost), *_within([*entities, *facts], rest, _cost)]
-        kept = Evidence(
-            nodes=tuple(found),
+        nodes = [*reports.nodes, *_within(passages, TEXT * tokens, _cost), *_within([*entities, *facts], rest, _cost)]
+        evidence = Evidence(
+            nodes=tuple(nodes),
             edges=tuple(_within(edges, rest, lambda edge: _LINE + count_tokens(edge.text))),
-            reason=reports.reason if found else _NOTHING,
+            reason=reports.reason if nodes else _NOTHING,
             trajectories=reports.trajectories,
         )
-        return Evidence.joined([kept])
+        return Evidence.joined([evidence])
 
 
 def _cost(node: Node) -> int:
@@ -209,8 +217,8 @@ def _cost(node: Node) -> int:
 
 def _within(pieces: Iterable[Scored[_T]], tokens: float, cost: Callable[[_T], int]) -> Iterator[Scored[_T]]:
     """Yield the first pieces, as many as some tokens hold."""
-    for one in pieces:
-        tokens -= cost(one.item)
+    for piece in pieces:
+        tokens -= cost(piece.item)
         if tokens < 0:
             return
-        yield one
+        yield piece

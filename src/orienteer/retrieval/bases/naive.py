@@ -33,6 +33,6 @@ class Naive(Gatherer[NaiveConfig]):
 
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the passages that words and meaning speak for."""
-        found = self.spaces.search(query.text, query.k, self.spaces.answers(query.node_types, query.where))
-        nodes = [self.spaces.node(row, score, self.spaces.mode) for row, score in zip(*found, strict=True)]
+        hits = self.spaces.search(query.text, query.k, self.spaces.answers(query.node_types, query.where))
+        nodes = [self.spaces.node(row, score, self.spaces.mode) for row, score in zip(*hits, strict=True)]
         return Evidence(nodes=tuple(nodes), reason="" if nodes else "no passage shares a word with the query")

@@ -84,8 +84,10 @@ class Paths(Gatherer[PathsConfig]):
         self._seeds, self._holders = Seeds(graph, self.spaces), Holders(graph, self.spaces)
         self._has_entities, self._has_facts = bool(self.spaces.entities.any()), bool(self.spaces.facts.any())
         self._walked, self._kinds = self._ground()
-        told = graph.arrays.manifest.provenance.get("greatest_weights") or {}
-        self._greatest = np.array([float(told.get(name) or 1.0) for name in graph.arrays.types.edges])  # (edge types,)
+        greatest = graph.arrays.manifest.provenance.get("greatest_weights") or {}
+        self._greatest = np.array(
+            [float(greatest.get(name) or 1.0) for name in graph.arrays.types.edges]
+        )  # (edge types,)
 
     def _ground(self) -> tuple[Mask, KindMask | None]:
         """Return which nodes paths go over, and which kinds of edge; None for all."""
@@ -93,8 +95,8 @@ class Paths(Gatherer[PathsConfig]):
         if not self._has_entities:
             about = [name for name in graph.arrays.types.edges if name not in _ASIDE]
             return spaces.passages, graph.arrays.kind_mask(about, None)
-        related = [one for one in graph.schema.edges if one.type != _SYNONYM]
-        is_joined = any(RESERVED.isdisjoint((one.source, one.target)) for one in related)
+        related = [edge for edge in graph.schema.edges if edge.type != _SYNONYM]
+        is_joined = any(RESERVED.isdisjoint((edge.source, edge.target)) for edge in related)
         return (spaces.entities if is_joined else spaces.entities | spaces.facts), None
 
     def _again(self, config: PathsConfig) -> Paths:
@@ -107,20 +109,20 @@ class Paths(Gatherer[PathsConfig]):
     def _search(self, query: Query, run: Run) -> Evidence:
         """Return the best paths, what they are made of, and the passages that speak of it."""
         answers = self.spaces.answers(query.node_types, query.where)
-        found = searched(self.spaces, query.text, max(self.config.seeds, 2 * query.k), answers)
-        seeds, facts = self._seeded(query, found, answers), NONE
+        hits = searched(self.spaces, query.text, max(self.config.seeds, 2 * query.k), answers)
+        seeds, facts = self._seeded(query, hits, answers), NONE
         if self._has_facts:
             facts = self._seeds.search(_themes(query), self.config.facts, self.spaces.facts)
         walked = self._paths(seeds)
-        return self._evidence(walked, seeds, facts, self._passages(query, walked, found, answers), answers)
+        return self._evidence(walked, seeds, facts, self._passages(query, walked, hits, answers), answers)
 
-    def _seeded(self, query: Query, found: ScoredRows, answers: Mask) -> ScoredRows:
-        """Return the seeds: entities, and where there are none passages, from `found` where all of them are answers."""
+    def _seeded(self, query: Query, hits: ScoredRows, answers: Mask) -> ScoredRows:
+        """Return the seeds: entities, and where there are none passages, from `hits` where all of them are answers."""
         if self._has_entities:
             return self._seeds.find(query.low, query.text, self.config.seeds, self.spaces.entities)
         if answers is not self.spaces.passages:
-            found = searched(self.spaces, query.text, self.config.seeds, self.spaces.passages)
-        return ScoredRows(found.rows[: self.config.seeds], found.scores[: self.config.seeds])
+            hits = searched(self.spaces, query.text, self.config.seeds, self.spaces.passages)
+        return ScoredRows(hits.rows[: self.config.seeds], hits.scores[: self.config.seeds])
 
     # -------------------------------------------------------------------------------------------------------- paths
 
@@ -133,15 +135,15 @@ class Paths(Gatherer[PathsConfig]):
         order = np.argsort(seeds.rows)
         rows, fit = seeds.rows[order], seeds.scores[order] ** SHARPNESS
         near = flow.around(self.graph.arrays.adjacency, rows, self._weigh, keep=self._walked, kinds=self._kinds)
-        found = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
-        last = found.nodes[np.arange(len(found.nodes)), (found.nodes >= 0).sum(axis=1) - 1]
-        ends = fit[rows.searchsorted(found.nodes[:, 0])] * fit[rows.searchsorted(last)]
-        best = flow.Ways(found.nodes, found.scores * ends).once()
+        ways = flow.ways(near, alpha=self.config.alpha, theta=self.config.theta)
+        last = ways.nodes[np.arange(len(ways.nodes)), (ways.nodes >= 0).sum(axis=1) - 1]
+        ends = fit[rows.searchsorted(ways.nodes[:, 0])] * fit[rows.searchsorted(last)]
+        best = flow.Ways(ways.nodes, ways.scores * ends).once()
         return flow.Ways(best.nodes[: self.config.paths], best.scores[: self.config.paths])
 
     def _steps(self, nodes: list[int]) -> tuple[Edge, ...]:
         """Return the edges of a path; of parallel ones that which counts most."""
-        return tuple(self._step(one, other) for one, other in zip(nodes, nodes[1:], strict=False))
+        return tuple(self._step(source, target) for source, target in zip(nodes, nodes[1:], strict=False))
 
     def _step(self, one: int, other: int) -> Edge:
         entries = self.graph.arrays.adjacency.between(one, other)
@@ -155,23 +157,25 @@ class Paths(Gatherer[PathsConfig]):
     def _passages(self, query: Query, walked: flow.Ways, found: ScoredRows, answers: Mask) -> list[Scored[Node]]:
         """Return the passages by what they hold of the paths, the rare counting for more, and by a search."""
         on_path = walked.nodes >= 0
-        said = np.repeat(shares(walked.scores), on_path.sum(axis=1))
-        held = self._holders.of(walked.nodes[on_path].tolist())
-        holders = np.bincount(held.item, minlength=len(said)).clip(min=1)
+        share = np.repeat(shares(walked.scores), on_path.sum(axis=1))
+        holdings = self._holders.of(walked.nodes[on_path].tolist())
+        holders = np.bincount(holdings.item, minlength=len(share)).clip(min=1)
         count = int(self.spaces.passages.sum())
         rare = np.log1p(count / holders) / np.log1p(count)  # (nodes on paths,)
-        voted = added([Handed(held.passage.astype(np.int64), (said * rare)[held.item])])
+        voted = added([Handed(holdings.passage.astype(np.int64), (share * rare)[holdings.item])])
         best = fused(self.spaces, query.text, voted, found, query.k, among=answers)
-        return [self.spaces.node(row, score, self._why(row, walked, held)) for row, score in zip(*best, strict=True)]
+        return [
+            self.spaces.node(row, score, self._why(row, walked, holdings)) for row, score in zip(*best, strict=True)
+        ]
 
     def _why(self, row: int, walked: flow.Ways, held: Held) -> str:
         """Say which is the best path that an answer is on, or holds a node of; the search, where there is none."""
         place = next(holds(held, row), None)
         if place is None:
             return self.spaces.mode
-        walk, step = (int(one[place]) for one in np.nonzero(walked.nodes >= 0))
-        rows = [one for one in walked.nodes[walk].tolist() if one >= 0]
-        first, last, here = (name_of(self.graph, one) for one in (rows[0], rows[-1], rows[step]))
+        walk, step = (int(places[place]) for places in np.nonzero(walked.nodes >= 0))
+        rows = [row for row in walked.nodes[walk].tolist() if row >= 0]
+        first, last, here = (name_of(self.graph, row) for row in (rows[0], rows[-1], rows[step]))
         whole = f"on a path from {first} to {last}"
         return whole if rows[step] == row else f"holds {here}, {whole}"
 
@@ -186,7 +190,7 @@ class Paths(Gatherer[PathsConfig]):
         if not paths and self._has_entities:
             nodes += [self.spaces.node(row, score, "a seed") for row, score in zip(*seeds, strict=True)]
         nodes += [self.spaces.node(row, score, "a fact") for row, score in zip(*facts, strict=True)]
-        edges = tuple(Scored(edge, one.score, "on a path") for one in paths for edge in one.item)
+        edges = tuple(Scored(edge, path.score, "on a path") for path in paths for edge in path.item)
         reason = "" if paths else _unjoined(len(seeds.rows)) if nodes else _NOTHING
         return Evidence.joined([Evidence(tuple(nodes), edges, tuple(paths), reason)])
 

@@ -84,9 +84,9 @@ class RankedBase:
         """Return the edges among some nodes, each once, scored by the worse place of its two ends."""
         rows = self.graph.arrays.rows(ids)
         place = {self.graph.arrays.row(node): at for at, node in enumerate(ids)}
-        found: list[Scored[Edge]] = []
+        edges: list[Scored[Edge]] = []
         for row in rows.tolist():
             for edge in self.graph.arrays.edges_between(row, rows[rows > row]):
                 worse = max(place[self.graph.arrays.row(edge.source)], place[self.graph.arrays.row(edge.target)])
-                found.append(Scored(edge, 1 / (1 + worse), "joins two hits"))
-        return tuple(sorted(found, key=lambda one: -one.score))
+                edges.append(Scored(edge, 1 / (1 + worse), "joins two hits"))
+        return tuple(sorted(edges, key=lambda edge: -edge.score))

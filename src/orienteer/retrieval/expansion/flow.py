@@ -113,17 +113,17 @@ def around(
     most_ends: int = MOST_ENDS,
 ) -> Around:
     """Read the edges of these kinds among sorted seeds and their neighbours, as far as those are marked."""
-    known = np.zeros(len(keep), np.bool_)
+    reachable = np.zeros(len(keep), np.bool_)
     read = _affordable(adjacency, seeds, most_ends)
     near = adjacency.entries(read, kinds)
     near = near.where(keep[near.neighbor])
-    known[near.neighbor] = True
-    known[seeds] = False
+    reachable[near.neighbor] = True
+    reachable[seeds] = False
     left = most_ends - int(adjacency.degree(read).sum())
-    others = _affordable(adjacency, np.flatnonzero(known).astype(np.int32), left)
-    known[seeds] = True
+    others = _affordable(adjacency, np.flatnonzero(reachable).astype(np.int32), left)
+    reachable[seeds] = True
     further = adjacency.entries(others, kinds)
-    further = further.where(known[further.neighbor])
+    further = further.where(reachable[further.neighbor])
     entries = Entries(
         np.concatenate([near.owner, further.owner]),
         np.concatenate([near.neighbor, further.neighbor]),
@@ -134,7 +134,7 @@ def around(
     is_read[read] = is_read[others] = True
     # An edge both of whose ends are read stands there twice: it counts where it goes out.
     entries = entries.where(((entries.kind & 1) == 0) | ~is_read[entries.neighbor])
-    return _gathered(np.flatnonzero(known).astype(np.int32), seeds, entries, weigh)
+    return _gathered(np.flatnonzero(reachable).astype(np.int32), seeds, entries, weigh)
 
 
 def _affordable(adjacency: Adjacency, rows: Rows, most_ends: int) -> Rows:

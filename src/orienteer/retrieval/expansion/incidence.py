@@ -97,18 +97,18 @@ def open_incidence(graph: Graph, spaces: Spaces) -> Incidence | None:
 
 def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     """Return the incidence that an extracted knowledge base holds; None where no passage has an edge to an entity."""
-    known = [name for name in (MENTIONS, TITLED) if name in graph.arrays.types.edges]
-    if not known or not spaces.entities.any():
+    kinds = [name for name in (MENTIONS, TITLED) if name in graph.arrays.types.edges]
+    if not kinds or not spaces.entities.any():
         return None
     passages = np.flatnonzero(spaces.passages).astype(np.int32)
     rows = np.flatnonzero(spaces.entities).astype(np.int32)
-    entries = graph.arrays.adjacency.entries(passages, graph.arrays.kind_mask(known, None))
+    entries = graph.arrays.adjacency.entries(passages, graph.arrays.kind_mask(kinds, None))
     entries = entries.where(spaces.entities[entries.neighbor])
     if not len(entries.owner):
         return None
     holder, name = passages.searchsorted(entries.owner), rows.searchsorted(entries.neighbor)
-    held = listed(holder, name, len(passages), len(rows))
-    is_title = np.isin(entries.kind >> 1, [graph.arrays.types.edges.index(name) for name in known if name == TITLED])
+    listing = listed(holder, name, len(passages), len(rows))
+    is_title = np.isin(entries.kind >> 1, [graph.arrays.types.edges.index(name) for name in kinds if name == TITLED])
     titles = TitleFinder(graph.arrays)
 
     def find(text: str) -> Numbers:
@@ -118,8 +118,8 @@ def _of_entities(graph: Graph, spaces: Spaces) -> Incidence | None:
     return Incidence(
         passages=passages,
         written=lambda number: str(graph.arrays.names[int(rows[number])]),
-        held=held,
-        holders=held.turned(len(rows)),
+        held=listing,
+        holders=listing.turned(len(rows)),
         titled=listed(name[is_title], holder[is_title], len(rows), len(passages)),
         find=find,
         rows=rows,
@@ -173,8 +173,8 @@ class _Ordered:
 
     def __init__(self, graph: Graph, passages: Mask) -> None:
         self._graph = graph
-        known = [DOCUMENT] if DOCUMENT in graph.arrays.types.nodes else []
-        documents = graph.arrays.mask(known) if known else None
+        types = [DOCUMENT] if DOCUMENT in graph.arrays.types.nodes else []
+        documents = graph.arrays.mask(types) if types else None
         rows = np.flatnonzero(passages if documents is None else passages | documents).astype(np.int32)
         named, order = (
             graph.arrays.properties.values(name, rows) if name in graph.arrays.properties.names else [None] * len(rows)

@@ -72,9 +72,11 @@ class Relations:
     def around(self, nodes: ScoredRows, text: str, k: int) -> list[ScoredRelation]:
         """Return the `k` relations of some nodes that fit a text best, best first."""
         facts = self._facts_around(nodes, text, k) if self.has_facts else []
-        known = [frozenset(fact.ends) for fact in facts]
+        fact_ends = [frozenset(fact.ends) for fact in facts]
         edges = (
-            edge for edge in self._edges_around(nodes, text, k) if not any(ends.issuperset(edge.ends) for ends in known)
+            edge
+            for edge in self._edges_around(nodes, text, k)
+            if not any(ends.issuperset(edge.ends) for ends in fact_ends)
         )
         return sorted([*facts, *edges], key=lambda relation: -relation.score)[:k]
 

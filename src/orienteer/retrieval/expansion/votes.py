@@ -148,8 +148,8 @@ def vote(held: Held, items: int, fits: Fits) -> ScoredRows:
     turn = np.arange(len(item)) - item.searchsorted(item)  # the item's own first, second, ...
     is_sent = turn < np.rint(quota[item])
     item, place, is_title = item[is_sent], place[is_sent], is_title[is_sent]
-    given = quota[item] / MOST * _share(item, is_title, items)
-    votes = np.bincount(place, given, minlength=len(rows)).astype(np.float64)
+    strength = quota[item] / MOST * _share(item, is_title, items)
+    votes = np.bincount(place, strength, minlength=len(rows)).astype(np.float64)
     scores = damped(votes, fit)
     best = np.lexsort((rows, -votes, -scores))
     best = best[votes[best] > 0]

@@ -48,24 +48,26 @@ def examine(path: Path) -> dict[str, Any]:
 def is_damaged(graph: Mapping[str, Any]) -> bool:
     """Tell whether anything of a graph that was examined is not what was written."""
     pieces = (graph["pieces"] or {}).values()
-    return bool(graph["damaged"] or (graph["vectors"] or {}).get("damaged") or any(one["damaged"] for one in pieces))
+    return bool(
+        graph["damaged"] or (graph["vectors"] or {}).get("damaged") or any(piece["damaged"] for piece in pieces)
+    )
 
 
 def lines(graph: Mapping[str, Any], *, mend: str) -> list[str]:
     """Return what was found, for people; `mend` says how a damaged graph is made again."""
-    found = [f"damaged: {name}" for name in graph["damaged"]]
+    rows = [f"damaged: {name}" for name in graph["damaged"]]
     if graph["damaged"]:
-        found.append(f"{graph['path']} is damaged: {mend}")
+        rows.append(f"{graph['path']} is damaged: {mend}")
     else:
-        found.append(f"{graph['path']}: all {graph['files']} files whole")
+        rows.append(f"{graph['path']}: all {graph['files']} files whole")
     if graph["stale"]:
-        found.append("its sources have changed since it was made: import it again with --force")
+        rows.append("its sources have changed since it was made: import it again with --force")
     if graph["files"] is not None:
         pieces = graph["pieces"]
-        found += [line for name, one in pieces.items() for line in _piece_lines(name, one)]
-        found += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
-        found += [] if pieces.get("cypher", _WHOLE)["damaged"] else [_cypher_line(graph["cypher"])]
-    return found
+        rows += [line for name, piece in pieces.items() for line in _piece_lines(name, piece)]
+        rows += [] if pieces.get("vectors", _WHOLE)["damaged"] else [_vectors_line(graph["vectors"])]
+        rows += [] if pieces.get("cypher", _WHOLE)["damaged"] else [_cypher_line(graph["cypher"])]
+    return rows
 
 
 def _pieces(path: Path) -> dict[str, dict[str, Any]]:
