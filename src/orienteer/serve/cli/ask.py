@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.errors import UsageError
-from orienteer.serve.cli import rendering
+from orienteer.serve.cli import printout
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
@@ -161,7 +161,7 @@ def methods(
     for method, options in listed:
         out.print()
         out.print(_headline(method))
-        rendering.options(out, options)
+        printout.options(out, options)
 
 
 def _show_method(out: Output, method: MethodCard) -> None:
@@ -174,7 +174,7 @@ def _show_method(out: Output, method: MethodCard) -> None:
         return
     out.print(_headline(method))
     out.print()
-    rendering.option_table(out, schema)
+    printout.option_table(out, schema)
 
 
 def _facts(method: MethodCard) -> dict[str, object]:
@@ -275,7 +275,7 @@ def _print_result(out: Output, result: Result) -> None:
                 out.note(f"note: {note}")
         out.note(result.spent)
         if not out.as_json:
-            rendering.print_result(out, result)
+            printout.print_result(out, result)
     if error is not None:
         raise error
 

@@ -14,6 +14,7 @@ from orienteer.serve.cli.arguments import BaseUrl, Directory, Force, file_troubl
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
     from orienteer.ingest.documents.run import BuildOptions
     from orienteer.protocols import Embedder
@@ -96,12 +97,7 @@ def build(
     from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
     from orienteer.options import pairs_of
 
-    if not sources and not update:
-        raise UsageError("nothing to read: name a folder of documents, or a document")
-    if target is None and (update or not dry_run):
-        raise UsageError("no place for the graph is named: add -o DIR")
-    if metadata and model is None:
-        raise UsageError("--metadata needs a model: name one with --model")
+    _check_flags(sources, target, update=update, dry_run=dry_run, needs_model=metadata and model is None)
     values = pairs_of(set_options or ())
     usual: Mapping[str, Any] = EXTRACTING if extract is not None and chunks != "semantic" else {}  # Any: of any field
     if update and target is not None:  # an update goes on with the graph's own configuration and embedder
@@ -132,6 +128,23 @@ def build(
             report = estimate_build(sources or (), target=target, **shared)
         else:
             report = build_graph(sources or (), target, **shared)
+    _print_build(out, report)
+
+
+def _check_flags(
+    sources: list[Path] | None, target: Path | None, *, update: bool, dry_run: bool, needs_model: bool
+) -> None:
+    """Raise `UsageError` where the flags of a build do not go together, before anything is read."""
+    if not sources and not update:
+        raise UsageError("nothing to read: name a folder of documents, or a document")
+    if target is None and (update or not dry_run):
+        raise UsageError("no place for the graph is named: add -o DIR")
+    if needs_model:
+        raise UsageError("--metadata needs a model: name one with --model")
+
+
+def _print_build(out: Output, report: BuildReport | BuildEstimate) -> None:
+    """Print what a build made, or would make, and the notes on it."""
     if out.as_json:
         out.json(report)
     else:
@@ -210,25 +223,34 @@ def embed(
     graph = open_graph(directory, out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
         report = embed_graph(graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress)
-    about, usage = report.about, report.usage
     if out.as_json:
-        out.json(
-            {
-                "embedder": about.embedder,
-                "dimension": about.dimension,
-                "nodes": about.nodes,
-                "vectors": about.vectors,
-                "parts": about.is_parts,
-                "recall": about.recall,
-                "exact": about.is_exact,
-                "embedded": report.embedded,
-                "cached": report.cached,
-                "cut": report.cut,
-                "seconds": report.seconds,
-                "usage": usage,
-            }
-        )
-        return
+        out.json(_embedding_record(report))
+    else:
+        _print_embedding(out, report)
+
+
+def _embedding_record(report: EmbeddingReport) -> dict[str, Any]:  # Any: JSON
+    """Return what `embed` prints with --json."""
+    about = report.about
+    return {
+        "embedder": about.embedder,
+        "dimension": about.dimension,
+        "nodes": about.nodes,
+        "vectors": about.vectors,
+        "parts": about.is_parts,
+        "recall": about.recall,
+        "exact": about.is_exact,
+        "embedded": report.embedded,
+        "cached": report.cached,
+        "cut": report.cut,
+        "seconds": report.seconds,
+        "usage": report.usage,
+    }
+
+
+def _print_embedding(out: Output, report: EmbeddingReport) -> None:
+    """Print how many vectors there are, how well the index finds them, and what the embedder cost."""
+    about, usage = report.about, report.usage
     out.print(
         f"{counted(about.vectors, 'vector')} of {about.dimension} dimensions for {counted(about.nodes, 'node')} by "
         f"{about.embedder}: {counted(report.embedded, 'text')} embedded, {report.cached:,} from the cache, "

@@ -10,7 +10,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
-from orienteer.serve.cli import rendering
+from orienteer.serve.cli import printout
 from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
 from orienteer.serve.cli.output import Output
 
@@ -51,14 +51,14 @@ def info(out: Output, directory: Directory) -> None:
     if out.as_json:
         out.json(facts)
     else:
-        rendering.print_info(out, facts)
+        printout.print_info(out, facts)
 
 
 def schema(out: Output, directory: Directory) -> None:
     """List the node types and edge types, which types each edge joins, and their labels."""
     graph = open_graph(directory, out)
     if not out.as_json:
-        rendering.print_schema(out, graph.schema)
+        printout.print_schema(out, graph.schema)
         return
     out.json(
         {
@@ -96,7 +96,7 @@ def search(
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
-    rendering.print_hits(out, result.hits)
+    printout.print_hits(out, result.hits)
     for note in result.notes:
         out.note(f"note: {note}")
 
@@ -148,7 +148,7 @@ def neighbors(
     from orienteer.retrieval.graph_text import counts_line
 
     out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
-    rendering.print_hits(out, hits)
+    printout.print_hits(out, hits)
     if hits and page.total > offset + len(hits):
         out.note(f"{page.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
 
@@ -168,7 +168,7 @@ def intersect(
     if out.as_json:
         out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
     else:
-        rendering.print_hits(out, hits)
+        printout.print_hits(out, hits)
 
 
 def paths(
@@ -201,7 +201,7 @@ def paths(
     for number, path in enumerate(shortest, 1):
         out.print(f"{number}. {' - '.join(graph.arrays.names[graph.arrays.row(node)] for node in path.nodes)}")
         for hop in path.edges:
-            for line in rendering.edge_lines(graph, hop):
+            for line in printout.edge_lines(graph, hop):
                 out.print(f"   {line}")
 
 
@@ -211,7 +211,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
     full = graph.arrays.node_at(graph.arrays.row(node))
     degree = int(graph.arrays.adjacency.degree(graph.arrays.rows([full.id]))[0])
     if not out.as_json:
-        rendering.print_node(out, full, degree=degree)
+        printout.print_node(out, full, degree=degree)
         return
     out.json(
         {
@@ -229,7 +229,7 @@ def show(out: Output, directory: Directory, node: NodeName) -> None:
 def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, query: str = "", note: str = "") -> Ranked:
     from orienteer.retrieval.graph_text import present
 
-    lines = rendering.edge_lines(graph, edges)
+    lines = printout.edge_lines(graph, edges)
     more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
     why = "; ".join(filter(None, [note, *lines[:3], *more]))
     return present(graph, graph.arrays.row(node_id), score=float(score), query=query, why=why)
