@@ -5,14 +5,12 @@ python tests/api/method_options.py
 
 from __future__ import annotations
 
-import inspect
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from orienteer.methods.table import METHODS
 from orienteer.options import options_of
-from orienteer.retriever import Retriever
 
 TARGET = Path(__file__).parents[2] / "src" / "orienteer" / "methods" / "method_options.py"
 HEAD = '''"""The options of every method by name, for type checkers: `Retriever(graph, "ark", agents=2)`.
@@ -52,10 +50,9 @@ def written() -> str:
             hints = get_type_hints(config)
             for option in options_of(config):
                 kinds[option.name].update(dict.fromkeys(kinds_of(hints[option.name])))
-    own = inspect.signature(Retriever.__init__).parameters  # `rerank` is the retriever's: --set alone sets a method's
     lines = [
         f"    {name}: {' | '.join(sorted(kinds[name], key=lambda kind: (kind == 'None', kind)))}"
-        for name in sorted(set(kinds) - set(own))
+        for name in sorted(kinds)
     ]
     return HEAD + "\n".join(lines) + "\n"
 

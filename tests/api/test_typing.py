@@ -1,10 +1,14 @@
 """What a type checker says of right and of wrong uses of the public names."""
 
+import inspect
 import sys
 from pathlib import Path
 
 import pytest
 from method_options import TARGET, written
+
+from orienteer import Retriever
+from orienteer.methods.table import METHODS
 
 api = pytest.importorskip("mypy.api")
 
@@ -46,3 +50,10 @@ def test_the_options_of_every_method_are_known_to_type_checkers():
     assert TARGET.read_text(encoding="utf-8") == written(), (
         f"run {Path(sys.executable).name} tests/api/method_options.py"
     )
+
+
+def test_no_option_of_a_method_hides_behind_a_keyword_of_the_retriever():
+    keywords = set(inspect.signature(Retriever).parameters) - {"options"}
+    configs = {name: card.config_class() for name, card in METHODS.items()}
+    hidden = {name: keywords & set(config.model_fields) for name, config in configs.items() if config is not None}
+    assert {name: options for name, options in hidden.items() if options} == {}

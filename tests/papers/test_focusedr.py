@@ -51,7 +51,7 @@ def model(query, order=None):
 
 def ask(graph, query, *, order=None, question="papers on tides", **options):
     limits = limits_in(options)
-    options = {"rerank": order is not None, **options}
+    options = {"rerank_first": order is not None, **options}
     method = FocusedR(graph, model(query, order), FocusedRConfig(**options))
     return method.retrieve(Question(text=question, **limits), Allowance(reserve=0))
 
@@ -297,7 +297,9 @@ def test_the_prompt_shows_the_schema_and_five_names_of_each_type(library):
         seen.append(messages[1].content)
         return SMITH
 
-    FocusedR(library, ScriptedModel(policy), FocusedRConfig(rerank=False)).retrieve(Question(text="?"), Allowance())
+    FocusedR(library, ScriptedModel(policy), FocusedRConfig(rerank_first=False)).retrieve(
+        Question(text="?"), Allowance()
+    )
     assert "author -wrote-> paper" in seen[0]
     samples = next(line for line in seen[0].splitlines() if line.startswith("paper: "))
     assert len(samples.split("; ")) == 5

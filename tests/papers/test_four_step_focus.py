@@ -229,25 +229,25 @@ def test_two_calls_of_the_model_and_a_retrieval_for_each_constant_and_the_free_l
 
 
 def test_what_satisfies_all_triplets_comes_before_what_matches_the_words(small):
-    result = ask(small, BY_ADA_WITH_NOOR, rerank=False, question="two sisters sell salt on the frozen coast")
+    result = ask(small, BY_ADA_WITH_NOOR, rerank_first=False, question="two sisters sell salt on the frozen coast")
     assert ids(result)[0] == "f1"
     assert result.hits[0].why == "<-directed- Ada Holm; <-acted in- Noor Vik"
 
 
 def test_what_is_left_is_ordered_by_text(small):
     for question, best in (("the ferry captain at night", "f1"), ("sisters on the frozen coast", "f2")):
-        assert ids(ask(small, BY_ADA, rerank=False, question=question))[:1] == [best]
+        assert ids(ask(small, BY_ADA, rerank_first=False, question=question))[:1] == [best]
 
 
 def test_free_hits_of_the_wanted_type_follow(small):
-    result = ask(small, BY_ADA_WITH_NOOR, rerank=False, question="salt")
+    result = ask(small, BY_ADA_WITH_NOOR, rerank_first=False, question="salt")
     assert ids(result) == ["f1", "f2"]
     assert result.hits[1].why == "found by plain search"
 
 
 def test_a_name_that_two_types_share_is_told_apart_by_its_type(small):
     found = triplets(constants=[("c", "Salt", "place")], edges=[("x", "set in", "c")])
-    assert set(ids(ask(small, found, rerank=False, question="salt"))) == {"f1", "f2"}
+    assert set(ids(ask(small, found, rerank_first=False, question="salt"))) == {"f1", "f2"}
 
 
 def test_a_constant_that_is_not_there_is_left_out_and_said(small):
@@ -255,7 +255,7 @@ def test_a_constant_that_is_not_there_is_left_out_and_said(small):
         constants=[("c", "Ada Holm", "person"), ("d", "Zzyzx", "person")],
         edges=[("c", "directed", "x"), ("d", "directed", "x")],
     )
-    result = ask(small, found, rerank=False)
+    result = ask(small, found, rerank_first=False)
     assert {"f1", "f2"} <= set(ids(result))
     assert any("Zzyzx" in note for note in result.notes)
 
@@ -283,8 +283,8 @@ def test_a_spent_budget_leaves_the_order_before_the_rerank(small):
 
 
 def test_filters_keep_answers(small):
-    assert ids(ask(small, BY_ADA, rerank=False, where=("year > 2000",))) == ["f2"]
-    assert set(ids(ask(small, BY_ADA, rerank=False, node_types=("place",), question="coast town"))) <= {
+    assert ids(ask(small, BY_ADA, rerank_first=False, where=("year > 2000",))) == ["f2"]
+    assert set(ids(ask(small, BY_ADA, rerank_first=False, node_types=("place",), question="coast town"))) <= {
         "c1",
         "c2",
         "alone",
@@ -305,7 +305,7 @@ def test_filters_keep_answers(small):
     ],
 )
 def test_without_triplets_that_can_be_read_plain_search_stands_in(small, garbage):
-    result = ask(small, garbage, rerank=False, question="ferry captain")
+    result = ask(small, garbage, rerank_first=False, question="ferry captain")
     assert ids(result)[0] == "f1"
     assert result.notes
     assert result.stopped_by == "finish"
@@ -316,7 +316,7 @@ def test_options_that_cannot_be_are_refused(small):
         FourStepFocusConfig(candidates=0)
     with pytest.raises(BadOption, match="k is 101: it must be 1 to 100"):
         ask(small, BY_ADA, k=101)
-    assert FourStepFocusConfig(rerank=False).rerank is False
+    assert FourStepFocusConfig(rerank_first=False).rerank_first is False
 
 
 def test_mixed_fills_and_repeats_nothing():

@@ -192,6 +192,25 @@ def test_a_reranker_of_ones_own_has_the_last_word(small):
         Retriever(small, "ark", rerank=rerank, faithful=True, **given)
 
 
+@pytest.mark.parametrize("name", ["4stepfocus", "focusedr"])
+def test_the_rerank_of_a_method_is_left_out_on_request(small, name):
+    asked = []
+
+    def policy(messages, tools, sampling):
+        asked.append(messages)
+        return "nothing that can be read"
+
+    calls = {}
+    for rerank_first in (True, False):
+        asked.clear()
+        retriever = Retriever(
+            small, name, model=ScriptedModel(policy), settings=UNSET, rerank_first=rerank_first, mode="lexical"
+        )
+        assert retriever.search("salt").hits
+        calls[rerank_first] = len(asked)
+    assert calls[False] < calls[True]
+
+
 # --------------------------------------------------------------------------------------------------- what comes out
 
 

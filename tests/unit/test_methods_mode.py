@@ -104,7 +104,7 @@ PATTERNS = {"4stepfocus": json.dumps(TRIPLETS), "focusedr": "MATCH (d:Disease) R
 def test_candidates_of_a_pattern_are_ordered_by_it(vectors, name, mode):
     model = ScriptedModel(lambda *_: PATTERNS[name])
     question = Question(text="fever that hurts the eyes", k=3)
-    method = METHODS[name].make(vectors, model=model, options={"mode": mode, "rerank": False})
+    method = METHODS[name].make(vectors, model=model, options={"mode": mode, "rerank_first": False})
     result = method.retrieve(question, Allowance())
     diseases = np.flatnonzero(vectors.arrays.node_types == vectors.arrays.types.nodes.index("Disease")).astype(np.int32)
     expected = vectors.arrays.rank(diseases, question.text, 3, mode=mode)[0]

@@ -87,6 +87,7 @@ class MethodOptions(TypedDict, total=False):
     relations: int
     repair: bool | int
     reports: Literal["list", "model"]
+    rerank_first: bool
     retry_cpython: bool
     rounds: int
     rows: float

@@ -52,7 +52,7 @@ class FocusedRConfig(WorkflowConfig):
     """Grounded nodes at which the widening ends; AF-Retriever's k."""
     grounded: int = Field(default=13, ge=1, le=LARGEST_K)
     """Places for grounded nodes before free ones follow; AF-Retriever's alpha, of 20."""
-    rerank: bool = True
+    rerank_first: bool = True
     """Let the model order the first 20. Step 6 of SAGE's appendix C.2."""
 
 
@@ -78,7 +78,7 @@ class FocusedR:
                 enough=config.enough,
             )
 
-        return reranked(workflow, ranking, rerank_first=config.rerank)
+        return reranked(workflow, ranking, rerank_first=config.rerank_first)
 
     def _pattern(self, workflow: Workflow) -> TripletPattern | None:
         """Return what the model's query matches; None where it cannot be read."""

@@ -73,7 +73,7 @@ class FourStepFocusConfig(WorkflowConfig):
 
     candidates: int = Field(default=5, ge=1, le=LARGEST_K)
     """Nodes that a constant may be, at the most; ours."""
-    rerank: bool = True
+    rerank_first: bool = True
     """Let the model order the first 20. Step 4 of the paper."""
 
 
@@ -93,7 +93,7 @@ class FourStepFocus:
         def ranking() -> dict[int, str]:
             return fitting(workflow, self._pattern(workflow), widths=(config.candidates,), first=question.k)
 
-        return reranked(workflow, ranking, rerank_first=config.rerank)
+        return reranked(workflow, ranking, rerank_first=config.rerank_first)
 
     def _pattern(self, workflow: Workflow) -> TripletPattern | None:
         """Return what the model takes the question to ask for; None where its reply cannot be read."""
