@@ -16,6 +16,7 @@ Error                    catch this at a boundary; anything else is a bug
 │       └── UnknownProperty
 ├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
+├── ToolFailed           a tool of an installed package has a bug: exit code 1, or a failed step of an agent
 ├── ModelError           the language model failed for good: exit code 1
 │   ├── ModelLate        it did not answer within the seconds that its caller could wait
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
@@ -102,6 +103,10 @@ class QueryStopped(Error):
 
 class GraphBusy(Error):
     """Another process is publishing into the same directory."""
+
+
+class ToolFailed(Error):
+    """A tool of an installed package has a bug; the message names the tool, the package and what happened."""
 
 
 class ModelError(Error):

@@ -54,7 +54,12 @@ def load(group: Group, name: str, taken: Collection[str] = ()) -> Any:  # Any: w
 
 def refused(group: Group, name: str, why: str) -> BadOption:
     """Return the error for a registration that cannot be used; `why` says what is wrong with it."""
-    return BadOption(f"{_registration(registered(group)[name], group)}, and {why}: upgrade or uninstall that package")
+    return BadOption(fault(group, name, why))
+
+
+def fault(group: Group, name: str, what: str) -> str:
+    """Return what is wrong with a registered thing, in a sentence that names its package; `what` says what it did."""
+    return f"{_registration(registered(group)[name], group)}, and {what}: upgrade or uninstall that package"
 
 
 @cache

@@ -20,7 +20,7 @@ from orienteer import (
     read_questions,
 )
 from orienteer.agents.replay import replay
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, ToolFailed, UnknownNode
 from orienteer.evaluation.scores.measures import rank_measure
 from orienteer.methods.table import METHODS, cards, method_of
 from orienteer.serve.cli.app import main
@@ -184,6 +184,75 @@ def test_what_is_no_tool_is_told(install, graph, source):
     install("toolless", source, "[orienteer.tools]\nloud = toolless:TOOL\n", package="toolless")
     with pytest.raises(BadOption, match="'toolless' registers the tool 'loud', and what it names makes no tool"):
         Toolbox.full(graph, more=("loud",))
+
+
+BROKEN_TOOL = """
+from orienteer import Observation, ToolSpec
+
+class Loud:
+    spec = ToolSpec(name="loud", description="Shout.", parameters={"type": "object", "properties": {}})
+
+    def __init__(self, session):
+        MAKING
+
+    def __call__(self, arguments):
+        return CALLING
+
+    def close(self):
+        CLOSING
+"""
+
+
+def install_loud(install, making="pass", calling="Observation('LOUD')", closing="pass"):
+    source = BROKEN_TOOL.replace("MAKING", making).replace("CALLING", calling).replace("CLOSING", closing)
+    install("loud", source, "[orienteer.tools]\nloud = loud:Loud\n", package="loud-things")
+
+
+@pytest.mark.parametrize(
+    ("calling", "fault"), [("1 / 0", "ZeroDivisionError: division by zero"), ("'LOUD'", "returned a str")]
+)
+def test_a_bug_in_a_tool_is_a_failed_step_that_names_package_and_tool(install, graph, calling, fault):
+    install_loud(install, calling=calling)
+
+    def policy(messages, tools, sampling):
+        if any(message.role == "tool" for message in messages):
+            return [("finish", {})]
+        return [("loud", {}), ("add_to_answer", {"nodes": ["a"], "reasoning": "x"})]
+
+    options = {"agents": 1, "more_tools": ("loud",)}
+    result = Retriever(graph, "ark", model=ScriptedModel(policy), settings=Settings(), **options).search("boats?")
+    failed, chosen = result.trajectories[0].steps[0].observations
+    assert failed.error == "ToolFailed"
+    assert "the package 'loud-things' registers the tool 'loud'" in failed.text
+    assert fault in failed.text
+    assert chosen.error is None
+    assert [hit.id for hit in result.hits] == ["a"]
+    assert any("'loud-things'" in note and fault in note for note in result.notes)
+    assert all(call.is_equal for call in replay(result.trajectories[0], graph))
+    with pytest.raises(ToolFailed, match="'loud-things'.*'loud'"):
+        Toolbox.full(graph, more=("loud",)).call("loud", {})
+
+
+def test_a_tool_that_cannot_be_made_is_named(install, graph):
+    install_loud(install, making="raise KeyError('voice')")
+    with pytest.raises(BadOption, match="'loud-things' registers the tool 'loud', and .*KeyError: 'voice'"):
+        Toolbox.full(graph, more=("loud",))
+
+
+def test_what_a_tool_refuses_is_told_as_it_says(install, graph):
+    install_loud(
+        install,
+        making="from orienteer.errors import UnknownNode; self.error = UnknownNode('no such boat')",
+        calling="(_ for _ in ()).throw(self.error)",
+    )
+    with pytest.raises(UnknownNode, match="^no such boat$"):
+        Toolbox.full(graph, more=("loud",)).call("loud", {})
+
+
+def test_a_tool_that_does_not_close_in_order_is_named(install, graph):
+    install_loud(install, closing="1 / 0")
+    with pytest.raises(ToolFailed, match="'loud-things' registers the tool 'loud'.*ZeroDivisionError"):
+        Toolbox.full(graph, more=("loud",)).close()
 
 
 def test_a_name_that_two_packages_have_is_refused(install):

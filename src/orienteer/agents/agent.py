@@ -16,6 +16,7 @@ from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
+from orienteer.tools.package_tool import failure_notes
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
 
@@ -77,7 +78,7 @@ class Agent:
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
         answer, notes = (None, ()) if is_early else ending.settle()
-        self._notes += [*notes, *session.unpaid_notes()]
+        self._notes += [*notes, *session.unpaid_notes(), *failure_notes(talk.steps)]
         return begun.model_copy(
             update={
                 "steps": tuple(talk.steps),

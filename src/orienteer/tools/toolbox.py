@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
-from orienteer.plugins import load, refused, registered
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec, Trajectory
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.package_tool import package_tool
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
 from orienteer.tools.texts import PASSAGES_TOKENS, ReadNode, ReadSchema, SearchPassages
@@ -95,7 +95,7 @@ class Toolbox:
 
             tools = (*tools, Select(session))
         own = {tool.spec.name for tool in tools}
-        return cls(session, (*tools, *(_registered(name, session, own) for name in more)), spec)
+        return cls(session, (*tools, *(package_tool(name, session, own) for name in more)), spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -143,20 +143,6 @@ class Toolbox:
         reply = ReplyLines(self.session)
         reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
         return Observation(reply.text(), error=error)
-
-
-def _registered(name: str, session: Session, taken: Collection[str]) -> Tool:
-    """Return the tool that an installed package registers under this name. Raises `BadOption`."""
-    make = load("tools", name, taken)
-    if make is None:
-        names = ", ".join(registered("tools", taken)) or "none"
-        raise BadOption(f"no installed package has a tool {name!r}: there are {names}")
-    tool: Tool | None = make(session) if callable(make) else None
-    if not isinstance(getattr(tool, "spec", None), ToolSpec) or not callable(tool):
-        raise refused("tools", name, "what it names makes no tool of a Session: a tool has a `spec` and is called")
-    if tool.spec.name != name:
-        raise refused("tools", name, f"the tool calls itself {tool.spec.name!r}")
-    return tool
 
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:
