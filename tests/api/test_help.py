@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from orienteer import Graph, Retriever
+from orienteer import Graph, Retriever, Session
 from orienteer.ingest.demo import demo_records
 
 SHOWN = {
@@ -34,6 +34,20 @@ def test_help_shows_what_users_need_and_nothing_else(owner):
     shown = set(re.findall(r"^ \|  (?:async )?(\w+)(?:\(.*| = .*)?$", text, re.MULTILINE))
     assert {name for name in shown if not name.startswith("_")} - {"Methods", "Data", owner.__name__} == SHOWN[owner]
     assert {name for name in dir(owner) if not name.startswith("_")} == SHOWN[owner]
+
+
+OF_A_TOOL = {
+    *("all_rows", "answer", "comment", "edge_types", "graph", "is_finished", "last", "mode", "node_types"),
+    *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
+    "sets",
+}
+
+
+def test_a_session_shows_what_tools_need_and_explains_it():
+    assert {name for name in dir(Session) if not name.startswith("_")} == OF_A_TOOL
+    text = inspect.getdoc(Session)
+    assert {name for name in OF_A_TOOL if f"`{name}`" not in text} == set()
+    assert not [name for name in inspect.signature(Session).parameters if name.startswith("_")]
 
 
 @pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner in SHOWN for name in sorted(SHOWN[owner])])

@@ -258,9 +258,9 @@ def test_a_message_makes_a_bounded_number_of_calls():
 def test_no_tool_runs_once_the_time_is_over(graph):
     toolbox = Toolbox.full(graph)
     call = ScriptedModel(lambda *_: [("search_in_graph", {"query": "a"})]).chat(ASKED).message.tool_calls[0]
-    toolbox.session.run = Allowance(Budget(seconds=1000))
+    toolbox.session.payment.run = Allowance(Budget(seconds=1000))
     assert toolbox.observe(call).error is None
-    toolbox.session.run = Allowance(Budget(seconds=1e-9))
+    toolbox.session.payment.run = Allowance(Budget(seconds=1e-9))
     assert toolbox.observe(call).error == "NotRun"
 
 

@@ -45,7 +45,7 @@ def vectors(scratch):
 
 def observe(graph, queries, *, mode="lexical", view=None, run=None, reply_tokens=1_200, **arguments):
     session = Session(graph, reply_tokens, saves_sets=False, mode=mode)
-    session.run = run
+    session.payment.run = run
     toolbox = Toolbox(session, [NodeIdRetriever(session, view=view)])
     call = {"queries": queries, **arguments}
     return toolbox.observe(ToolCall(id="1", name="node_id_retriever", arguments=json.dumps(call)))

@@ -78,7 +78,7 @@ class Agent:
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
         answer, notes = (None, ()) if is_early else ending.settle()
-        self._notes += [*notes, *session.unpaid_notes(), *failure_notes(talk.steps)]
+        self._notes += [*notes, *session.payment.unpaid_notes(), *failure_notes(talk.steps)]
         return begun.model_copy(
             update={
                 "steps": tuple(talk.steps),
@@ -87,13 +87,13 @@ class Agent:
                 "stopped_by": stopped_by,
                 "error": error,
                 "notes": tuple(dict.fromkeys(self._notes)),
-                "embedding": session.spent,
+                "embedding": session.payment.spent,
             }
         )
 
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
-        self._toolbox.session.run = run
+        self._toolbox.session.payment.run = run
         return Conversation(
             self._model,
             begun.opening,

@@ -122,7 +122,7 @@ def replay(trajectory: Trajectory, graph: Graph, *, trusts_limits: bool = False)
             for call in step.reply.message.tool_calls:
                 if call.id not in recorded or is_of_method(call) or recorded[call.id].error == NOT_RUN:
                     continue
-                toolbox.session.goes_by_words = UNPAID in recorded[call.id].text
+                toolbox.session.payment.goes_by_words = UNPAID in recorded[call.id].text
                 observation = toolbox.observe(call)
                 now = Observed(call_id=call.id, text=observation.text, nodes=observation.nodes, error=observation.error)
                 yield CallReplay(step=number, call=call, recorded=recorded[call.id], now=now)

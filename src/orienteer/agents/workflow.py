@@ -84,7 +84,7 @@ class Workflow:
         self.marks: list[str] = []
         """Marks of the course in fixed words, for programs that read the trajectory."""
         self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
-        self._toolbox.session.run = run
+        self._toolbox.session.payment.run = run
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []
 
@@ -134,7 +134,7 @@ class Workflow:
                 "selected": tuple(hit.id for hit in self.hits),
                 "stopped_by": stopped_by,
                 "set_joins": self.set_joins,
-                "embedding": self.session.spent,
+                "embedding": self.session.payment.spent,
                 "marks": tuple(dict.fromkeys(self.marks)),
             }
         )
@@ -145,7 +145,7 @@ class Workflow:
             trajectories=(walked, *self._asked),
             usage=sum((trajectory.usage for trajectory in self._asked), walked.usage),
             stopped_by=stopped_by,
-            notes=(*self.notes, *self.session.unpaid_notes()),
+            notes=(*self.notes, *self.session.payment.unpaid_notes()),
         )
 
     def follow_and_rank(self, work: Callable[[], object], ranking: Callable[[], Iterable[Ranked]]) -> Result:
@@ -233,7 +233,7 @@ class Workflow:
     def rank(self, rows: Rows, k: int) -> tuple[Rows, NDArray[np.float64]]:
         """Return the `k` rows that match the question best, ranked as searches rank here, and their scores."""
         session, query = self.session, self.question.text
-        mode = session.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
+        mode = session.payment.payable(session.mode, query, []) if len(rows) else "lexical"  # nothing costs nothing
         return self.graph.arrays.rank(rows, query, k, mode=mode)
 
     def count(self, tool: str, **arguments: JsonValue) -> CountedObservation:

@@ -85,15 +85,15 @@ class Finish:
     """The end of a search (section 3). An empty answer is sent back once."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self._was_refused = session, False
         comment = {"type": "string", "description": "Why the search ends"}
         self.spec = parameters.spec("finish", _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """End, unless the answer is empty and the agent was not reminded yet."""
         session = self._session
-        if not session.answer and session.saves_sets and not session.was_refused:
-            session.was_refused = True
+        if not session.answer and session.saves_sets and not self._was_refused:
+            self._was_refused = True
             last = session.last()
             hint = f" The last result is {last}: add it, or what fits of it." if last else ""
             return Observation(f"The answer is empty.{hint} Call finish again to end without one.", error="EmptyAnswer")

@@ -71,7 +71,7 @@ class GatherEvidence:
             raise BadOption(
                 f"This call took a model ({', '.join(model_options)}): without one it cannot be made again."
             )
-        by_words = self._session is not None and self._session.goes_by_words
+        by_words = self._session is not None and self._session.payment.goes_by_words
         limits = {name: value for name, value in options.items() if name in _OF_QUESTION}
         own = {name: value for name, value in options.items() if name not in limits}
         base = open_base(str(arguments["base"]), self._graph, {**own, **({"mode": "lexical"} if by_words else {})})

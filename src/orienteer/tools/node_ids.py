@@ -114,7 +114,7 @@ class NodeIdRetriever:
             notes.append(f"Query {place}: {len(named)} nodes are called just so; raise topk to see all.")
         if left <= 0:
             return [ScoredNode(row, _SURE) for row in sure]
-        mode = session.payable(session.mode, text, notes)
+        mode = session.payment.payable(session.mode, text, notes)
         if mode == "lexical":
             more = by_words(session.graph, text, left + len(sure))
         else:

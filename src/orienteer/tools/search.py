@@ -67,7 +67,7 @@ class SearchInGraph:
         passages = parameters.texts(arguments, "passages") or []
         words = QueryWords(graph, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
-        mode = session.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
+        mode = session.payment.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
         else:
@@ -176,7 +176,7 @@ class SearchInNeighborhood:
         query = parameters.text(arguments, "query")
         words = QueryWords(graph, query or "")
         notes: list[str] = []
-        mode = session.payable(parameters.mode(arguments, session.mode), query or "", notes)
+        mode = session.payment.payable(parameters.mode(arguments, session.mode), query or "", notes)
         reply.say_all(notes)
         full = words.full(rows) if query else rows[:0]
         # The paper ranks by words alone; and what is near in meaning need not have them.

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from orienteer.errors import AmbiguousNode, BadOption, BudgetExhausted, Unknown, UnknownNode, UnknownType
+from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode
-from orienteer.protocols import Run
-from orienteer.records import Usage
-from orienteer.retrieval.evidence import UNPAID
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
+from orienteer.tools.payment import Payment
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
@@ -31,9 +29,16 @@ _SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False, match_args=False)
 class Session:
-    """What one agent has done with one graph. Not safe to share among threads."""
+    """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
+
+    A tool reads `graph` and, for its defaults, `mode`, `reply_tokens`, `saves_sets`, `offers_mode` and
+    `offers_passages`. Of what a model names it gets rows by `rows`, `all_rows` or `ranked`, and types by `node_types`
+    and `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on:
+    `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen, best first,
+    `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
+    """
 
     graph: Graph
     reply_tokens: int = REPLY_TOKENS
@@ -46,7 +51,7 @@ class Session:
     """Whether a search takes passages, whose meaning counts beside that of the query."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each (n,) rows, ascending: what a walk starts from."""
-    _shown: list[Rows] = field(default_factory=list)
+    _shown: list[Rows] = field(default_factory=list, init=False)
     """The rows of each set that were shown, best first: an answer takes them in this order."""
     answer: list[int] = field(default_factory=list)
     """Rows in the order in which they were chosen, which is the ranking."""
@@ -54,39 +59,11 @@ class Session:
     """Why a row was chosen, in the agent's words."""
     is_finished: bool = False
     comment: str = ""
-    was_refused: bool = False
-    """Whether an empty answer was sent back already; it is only once."""
-    run: Run | None = None
-    """The run that pays where a server embeds queries; None where nobody counts."""
-    spent: Usage = Usage()
-    """What embedding queries has cost."""
-    goes_by_words: bool = False
-    """Whether a replayed search ranks by words, because the recorded one did."""
-    unpaid: int = 0
-    """Searches that ranked by words because the budget had no call left to embed their query."""
+    payment: Payment = field(init=False)
+    """What pays for the vectors of searches."""
 
-    def payable(self, mode: Mode, query: str, notes: list[str], *, passages: Sequence[str] = ()) -> Mode:
-        """Return how a search can rank: in this mode, its vector made and paid for; else by words, with a note."""
-        if mode == "lexical" or not query.strip() or self._paid(query, passages):
-            return mode
-        self.unpaid += 1
-        notes.append(UNPAID)
-        return "lexical"
-
-    def _paid(self, query: str, passages: Sequence[str]) -> bool:
-        if self.run is None:
-            return not self.goes_by_words
-        try:
-            self.spent += self.graph.arrays.searcher.vectors.pay(self.run, query, passages)
-        except BudgetExhausted:
-            return False
-        return True
-
-    def unpaid_notes(self) -> list[str]:
-        """Say in a note how many searches went by words because the budget could not pay for their vectors."""
-        number = self.unpaid
-        what = f"{number} search{'es' * (number != 1)} went by words"
-        return [f"{what}: the budget had no call left to embed what was searched for"] if number else []
+    def __post_init__(self) -> None:
+        self.payment = Payment(self.graph)
 
     def save(self, rows: Rows, *, first: Rows | None = None) -> str:
         """Save a whole result and return its name; empty where this session saves none.
@@ -127,7 +104,7 @@ class Session:
             if self.saves_sets:
                 candidates = self._with_edges(candidates, mask, kinds)
             if len(candidates) > 1:
-                self.refuse_ambiguous(text, candidates)
+                self._refuse_ambiguous(text, candidates)
             arrays, row = self.graph.arrays, candidates[0]
             notes.append(f"{text!r} is read as {arrays.ids[row]} ({arrays.type_at(row)})")
         return np.array(candidates, np.int32)
@@ -180,7 +157,7 @@ class Session:
                 passing.append(row)
         return passing or list(rows)
 
-    def refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
+    def _refuse_ambiguous(self, text: str, rows: Sequence[int]) -> None:
         """Raise `AmbiguousNode`, which lists the nodes that a name may mean."""
         graph = self.graph
         listed = "; ".join(

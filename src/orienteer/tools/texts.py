@@ -89,7 +89,7 @@ class SearchPassages:
         notes: list[str] = []
         query = parameters.text(arguments, "query") or ""
         k = parameters.number(arguments, "k", self._k)
-        mode = session.payable(session.mode, query, notes)
+        mode = session.payment.payable(session.mode, query, notes)
         node_types, where = (tuple(parameters.texts(arguments, name) or ()) for name in ("node_types", "where"))
         spaces = Spaces(graph, mode)
         rows = spaces.search(query, k, spaces.answers(node_types, where)).rows.tolist()

@@ -111,7 +111,8 @@ class Toolbox:
 
         The model's mistakes are returned to it as text; our own errors propagate.
         """
-        left = self.session.run.seconds_left() if self.session.run is not None else None
+        run = self.session.payment.run
+        left = run.seconds_left() if run is not None else None
         if left is not None and left <= 0:
             return Observation(OVER, error=NOT_RUN)
         try:

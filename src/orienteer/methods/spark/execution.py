@@ -147,7 +147,8 @@ class Execution:
         if self._has_vectors:
             arguments["mode"] = "dense" if is_dense else "lexical"
         name = self._call(step, "search_in_graph", **arguments)
-        if not wants_cut or self._session.unpaid:  # without a budget to embed the query there is nothing to cut by
+        # Without a budget to embed the query there is nothing to cut by.
+        if not wants_cut or self._session.payment.unpaid:
             return name
         rows = np.array(self._session.ranked(name, []), np.int32)
         count = before_jump(self._graph.arrays.searcher("dense").scores(step.query, rows).tolist())

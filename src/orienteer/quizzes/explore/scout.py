@@ -111,7 +111,7 @@ class Scout:
         touched = {order.seed, *(node for step in talk.steps for seen in step.observations for node in seen.nodes)}
         notice = report_prompt(order, spent=" You have no calls left." if ending.is_spent else "")
         item, wrong = handed_in(talk, run, notice, lambda report: check(report, touched=touched))
-        ended = {"marks": code.marks, "embedding": toolbox.session.spent}
+        ended = {"marks": code.marks, "embedding": toolbox.session.payment.spent}
         return QuizEpisode(item, wrong, (recorded(begun, talk, item, wrong).model_copy(update=ended),))
 
 
