@@ -112,12 +112,12 @@ def _span(mention: TypeMention) -> tuple[int, int]:
 
 def _at(reading: QuestionWords, place: int, free: Sequence[bool], vocabulary: SchemaWords) -> Iterator[TypeMention]:
     for number, labels in enumerate(vocabulary.node_labels):
-        best = max((_match(reading, place, free, label, vocabulary) for label in labels), default=(0.0, place))
+        best = max((type_likeness(reading, place, free, label, vocabulary) for label in labels), default=(0.0, place))
         if best[0] > 0:
             yield TypeMention(place, best[1], number, best[0])
 
 
-def _match(
+def type_likeness(
     reading: QuestionWords, place: int, free: Sequence[bool], label: Label, vocabulary: SchemaWords
 ) -> tuple[float, int]:
     """Return how well the words from a place on name a type, and where they end."""

@@ -82,9 +82,7 @@ class PhraseLinker:
 
     def link(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
-        phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
-        if self._config.spelling:
-            phrases += self._respelled(reading, phrases)
+        phrases = self.phrases(reading)
         phrases.sort(key=lambda anchor: (-len(anchor.words), -anchor.quality, anchor.first))
         taken: set[int] = set()
         anchors: list[LinkedPhrase] = []
@@ -97,6 +95,11 @@ class PhraseLinker:
         for anchor in sorted(sure or anchors, key=lambda anchor: anchor.first):
             first.setdefault(frozenset(node.row for node in anchor.candidates), anchor)
         return tuple(first.values())[:_MOST_ANCHORS]
+
+    def phrases(self, reading: QuestionWords) -> list[LinkedPhrase]:
+        """Return every phrase of a question that names nodes; they may overlap."""
+        phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
+        return phrases + self._respelled(reading, phrases) if self._config.spelling else phrases
 
     def _respelled(self, reading: QuestionWords, phrases: Sequence[LinkedPhrase]) -> list[LinkedPhrase]:
         """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""

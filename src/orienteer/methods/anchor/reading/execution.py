@@ -1,0 +1,212 @@
+"""A query executed exactly over the arrays of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.properties import Condition as Compared
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Filled, Joined, Measure, Nodes, Query, Valued
+
+_FEW = 256  # nodes; from fewer, edges are walked backwards from the target
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a query gives."""
+
+    rows: Rows
+    """The nodes that meet all conditions, ascending; of a superlative those in front, best first."""
+    value: int | float | bool | str | None = None
+    """The number, yes or no, or text that is asked for; None where nodes are."""
+    measured: tuple[float, ...] = ()
+    """With a superlative, what was measured of each row."""
+    missing: int = 0
+    """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
+
+
+class Executor:
+    """Executes queries over one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph, self._arrays = graph, graph.arrays
+        self._memo: dict[Nodes, Rows] = {}
+
+    def run(self, query: Query) -> Outcome:
+        """Return the outcome of a query."""
+        if query.form == "compare":
+            return self._compare(query)
+        plain = replace(query.nodes, best=None)
+        rows = self.rows(plain)
+        measured: tuple[float, ...] = ()
+        missing = 0
+        if query.nodes.best is not None:
+            rows, measured, missing = self._front(rows, query.nodes.best)
+        if query.form == "count":
+            return Outcome(rows, len(rows))
+        if query.form == "test":
+            return Outcome(rows, bool(len(rows)))
+        if query.form in ("average", "sum") and query.measure is not None:
+            values = self.measured(rows, query.measure)
+            known = values[~np.isnan(values)]
+            if not len(known):
+                return Outcome(rows, None, missing=len(rows))
+            total = float(known.sum() if query.form == "sum" else known.mean())
+            return Outcome(rows, _plain(total), missing=len(values) - len(known))
+        return Outcome(rows, None, measured, missing)
+
+    def _compare(self, query: Query) -> Outcome:
+        assert query.other is not None and query.measure is not None
+        ours, theirs = self.rows(query.nodes), self.rows(query.other)
+        values, others = self.measured(ours, query.measure), self.measured(theirs, query.measure)
+        rows = np.unique(np.concatenate([ours, theirs])).astype(np.int32)
+        if len(values) != 1 or len(others) != 1 or np.isnan(values[0]) or np.isnan(others[0]):
+            return Outcome(rows, None, missing=1)
+        is_so = values[0] > others[0] if query.descending else values[0] < others[0]
+        return Outcome(rows, bool(is_so), (float(values[0]), float(others[0])))
+
+    # ------------------------------------------------------------------------------------------------------------ sets
+
+    def rows(self, nodes: Nodes) -> Rows:
+        """Return the rows of a set, ascending."""
+        if nodes not in self._memo:
+            self._memo[nodes] = self._rows(nodes)
+        return self._memo[nodes]
+
+    def _rows(self, nodes: Nodes) -> Rows:
+        rows = self._of_types(nodes.types)
+        for condition in sorted(nodes.conditions, key=_costliness):
+            rows = self._meeting(rows, condition)
+        if nodes.best is not None:
+            rows = np.sort(self._front(rows, nodes.best)[0])
+        return rows
+
+    def _of_types(self, types: frozenset[int]) -> Rows:
+        if not types:
+            return np.arange(len(self._graph), dtype=np.int32)
+        mask = np.zeros(len(self._arrays.types.nodes), np.bool_)
+        mask[sorted(types)] = True
+        return np.flatnonzero(mask[self._arrays.node_types]).astype(np.int32)
+
+    def _meeting(self, rows: Rows, condition: Condition) -> Rows:
+        keep = self._met(rows, condition)
+        return rows[~keep if condition.negated else keep]
+
+    def _met(self, rows: Rows, condition: Condition) -> NDArray[np.bool_]:
+        """Tell which rows meet a condition, its denial left aside: (rows,)."""
+        if isinstance(condition, Among):
+            return np.isin(rows, np.array(condition.rows, np.int32))
+        if isinstance(condition, Either):
+            met = np.zeros(len(rows), np.bool_)
+            for option in condition.options:
+                kept = rows
+                for part in option:
+                    kept = self._meeting(kept, part)
+                met |= np.isin(rows, kept, assume_unique=True)
+            return met
+        if isinstance(condition, Filled):
+            return np.isin(rows, self._arrays.properties.rows(condition.property), assume_unique=True)
+        if isinstance(condition, Valued):
+            value = condition.value if isinstance(condition.value, str) else repr(condition.value)
+            mask = self._arrays.properties.mask((Compared(condition.property, condition.comparison, value),))
+            return np.asarray(mask[rows])
+        if condition.comparison is not None:
+            counts = self.counts(rows, condition.kinds, condition.target)
+            return _COMPARE[condition.comparison](counts, condition.number)
+        return np.isin(rows, self.sources(condition), assume_unique=True)
+
+    def sources(self, condition: Joined) -> Rows:
+        """Return the rows from which one of the edges leads to the target, ascending."""
+        targets = self.rows(condition.target)
+        entries = self._arrays.adjacency.entries(targets, self._mask(tuple(kind ^ 1 for kind in condition.kinds)))
+        return np.unique(entries.neighbor)
+
+    def counts(self, rows: Rows, kinds: tuple[int, ...], target: Nodes) -> NDArray[np.float64]:
+        """Return how many distinct nodes of a set the edges of each row lead to: (rows,)."""
+        entries = self._arrays.adjacency.entries(rows, self._mask(kinds))
+        owner, neighbor = entries.owner, entries.neighbor
+        if target != Nodes():
+            keep = self._is_in(target)[neighbor]
+            owner, neighbor = owner[keep], neighbor[keep]
+        pairs = np.unique(owner.astype(np.int64) << 32 | neighbor.astype(np.int64))
+        counts = np.bincount(pairs >> 32, minlength=len(self._graph))
+        return counts[rows].astype(np.float64)
+
+    def _is_in(self, nodes: Nodes) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self._graph), np.bool_)
+        mask[self.rows(nodes)] = True
+        return mask
+
+    def _mask(self, kinds: tuple[int, ...]) -> NDArray[np.bool_]:
+        edges = self._arrays.types.edges
+        mask = np.zeros(2 * len(edges), np.bool_)
+        mask[list(kinds)] = True
+        for kind in kinds:  # an edge without a direction is stored once, and leads both ways
+            if edges[kind >> 1] in self._graph.schema.symmetric:
+                mask[kind ^ 1] = True
+        return mask
+
+    # -------------------------------------------------------------------------------------------------------- measures
+
+    def measured(self, rows: Rows, measure: Measure) -> NDArray[np.float64]:
+        """Return what is measured of each row: (rows,); NaN where it has no value."""
+        if measure.target is not None:
+            return self.counts(rows, measure.kinds, measure.target)
+        assert measure.property is not None
+        return self._arrays.properties.numbers(measure.property, rows)
+
+    def _front(self, rows: Rows, best: Best) -> tuple[Rows, tuple[float, ...], int]:
+        """Return the rows with the most or the least of a measure, all that tie with the last among them."""
+        values = self.measured(rows, best.measure)
+        known = ~np.isnan(values)
+        missing = int(len(values) - known.sum())
+        rows, values = rows[known], values[known]
+        order = np.lexsort((rows, -values if best.descending else values))
+        rows, values = rows[order], values[order]
+        if len(rows) > best.first:
+            last = values[best.first - 1]
+            keep = values >= last if best.descending else values <= last
+            rows, values = rows[keep], values[keep]
+        return rows, tuple(values.tolist()), missing
+
+    def witness(self, row: int, condition: Joined) -> list[tuple[int, int]]:
+        """Return a way from a node to what a condition names: the kinds of edges and the rows they lead to."""
+        entries = self._arrays.adjacency.entries(np.array([row], np.int32), self._mask(condition.kinds))
+        keep = self._is_in(condition.target)[entries.neighbor]
+        if not keep.any():
+            return []
+        at = int(np.flatnonzero(keep)[0])
+        step = (int(entries.kind[at]), int(entries.neighbor[at]))
+        for further in condition.target.conditions:
+            if isinstance(further, Joined) and not further.negated and further.comparison is None:
+                return [step, *self.witness(step[1], further)]
+        return [step]
+
+
+_COMPARE: Mapping[str, np.ufunc] = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+def _costliness(condition: Condition) -> int:
+    """Return the order in which conditions are met: what leaves few nodes first."""
+    if isinstance(condition, Among):
+        return int(condition.negated)
+    if isinstance(condition, Joined):
+        return 3 + (condition.comparison is not None)
+    return 2
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if value == int(value) else value

@@ -1,0 +1,121 @@
+"""What an exact reading is: a set of nodes described by conditions, and what is asked of it.
+
+    how many compounds treat migraine but not epilepsy
+    Query("count", Nodes(types={Compound}, conditions=(Joined(treats, migraine), Joined(treats, epilepsy, negated))))
+
+Rows, types and kinds are numbers of one open graph. A kind is an edge type * 2, + 1 where it is walked against its
+direction, as in `Adjacency`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare"]
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """The node is one of these."""
+
+    rows: tuple[int, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An edge of one of these kinds leads from the node to a node of a set; or so many distinct ones do."""
+
+    kinds: tuple[int, ...]
+    target: Nodes
+    negated: bool = False
+    comparison: Comparison | None = None
+    number: float = 0
+    """How many nodes of the set are to be reached; at least one where there is no comparison."""
+
+
+@dataclass(frozen=True, slots=True)
+class Valued:
+    """A property of the node compares so with a value: a text, or a number in the property's own unit."""
+
+    property: str
+    comparison: Comparison
+    value: str | float
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """The node has a value for a property."""
+
+    property: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """All conditions of one of the options hold."""
+
+    options: tuple[tuple[Condition, ...], ...]
+    negated: bool = False
+
+
+Condition: TypeAlias = Among | Joined | Valued | Filled | Either
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What nodes are compared by: a property, or the number of distinct nodes of a set that edges lead to."""
+
+    property: str | None = None
+    kinds: tuple[int, ...] = ()
+    target: Nodes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """Keep the nodes with the most or the least of a measure: the first places, and all that tie with the last."""
+
+    measure: Measure
+    descending: bool = True
+    first: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """A set of nodes: of one of these types, or of any where there is none; all conditions hold."""
+
+    types: frozenset[int] = frozenset()
+    conditions: tuple[Condition, ...] = ()
+    best: Best | None = None
+
+    def that(self, *conditions: Condition) -> Nodes:
+        """Return the set with further conditions."""
+        return replace(self, conditions=(*self.conditions, *conditions))
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """Return the rows of the nodes that it names; empty for a set that is described."""
+        if len(self.conditions) == 1 and isinstance(self.conditions[0], Among) and not self.conditions[0].negated:
+            return self.conditions[0].rows
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked of a set of nodes."""
+
+    form: Form
+    nodes: Nodes
+    measure: Measure | None = None
+    """What `value`, `average`, `sum` and `compare` read of them."""
+    other: Nodes | None = None
+    """With `compare`: whether `nodes` have more of the measure than these, or less."""
+    descending: bool = True
+
+
+def negated(condition: Condition) -> Condition:
+    """Return the contrary of a condition."""
+    return replace(condition, negated=not condition.negated)

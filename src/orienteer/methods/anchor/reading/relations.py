@@ -1,0 +1,176 @@
+"""Which edges a relation in words means: by the types at its ends, its label, its preposition, and who does it to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
+from orienteer.methods.anchor.reading.query import Among, Measure, Nodes
+from orienteer.methods.anchor.reading.thesaurus import SYMMETRIC
+from orienteer.methods.anchor.words import SchemaHop
+
+_NEAR = 0.05  # edge types this near to the best fit are meant as well
+_UNNAMED = 0.3  # cost of a relation that no word names
+_FOR = frozenset("treat associate cause use".split())
+_PREPOSITIONS: Mapping[str, frozenset[str]] = {
+    "for": _FOR,
+    "in": frozenset("in locate situate base part section contain include member".split()),
+    "at": frozenset("at locate base station work".split()),
+    "on": frozenset("on locate".split()),
+    "from": frozenset("from locate base make produce brew come origin built born".split()),
+    "by": frozenset("by make design write create build maintain produce found own run".split()),
+    "of": frozenset("of part member".split()),
+    "under": frozenset("supervise belong under register flag".split()),
+}
+"""What a bare preposition may say, as beginnings of words of edge types."""
+
+
+_AGENTS = ("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "alumni", "alumnus", "ist", "ists", "graduates", "graduate")
+"""Endings of nouns for whoever does something."""
+
+
+class Frame(Enum):
+    """How a relation is said of the nodes that are described."""
+
+    SUBJECT = "they do it"
+    PASSIVE = "it is done to them, by others"
+    OBJECT = "others do it, and they are what it is done to"
+    PASSIVE_OBJECT = "others have it done by them"
+    NOUN_OF = "they are the NOUN of others"
+    HAS_NOUN = "others are their NOUN"
+
+
+class Relation(NamedTuple):
+    """Edges between nodes that are described and others, with both sets cut down to the types that they join."""
+
+    nodes: Nodes
+    kinds: tuple[int, ...]
+    target: Nodes
+    cost: float
+
+
+class Relations:
+    """Finds the edges that words mean, between sets of nodes."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
+        self._node_types = lexicon.graph.arrays.node_types
+        self._symmetric = frozenset(map(self._vocabulary.stem, SYMMETRIC))
+        self._all = frozenset(range(len(self._vocabulary.hops)))
+
+    def types_of(self, nodes: Nodes) -> frozenset[int]:
+        """Return the types that nodes of a set may have."""
+        rows = nodes.named
+        if rows:
+            own = frozenset(int(self._node_types[row]) for row in rows)
+            return own & nodes.types if nodes.types else own
+        return nodes.types or self._all
+
+    def able(self, nodes: Nodes, measure: Measure) -> Nodes:
+        """Return those named nodes of which a measure can be taken."""
+        if measure.property is not None:
+            return self._cut(nodes, self._lexicon.properties[measure.property].types)
+        kinds = set(measure.kinds)
+        types = frozenset(source for source, hops in enumerate(self._vocabulary.hops) if any(hop.kind in kinds for hop in hops))
+        return self._cut(nodes, types)
+
+    def named(self, nodes: Nodes, edges: Mapping[int, float], frame: Frame, target: Nodes) -> Iterator[Relation]:
+        """Yield the relation that is named by edge types."""
+        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
+        if not hops:
+            return
+        top = max(edges[hop.kind >> 1] for _, hop in hops)
+        chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
+        yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
+
+    def of_noun(self, unit: EdgeUnit, word: str, owner: Nodes) -> Iterator[Relation]:
+        """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
+        label_words = {word for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        if word in label_words or not word.endswith(_AGENTS):
+            yield from self.named(Nodes(), unit.edges, Frame.NOUN_OF, owner)
+            return
+        for relation in self.named(Nodes(), unit.edges, Frame.SUBJECT, owner):
+            if all(bool(kind & 1) == self._is_against(kind >> 1, Frame.SUBJECT) for kind in relation.kinds):
+                yield relation
+
+    def unnamed(self, nodes: Nodes, preposition: str, target: Nodes, frame: Frame = Frame.SUBJECT) -> Iterator[Relation]:
+        """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
+        hops = list(self._between(nodes, target))
+        edges = {hop.kind >> 1 for _, hop in hops}
+        if len(edges) > 1 and preposition:
+            hinted = {edge for edge in edges if self._is_hinted(edge, preposition)}
+            if hinted:
+                hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
+                edges = hinted
+        if len(self._labels(edges)) == 1:
+            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def ambiguous(self, nodes: Nodes, target: Nodes) -> list[str]:
+        """Return the labels of the edge types that join two sets, where there are several."""
+        labels = self._labels({hop.kind >> 1 for _, hop in self._between(nodes, target)})
+        return sorted(labels) if len(labels) > 1 else []
+
+    def _labels(self, edges: Iterable[int]) -> set[str]:
+        types, schema = self._lexicon.graph.arrays.types, self._lexicon.graph.schema
+        return {schema.label(types.edges[edge]) for edge in edges}
+
+    def _is_hinted(self, edge: int, preposition: str) -> bool:
+        words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        if preposition in words and preposition != "by":
+            return True
+        return any(word.startswith(hint) for word in words for hint in _PREPOSITIONS.get(preposition, ()) if len(hint) > 2)
+
+    def _between(self, nodes: Nodes, target: Nodes) -> Iterator[tuple[int, SchemaHop]]:
+        targets = self.types_of(target)
+        for source in self.types_of(nodes):
+            for hop in self._vocabulary.hops[source]:
+                if hop.target in targets:
+                    yield source, hop
+
+    def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Frame) -> list[tuple[int, SchemaHop]]:
+        """Return the hops whose direction is the one that is said, where both directions join the types."""
+        directed = []
+        by_types: dict[tuple[int, int], set[int]] = {}
+        for _, hop in hops:
+            by_types.setdefault((hop.kind >> 1, 0), set()).add(hop.kind & 1)
+        for source, hop in hops:
+            both = len(by_types[hop.kind >> 1, 0]) == 2
+            if both and not self._is_symmetric(hop) and bool(hop.kind & 1) != self._is_against(hop.kind >> 1, frame):
+                continue
+            directed.append((source, hop))
+        return directed
+
+    def _is_symmetric(self, hop: SchemaHop) -> bool:
+        """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
+        words = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
+        return self._vocabulary.is_symmetric(hop.kind) or bool(words & self._symmetric)
+
+    def _is_against(self, edge: int, frame: Frame) -> bool:
+        """Tell whether the nodes that are described are the targets of these edges."""
+        words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        says_by, says_of = "by" in words, "of" in words
+        if frame is Frame.NOUN_OF:
+            return not says_of
+        if frame is Frame.HAS_NOUN:
+            return says_of
+        is_active = frame in (Frame.SUBJECT, Frame.PASSIVE_OBJECT)
+        return is_active == says_by
+
+    def _relation(self, nodes: Nodes, hops: Collection[tuple[int, SchemaHop]], target: Nodes, cost: float) -> Relation:
+        sources = frozenset(source for source, _ in hops)
+        targets = frozenset(hop.target for _, hop in hops)
+        kinds = tuple(sorted({hop.kind for _, hop in hops}))
+        return Relation(self._cut(nodes, sources), kinds, self._cut(target, targets), cost)
+
+    def _cut(self, nodes: Nodes, types: frozenset[int]) -> Nodes:
+        """Return a set without the types that a relation cannot join."""
+        rows = nodes.named
+        if rows:
+            kept = tuple(row for row in rows if int(self._node_types[row]) in types)
+            return replace(nodes, conditions=(Among(kept),))
+        if nodes.types:
+            return replace(nodes, types=nodes.types & types)
+        return nodes if types == self._all else replace(nodes, types=types)
