@@ -186,6 +186,8 @@ class Question(Record):
     """Keep hits of these node types only."""
     where: tuple[str, ...] = ()
     """Keep hits that meet these conditions on properties only."""
+    reading: str | None = None
+    """How it is to be read, in place of its words: a line as `Reading.text` has it."""
 
 
 class ToolCall(Record):
@@ -409,6 +411,14 @@ class Source(Record):
     rows: str | None = None
 
 
+class WalkedEdge(Record):
+    """An edge that speaks for a hit, in its own direction, by the ids of its ends."""
+
+    source: str
+    type: str
+    target: str
+
+
 class Ranked(Record):
     """What a person sees of a hit."""
 
@@ -420,11 +430,44 @@ class Ranked(Record):
     why: str = ""
     text: str = ""
     source: Source | None = None
+    complete: bool = False
+    """It meets every condition of the question, as it was read; what meets some of them is nearby."""
+    edges: tuple[WalkedEdge, ...] = ()
+    """The edges that lead from it to what the question names."""
 
     def cells(self, place: int) -> tuple[str, ...]:
         """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`."""
         votes = counted(self.votes, "vote") if self.votes is not None else ""
         return (str(place), self.name, self.type, "; ".join(filter(None, (votes, self.why))), self.text, self.id)
+
+
+AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
+RefusalKind: TypeAlias = Literal["unknown_name", "not_understood", "not_here", "unsupported"]
+
+
+class Reading(Record):
+    """How a question was read: as a query over the schema, without a model."""
+
+    text: str | None = None
+    """The query as a line, which `ask(reading=...)` takes back; None where the question was not understood."""
+    cypher: str | None = None
+    """The same in Cypher; None where one statement cannot say it."""
+    not_understood: tuple[str, ...] = ()
+    """Words that are no name, kind, edge, property or value of the graph."""
+    complete: bool = False
+    """Every word was understood and every condition was met exactly."""
+    total: int | None = None
+    """How many nodes meet every condition."""
+
+
+class Refusal(Record):
+    """Why no number, no yes and no no is said."""
+
+    kind: RefusalKind
+    words: tuple[str, ...] = ()
+    """The words that it is about, as the question spells them."""
+    near: tuple[str, ...] = ()
+    """Names of the graph that are spelled nearly so."""
 
 
 class Result(Record):
@@ -437,6 +480,12 @@ class Result(Record):
     answer: str | None = None
     long_answer: str | None = None
     """How the answer follows, step by step, with citations; None for methods that do not write it."""
+    answer_kind: AnswerKind | None = None
+    """What the answer is, where a method answers without a model; `text` where a model wrote it."""
+    reading: Reading | None = None
+    """How the question was read; None for methods that read nothing exactly."""
+    refusal: Refusal | None = None
+    """Why the question has no exact answer; None where it has one, and for methods that read nothing exactly."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
     usage: Usage = Usage()
     stopped_by: StoppedBy = "finish"

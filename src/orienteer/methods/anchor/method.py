@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor import explanation
 from orienteer.methods.anchor.answer_type import understand
 from orienteer.methods.anchor.config import AnchorConfig
@@ -14,10 +15,12 @@ from orienteer.methods.anchor.edge_fit import named_by_edges
 from orienteer.methods.anchor.explanation import Finding, Trail
 from orienteer.methods.anchor.linker import PhraseLinker
 from orienteer.methods.anchor.reach import Explorer
-from orienteer.methods.anchor.scorer import NodeScorer, connect, smallest_shared
+from orienteer.methods.anchor.reading.answer import Answerer, Explainer
+from orienteer.methods.anchor.reading.reader import Reader
+from orienteer.methods.anchor.scorer import NodeScorer, connect, smallest_shared, with_first
 from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.protocols import Run
-from orienteer.records import Question, Result, Usage
+from orienteer.records import Question, Ranked, Result, Usage
 
 
 class Anchor:
@@ -37,23 +40,49 @@ class Anchor:
     def _linker(self) -> PhraseLinker:
         return PhraseLinker(self._graph, self._vocabulary, self.config)
 
+    @cached_property
+    def _answerer(self) -> Answerer:
+        return Answerer(self._graph, Reader(self._graph, self._vocabulary, self._linker))
+
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""
         started = time.perf_counter()
+        exact, explainer = self._answerer.answer(question, self._mask(question))
         finding = self.find(question)
+        if exact.rows is not None:
+            finding = replace(finding, scores=with_first(finding.scores, exact.rows, question.k, is_ordered=exact.is_ordered))
         hits = explanation.hits(finding, self._graph, self._vocabulary)
-        answer = explanation.count(finding, self._graph, self._vocabulary)
+        if exact.rows is not None and explainer is not None:
+            complete = set(exact.rows.tolist())
+            hits = tuple(self._explained(hit, complete, explainer) for hit in hits)
         trajectory = Trail(self._graph, run).walk(finding, question, hits)
-        notes = explanation.notes(finding, self._vocabulary)
+        # What was read exactly has notes of its own; else the ranking's say what it took for what.
+        notes = exact.notes if exact.rows is not None else (*exact.notes, *explanation.notes(finding, self._vocabulary))
+        if exact.rows is not None and len(exact.rows) > question.k:
+            notes = (*notes, f"{len(exact.rows):,} nodes meet all of it: the first {question.k} are listed")
         return Result(
             question=question.text,
             method=self.name,
             hits=hits,
-            answer=answer,
-            trajectories=(trajectory.model_copy(update={"answer": answer, "notes": notes}),),
+            answer=exact.answer,
+            long_answer=exact.long_answer,
+            answer_kind=exact.kind,
+            reading=exact.reading,
+            refusal=exact.refusal,
+            trajectories=(trajectory.model_copy(update={"answer": exact.answer, "notes": notes}),),
             usage=Usage(seconds=time.perf_counter() - started),
             notes=notes,
         )
+
+    def _explained(self, hit: Ranked, complete: set[int], explainer: Explainer) -> Ranked:
+        row = self._graph.arrays.row(hit.id)
+        if row not in complete:
+            return hit
+        why, edges = explainer.why(row)
+        return hit.model_copy(update={"why": why or hit.why, "edges": edges, "complete": True})
+
+    def _mask(self, question: Question) -> Mask | None:
+        return self._graph.arrays.mask(question.node_types or None, question.where)
 
     def find(self, question: Question) -> Finding:
         """Return the ranking of a question and what it rests on: the recipe, step by step.
@@ -61,7 +90,7 @@ class Anchor:
         The types that the question may be answered with are also the kind of answer that is looked for.
         """
         graph, vocabulary, config = self._graph, self._vocabulary, self.config
-        mask = graph.arrays.mask(question.node_types or None, question.where)
+        mask = self._mask(question)
         # 1. The question as words, those of the schema as they are spelled, and the phrases that name nodes.
         reading = vocabulary.corrected(read(question.text, graph.arrays.tokenizer))
         anchors = self._linker.link(reading)

@@ -247,3 +247,21 @@ def _places(rows: Rows, wanted: Rows) -> tuple[NDArray[np.int64], NDArray[np.int
     at[at == len(rows)] = 0
     here = np.flatnonzero(rows[at] == wanted)
     return at[here], here
+
+
+def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Scores:
+    """Return a ranking of `k` nodes with these rows in front, above the scores of all others.
+
+    They keep their own order where it `is_ordered`; else the ranking's, those that it lacks behind, by id.
+    """
+    ranked = scores.rows.tolist()
+    first = set(rows.tolist())
+    known = [row for row in ranked if row in first]
+    front = rows.tolist()[:k] if is_ordered else [*known, *(row for row in rows.tolist() if row not in set(known))][:k]
+    others = [(row, score) for row, score in zip(ranked, scores.scores.tolist(), strict=True) if row not in first]
+    above = max((score for _, score in others), default=0.0)
+    steps = np.linspace(1.0, 0.0, len(front), endpoint=False)
+    return Scores(
+        np.array([*front, *(row for row, _ in others)], np.int32)[:k],
+        np.concatenate([above + steps, np.array([score for _, score in others])])[:k],
+    )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orienteer.graph.properties import Condition as Compared
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Filled, Joined, Measure, Nodes, Query, Valued
 
 _FEW = 256  # nodes; from fewer, edges are walked backwards from the target
@@ -34,8 +35,9 @@ class Outcome:
 class Executor:
     """Executes queries over one graph."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph, self._arrays = graph, graph.arrays
+    def __init__(self, graph: Graph, mask: Mask | None = None) -> None:
+        """Execute over a graph; of what is asked for keep the rows that `mask`, (nodes,), marks."""
+        self._graph, self._arrays, self._mask_of_hits = graph, graph.arrays, mask
         self._memo: dict[Nodes, Rows] = {}
 
     def run(self, query: Query) -> Outcome:
@@ -44,6 +46,8 @@ class Executor:
             return self._compare(query)
         plain = replace(query.nodes, best=None)
         rows = self.rows(plain)
+        if self._mask_of_hits is not None:
+            rows = rows[self._mask_of_hits[rows]]
         measured: tuple[float, ...] = ()
         missing = 0
         if query.nodes.best is not None:
@@ -174,6 +178,10 @@ class Executor:
             keep = values >= last if best.descending else values <= last
             rows, values = rows[keep], values[keep]
         return rows, tuple(values.tolist()), missing
+
+    def meets(self, row: int, condition: Condition) -> bool:
+        """Tell whether a node meets a condition."""
+        return bool(len(self._meeting(np.array([row], np.int32), condition)))
 
     def witness(self, row: int, condition: Joined) -> list[tuple[int, int]]:
         """Return a way from a node to what a condition names: the kinds of edges and the rows they lead to."""

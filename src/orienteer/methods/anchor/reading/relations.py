@@ -14,7 +14,7 @@ from orienteer.methods.anchor.words import SchemaHop
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _UNNAMED = 0.3  # cost of a relation that no word names
-_FOR = frozenset("treat associate cause use".split())
+_FOR = frozenset("treat associate use".split())
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
     "for": _FOR,
     "in": frozenset("in locate situate base part section contain include member".split()),
