@@ -1,0 +1,115 @@
+"""Check the questions: every gold computes and none is empty, no wording occurs twice, every id is in its graph.
+
+`python -m benchmarks.readings.check [--graphs FOLDER] [--show]`, in the root of the repository; FOLDER holds graphs
+that were imported from the same data, by the names of `GRAPHS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .frames import GRAPHS, frames
+from .intent import SHAPES, Gold, Nodes, Number, Top, Values
+from .loader import Entry, entries
+
+LONGEST = 400
+"""Nodes: an answer with more of them is none that a person reads; it should be asked for as a number."""
+
+
+def main() -> int:
+    """Print what is wrong, then how many intents there are of each shape; return 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
+    parser.add_argument("--show", action="store_true", help="print every gold of the split dev")
+    options = parser.parse_args()
+    questions = entries()
+    faults = [*_duplicates(questions), *_faults(questions)]
+    if options.graphs:
+        faults += _strangers(questions, options.graphs)
+    if options.show:
+        for entry in questions:
+            if entry.split == "dev":
+                print(f"{entry.graph:16} {entry.intent.shape:20} {entry.intent.name}: {_shown(entry)}")
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    _summary(questions)
+    return 1 if faults else 0
+
+
+def _duplicates(questions: Sequence[Entry]) -> Iterator[str]:
+    texts = Counter((entry.graph, text.lower()) for entry in questions for text in entry.intent.phrasings)
+    yield from (f"{graph}: worded twice: {text}" for (graph, text), count in texts.items() if count > 1)
+    names = Counter((entry.graph, entry.intent.name) for entry in questions)
+    yield from (f"{graph}: two intents named {name}" for (graph, name), count in names.items() if count > 1)
+    yield from (
+        f"{entry.intent.name}: no shape {entry.intent.shape}" for entry in questions if entry.intent.shape not in SHAPES
+    )
+
+
+def _faults(questions: Sequence[Entry]) -> Iterator[str]:
+    for graph, _, intent in questions:
+        try:
+            golds = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
+        except (LookupError, TypeError, ValueError) as error:
+            yield f"{graph}: {intent.name}: {type(error).__name__}: {error}"
+            continue
+        for gold in golds:
+            if _is_empty(gold) and not intent.may_be_empty:
+                yield f"{graph}: {intent.name}: the gold is empty"
+            if isinstance(gold, Nodes) and len(gold.ids) > LONGEST:
+                yield f"{graph}: {intent.name}: the gold has {len(gold.ids)} nodes"
+
+
+def _is_empty(gold: Gold) -> bool:
+    match gold:
+        case Nodes() | Top():
+            return not gold.ids
+        case Number(value=value):
+            return not value
+        case Values(texts=texts):
+            return not texts
+        case _:
+            return False
+
+
+def _strangers(questions: Sequence[Entry], folder: Path) -> Iterator[str]:
+    from orienteer.errors import UnknownNode
+    from orienteer.graph.store import Graph
+
+    for graph in GRAPHS:
+        store = Graph.open(folder / graph)
+        for intent in (entry.intent for entry in questions if entry.graph == graph):
+            answers = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
+            for node_id in set().union(*(answer.ids for answer in answers if isinstance(answer, Nodes | Top))):
+                try:
+                    store.node(node_id)
+                except UnknownNode:
+                    yield f"{graph}: {intent.name}: not in the graph: {node_id}"
+
+
+def _shown(entry: Entry) -> str:
+    table = frames(entry.graph)
+    gold = entry.intent.gold(table)
+    if not isinstance(gold, Nodes | Top):
+        return str(gold)
+    names = ", ".join(sorted(str(name) for name in table.nodes["name"][sorted(gold.ids)])[:6])
+    return f"{type(gold).__name__} {len(gold.ids)}: {names}"
+
+
+def _summary(questions: Sequence[Entry]) -> None:
+    columns = [(graph, split) for graph in GRAPHS for split in ("dev", "held")]
+    counts = Counter[tuple[str, ...]]((entry.intent.shape, entry.graph, entry.split) for entry in questions)
+    print(f"{'shape':22}", *(f"{graph[:6] + ' ' + split:>12}" for graph, split in columns))
+    for shape in SHAPES:
+        print(f"{shape:22}", *(f"{counts[shape, graph, split] or '-':>12}" for graph, split in columns))
+    total = Counter[tuple[str, ...]]((entry.graph, entry.split) for entry in questions)
+    print(f"{'all':22}", *(f"{total[column]:>12}" for column in columns))
+    print(f"{len(questions)} intents, {3 * len(questions)} questions")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""What a question means, how three people would put it, and what a right answer is: for the reading of questions.
+
+A gold is computed from the tables of a graph by pandas when it is asked for, and never by the package itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .frames import Frames
+
+RefusalKind: TypeAlias = Literal["unknown_name", "not_here", "unsupported", "not_understood"]
+"""A name that the graph does not hold; a property or a kind that it lacks; what no query can say; what is unclear."""
+Split: TypeAlias = Literal["dev", "held"]
+"""What whoever builds the reader may look at, and what is kept from them."""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """The answer is exactly these nodes, in any order."""
+
+    ids: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Top:
+    """The answer is the first `size` nodes of an order with ties.
+
+    Nodes of one group tie. Where the last group is longer than the rest of `size`, any of its nodes may fill the rest,
+    and the whole group is right too.
+    """
+
+    groups: tuple[frozenset[str], ...]
+    size: int
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Return all the nodes that a right answer may hold."""
+        return frozenset().union(*self.groups)
+
+
+@dataclass(frozen=True)
+class Number:
+    """The answer is a number: a count exactly, an average within `tolerance` of it."""
+
+    value: float
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
+class Values:
+    """The answer is what a property says: any one of these texts, or all of them where they are the items of a list."""
+
+    texts: frozenset[str]
+
+
+@dataclass(frozen=True)
+class YesNo:
+    """The answer is yes or no."""
+
+    is_true: bool
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The right answer is none, with a note that names the word."""
+
+    kind: RefusalKind
+    word: str
+    """What the note has to name, as the question spells it; phrasings may differ in its case."""
+
+
+Gold: TypeAlias = Nodes | Top | Number | Values | YesNo | Refusal
+GoldOf: TypeAlias = Callable[[Frames], Gold]
+
+
+@dataclass(frozen=True)
+class Intent:
+    """One meaning, worded in three ways."""
+
+    name: str
+    """Unique within its graph."""
+    shape: str
+    """One of `SHAPES`."""
+    phrasings: tuple[str, str, str]
+    gold: GoldOf
+    also: tuple[GoldOf, ...] = ()
+    """Other answers that are as right as `gold`, for a question that sensible people read in two ways."""
+    may_be_empty: bool = False
+    """Whether no node, or zero, is meant: elsewhere an empty gold is a mistake of whoever wrote the intent."""
+
+
+SHAPES = {
+    "one_hop": "the nodes that a named node leads to",
+    "reversed_hop": "the nodes that lead to a named node",
+    "alias": "one hop from an alias or an identifier",
+    "partial_name": "one hop from a part of a name",
+    "two_hops": "two edges in a row",
+    "possessive": "two edges in a row, one of them said by a possessive",
+    "three_hops": "three edges in a row",
+    "intersection_names": "one verb, two names, both",
+    "intersection_verbs": "two verbs of one subject, both",
+    "negation": "one condition, less another",
+    "neither_nor": "less both of two",
+    "disjunction": "one verb, two names, either",
+    "count_hop": "how many, over one hop",
+    "count_intersection": "how many meet two conditions",
+    "count_negation": "how many meet one condition and not another",
+    "count_disjunction": "how many meet either of two conditions",
+    "count_kind": "how many nodes of a kind",
+    "superlative_count": "the node with the most or the fewest neighbours",
+    "top_count": "the n nodes with the most neighbours",
+    "superlative_property": "the node with the highest or the lowest value",
+    "property_lookup": "what a property of a named node says",
+    "property_equals": "the nodes with a value",
+    "property_compare": "the nodes with more, less, at least, before or after a value",
+    "property_range": "the nodes with a value between two",
+    "property_missing": "the nodes without a value, or with any",
+    "aggregate": "an average or a sum",
+    "comparison": "which of two named nodes has more",
+    "yes_no": "whether something holds",
+    "threshold": "the nodes with more than, at least or exactly n neighbours",
+    "two_conditions": "an edge and a property, or two edges over two kinds",
+    "unknown_name": "a name that the graph does not hold",
+    "not_here": "a property or a kind that the graph lacks",
+    "shared_name": "a name that two nodes bear",
+}

@@ -1,0 +1,7 @@
+"""To come."""
+
+from __future__ import annotations
+
+from .intent import Intent
+
+INTENTS: tuple[Intent, ...] = ()
