@@ -1,7 +1,7 @@
 """Check the questions: every gold computes and none is empty, no wording occurs twice, every id is in its graph.
 
-`python -m benchmarks.readings.check [--graphs FOLDER] [--show]`, in the root of the repository; FOLDER holds graphs
-that were imported from the same data, by the names of `GRAPHS`.
+`python -m benchmarks.readings.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
+graphs that were imported from the same data, by the names of `GRAPHS`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 from .frames import GRAPHS, frames
-from .intent import SHAPES, Gold, Nodes, Number, Top, Values
+from .intent import SHAPES, Gold, Nodes, Number, Split, Top, Values
 from .loader import Entry, entries
 
 LONGEST = 400
@@ -24,7 +25,7 @@ def main() -> int:
     """Print what is wrong, then how many intents there are of each shape; return 1 if anything is wrong."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
-    parser.add_argument("--show", action="store_true", help="print every gold of the split dev")
+    parser.add_argument("--show", choices=get_args(Split), help="print every gold of a split")
     options = parser.parse_args()
     questions = entries()
     faults = [*_duplicates(questions), *_faults(questions)]
@@ -32,7 +33,7 @@ def main() -> int:
         faults += _strangers(questions, options.graphs)
     if options.show:
         for entry in questions:
-            if entry.split == "dev":
+            if entry.split == options.show:
                 print(f"{entry.graph:16} {entry.intent.shape:20} {entry.intent.name}: {_shown(entry)}")
     for fault in faults:
         print(fault, file=sys.stderr)

@@ -113,7 +113,7 @@ def frames(graph: str) -> Frames:
         extra = pd.DataFrame([json.loads(text) if text else {} for text in nodes["extra"]], index=nodes.index)
         nodes = pd.concat([nodes.drop(columns="extra"), extra], axis="columns")
     texts = nodes.select_dtypes(["object", "string"]).columns
-    nodes[texts] = nodes[texts].mask(nodes[texts] == "")
+    nodes[texts] = nodes[texts].mask(nodes[texts].map(lambda value: isinstance(value, str) and not value))
     return Frames(nodes, edges)
 
 
