@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .intent import Intent, Nodes, Number, Refusal, YesNo
-from .worlds import above, column, highest, named, top, value, where
+from .world_tables import above, column, highest, named, top, value, where
 
 INTENTS = (
     Intent(
