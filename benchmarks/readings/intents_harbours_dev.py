@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .intent import Intent, Nodes, Number, Refusal, YesNo
-from .world_tables import above, column, highest, named, top, value, where
+from .world_tables import above, column, highest, lowest, named, top, value, where
 
 INTENTS = (
     Intent(
@@ -288,7 +288,7 @@ INTENTS = (
             "average captain salary",
             "How much does a captain earn on average?",
         ),
-        lambda w: Number(column(w, w.all("captain"), "salary_eur").mean()),
+        lambda w: Number(float(column(w, w.all("captain"), "salary_eur").mean()), 0.01),
     ),
     Intent(
         "berths of ardony",
@@ -298,7 +298,7 @@ INTENTS = (
             "total berths of harbours in Ardony",
             "Add up the berths of all harbours whose country is Ardony.",
         ),
-        lambda w: Number(column(w, where(w, "harbour", lambda f: f.country.eq("Ardony")), "berths").sum()),
+        lambda w: Number(float(column(w, where(w, "harbour", lambda f: f.country.eq("Ardony")), "berths").sum())),
     ),
     Intent(
         "active ships of crown bulk",
@@ -404,5 +404,111 @@ INTENTS = (
             "There is a lighthouse by the name of Lantern; what is its height?",
         ),
         lambda w: value(w, "Lantern", "height_m", kind="lighthouse"),
+    ),
+    Intent(
+        "buoys off sankt olmo",
+        "reversed_hop",
+        (
+            "Which buoys are moored off Sankt Olmo?",
+            "Sankt Olmo buoys",
+            "I'd like a list of whatever buoys there are that are moored off Sankt Olmo.",
+        ),
+        lambda w: Nodes(w.into("moored_off", named(w, "Sankt Olmo"))),
+    ),
+    Intent(
+        "crown bulk at redsand",
+        "intersection_verbs",
+        (
+            "Which ships owned by Crown Bulk call at Redsand?",
+            "ships that call at Redsand and are owned by Crown Bulk",
+            "Redsand is a harbour that ships call at; which of these does Crown Bulk own?",
+        ),
+        lambda w: Nodes(w.into("owned_by", named(w, "Crown Bulk")) & w.into("calls_at", named(w, "Redsand"))),
+    ),
+    Intent(
+        "number of ships",
+        "count_kind",
+        ("How many ships are there?", "number of ships", "What is the total number of the ships that are listed here?"),
+        lambda w: Number(len(w.all("ship"))),
+    ),
+    Intent(
+        "number of ships without captain",
+        "count_negation",
+        (
+            "How many ships have no captain?",
+            "number of ships without a captain",
+            "How many of the ships are there that nobody captains?",
+        ),
+        lambda w: Number(len(w.all("ship") - w.into("captained_by", w.all("captain")))),
+    ),
+    Intent(
+        "number of captains before 1960",
+        "count_hop",
+        (
+            "How many captains were born before 1960?",
+            "number of captains born before 1960",
+            "What is the count of those captains whose date of birth is earlier than 1960?",
+        ),
+        lambda w: Number(len(where(w, "captain", lambda f: f.born < "1960-01-01"))),
+    ),
+    Intent(
+        "golden fathom in ice",
+        "yes_no",
+        (
+            "Is the Golden Fathom an icebreaker?",
+            "Golden Fathom icebreaker?",
+            "Does the Golden Fathom count among the ships that are icebreakers?",
+        ),
+        lambda w: YesNo(named(w, "Golden Fathom") <= where(w, "ship", lambda f: f.icebreaker.eq(True))),
+    ),
+    Intent(
+        "longstaff or abernot",
+        "comparison",
+        (
+            "Who earns more, Vera Longstaff or Thea Abernot?",
+            "higher salary: Vera Longstaff or Thea Abernot",
+            "Compare the salary of Vera Longstaff with the salary of Thea Abernot: whose is higher?",
+        ),
+        lambda w: highest(column(w, named(w, "Vera Longstaff", "Thea Abernot"), "salary_eur")),
+    ),
+    Intent(
+        "harbour of unknown depth",
+        "property_missing",
+        (
+            "For which harbours is no depth given?",
+            "harbours with missing depth",
+            "Name the harbours whose depth nobody has filled in.",
+        ),
+        lambda w: Nodes(where(w, "harbour", lambda f: f.depth_m.isna())),
+    ),
+    Intent(
+        "under ten million",
+        "property_compare",
+        (
+            "Which ships cost less than 10 million euros?",
+            "ships price below 10,000,000 EUR",
+            "What ships could I buy at a price under €10 million?",
+        ),
+        lambda w: Nodes(where(w, "ship", lambda f: f.price_eur < 10_000_000)),
+    ),
+    Intent(
+        "cheapest at ironmouth",
+        "superlative_property",
+        (
+            "What is the cheapest ship that calls at Ironmouth?",
+            "cheapest ship calling at Ironmouth",
+            "Of the ships which call at Ironmouth, which one has the lowest price?",
+        ),
+        lambda w: lowest(column(w, w.into("calls_at", named(w, "Ironmouth")), "price_eur")),
+    ),
+    Intent(
+        "haunted ships",
+        "not_understood",
+        (
+            "Which ships owned by Crown Bulk are haunted?",
+            "haunted ships of Crown Bulk",
+            "How many of the ships that Crown Bulk owns are said to be haunted?",
+        ),
+        lambda w: Refusal("not_understood", "haunted"),
     ),
 )

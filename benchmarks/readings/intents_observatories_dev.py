@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .intent import Intent, Nodes, Number, Refusal, YesNo
-from .world_tables import above, column, highest, lowest, named, top, value, where
+from .world_tables import above, column, highest, lowest, named, same_set, tally, top, value, where
 
 INTENTS = (
     Intent(
@@ -396,7 +396,7 @@ INTENTS = (
     ),
     Intent(
         "telescopes that grumble",
-        "not_here",
+        "not_understood",
         (
             "Which telescopes built by Ormond Instruments grumble at night?",
             "grumbling telescopes built by Ormond Instruments",
@@ -423,5 +423,78 @@ INTENTS = (
             "The comet named Lumen was seen through some telescopes: which?",
         ),
         lambda w: Nodes(w.out("observed_with", named(w, "Lumen", kind="comet"))),
+    ),
+    Intent(
+        "number of varnholm or saltreach",
+        "count_disjunction",
+        (
+            "How many observatories are operated by the University of Varnholm or Saltreach College?",
+            "number of observatories run by University of Varnholm or Saltreach College",
+            "Counting those of the University of Varnholm and those of Saltreach College together, how many "
+            "observatories do the two operate?",
+        ),
+        lambda w: Number(len(w.into("operated_by", named(w, "University of Varnholm", "Saltreach College")))),
+    ),
+    Intent(
+        "number of saltreach alumni at carrow",
+        "count_intersection",
+        (
+            "How many astronomers who work at the High Carrow Observatory studied at Saltreach College?",
+            "number of High Carrow Observatory astronomers who studied at Saltreach College",
+            "Out of everyone that works at the High Carrow Observatory, how many were students of Saltreach College?",
+        ),
+        lambda w: Number(
+            len(
+                w.into("works_at", named(w, "High Carrow Observatory"))
+                & w.into("studied_at", named(w, "Saltreach College"))
+            )
+        ),
+    ),
+    Intent(
+        "same universities as quillon",
+        "same_set",
+        (
+            "Who studied at exactly the same universities as Petra Quillon?",
+            "astronomers with the same universities as Petra Quillon",
+            "Which other astronomers studied where Petra Quillon studied, and nowhere else?",
+        ),
+        lambda w: Nodes(same_set(w, "studied_at", named(w, "Petra Quillon"), w.all("astronomer"))),
+    ),
+    Intent(
+        "region with the most observatories",
+        "superlative_count",
+        (
+            "Which region has the most observatories in its towns?",
+            "region whose towns have the most observatories",
+            "If you count the observatories located in the towns of each region, which region comes first?",
+        ),
+        lambda w: highest(
+            tally(
+                w.all("region"),
+                lambda region: w.into("located_in", w.into("located_in", [region])) & w.all("observatory"),
+            )
+        ),
+    ),
+    Intent(
+        "castellan at quenby",
+        "yes_no",
+        (
+            "Is any telescope built by Castellan Glassworks housed at Quenby Dome?",
+            "any Castellan Glassworks telescope at Quenby Dome?",
+            "Does Quenby Dome house so much as a single telescope that Castellan Glassworks built?",
+        ),
+        lambda w: YesNo(
+            bool(w.into("built_by", named(w, "Castellan Glassworks")) & w.into("housed_at", named(w, "Quenby Dome")))
+        ),
+    ),
+    Intent(
+        "born in the nineties",
+        "property_range",
+        (
+            "Which astronomers were born between 1890 and 1899?",
+            "astronomers born 1890-1899",
+            "List the astronomers whose birth year is 1890 at the earliest and 1899 at the latest.",
+        ),
+        lambda w: Nodes(where(w, "astronomer", lambda f: f.born.between(1890, 1899))),
     ),
 )

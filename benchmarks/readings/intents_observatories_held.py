@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .intent import Intent, Nodes, Number, Refusal, YesNo
-from .world_tables import above, column, highest, lowest, named, top, value, where
+from .world_tables import above, column, highest, lowest, named, same_set, tally, top, value, where
 
 INTENTS = (
     Intent(
@@ -514,5 +514,54 @@ INTENTS = (
             "I'd like to see the towns that the region by the name of Tessaly contains.",
         ),
         lambda w: Nodes(w.into("located_in", named(w, "Tessaly", kind="region")) & w.all("town")),
+    ),
+    Intent(
+        "same universities as ondry",
+        "same_set",
+        (
+            "Which astronomers studied at exactly the same universities as Felix Ondry?",
+            "people with exactly the same universities as Felix Ondry",
+            "Apart from Felix Ondry, who has studied at the very universities that Felix Ondry studied at and at no "
+            "others?",
+        ),
+        lambda w: Nodes(same_set(w, "studied_at", named(w, "Felix Ondry"), w.all("astronomer"))),
+    ),
+    Intent(
+        "university by its observatories' telescopes",
+        "superlative_count",
+        (
+            "Which university operates the observatories that house the most telescopes?",
+            "university with the most telescopes at the observatories that it operates",
+            "Add up the telescopes at the observatories of each university: which university comes out on top?",
+        ),
+        lambda w: highest(
+            tally(
+                w.all("university"),
+                lambda university: w.into("housed_at", w.into("operated_by", [university])),
+            )
+        ),
+    ),
+    Intent(
+        "marrowgate people at fenlow",
+        "yes_no",
+        (
+            "Does anyone who studied at the Marrowgate Institute of Optics work at the Fenlow Observatory?",
+            "any Marrowgate Institute of Optics alumni working at Fenlow Observatory?",
+            "Among the astronomers working at the Fenlow Observatory, is there one who studied at the Marrowgate "
+            "Institute of Optics?",
+        ),
+        lambda w: YesNo(
+            bool(w.into("studied_at", named(w, "MIO")) & w.into("works_at", named(w, "Fenlow Observatory")))
+        ),
+    ),
+    Intent(
+        "alumni who sing",
+        "not_understood",
+        (
+            "Which astronomers who studied at Pellow University sing in a choir?",
+            "choir singers who studied at Pellow University",
+            "How many of the astronomers that studied at Pellow University belong to a choir?",
+        ),
+        lambda w: Refusal("not_understood", "choir"),
     ),
 )

@@ -81,6 +81,17 @@ def top(values: pd.Series[Any], size: int, *, largest: bool = True) -> Top:
     return Top(groups(values, size, largest=largest), size)
 
 
+def tally(ids: Iterable[str], neighbours: Callable[[str], frozenset[str]]) -> pd.Series[Any]:
+    """Return how many neighbours each node has, by its id."""
+    return pd.Series({id_: len(neighbours(id_)) for id_ in sorted(ids)})
+
+
+def same_set(w: Frames, edge: str, nodes: frozenset[str], among: frozenset[str]) -> frozenset[str]:
+    """Return the nodes whose edges of a kind lead exactly where those of `nodes` lead, less `nodes` themselves."""
+    targets = w.out(edge, nodes)
+    return frozenset(id_ for id_ in among if w.out(edge, [id_]) == targets) - nodes
+
+
 def main() -> int:
     """Print the faults, and return 1 if there are any."""
     faults = [
