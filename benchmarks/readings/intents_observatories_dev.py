@@ -455,7 +455,7 @@ INTENTS = (
         "same_set",
         (
             "Who studied at exactly the same universities as Petra Quillon?",
-            "astronomers with the same universities as Petra Quillon",
+            "astronomers with exactly the same universities as Petra Quillon",
             "Which other astronomers studied where Petra Quillon studied, and nowhere else?",
         ),
         lambda w: Nodes(same_set(w, "studied_at", named(w, "Petra Quillon"), w.all("astronomer"))),
