@@ -17,7 +17,8 @@ import pandas as pd
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "src" / "orienteer" / "ingest" / "demo"
-GRAPHS = ("demo", "hetionet", "debian_bookworm", "wordnet30")
+WORLDS = Path(__file__).parent / "worlds"
+GRAPHS = ("demo", "hetionet", "debian_bookworm", "wordnet30", "observatories", "harbours")
 
 
 class Frames:
@@ -105,6 +106,8 @@ def frames(graph: str) -> Frames:
     """Return the tables of one of `GRAPHS`, read once. Raises `FileNotFoundError` where the real graphs are not."""
     if graph == "demo":
         return _demo()
+    if (WORLDS / graph).is_dir():
+        return _world(WORLDS / graph)
     folder = data_folder() / graph
     nodes, edges = pd.read_parquet(folder / "nodes.parquet"), pd.read_parquet(folder / "edges.parquet")
     nodes = nodes.rename(columns={"pos": "kind"})
@@ -122,3 +125,12 @@ def _demo() -> Frames:
     properties = pd.DataFrame(nodes["properties"].tolist(), index=nodes.index)
     edges = pd.read_json(DEMO / "edges.jsonl", lines=True).rename(columns={"type": "kind"})
     return Frames(pd.concat([nodes.drop(columns="properties"), properties], axis="columns"), edges)
+
+
+def _world(folder: Path) -> Frames:
+    """Return the tables of an invented world, where only an empty cell is no value."""
+    nodes, edges = (
+        pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""]).rename(columns={"type": "kind"})
+        for name in ("nodes", "edges")
+    )
+    return Frames(nodes, edges)

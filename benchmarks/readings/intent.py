@@ -113,6 +113,7 @@ SHAPES = {
     "superlative_count": "the node with the most or the fewest neighbours",
     "top_count": "the n nodes with the most neighbours",
     "superlative_property": "the node with the highest or the lowest value",
+    "same_set": "the nodes that lead exactly where a named node leads",
     "property_lookup": "what a property of a named node says",
     "property_equals": "the nodes with a value",
     "property_compare": "the nodes with more, less, at least, before or after a value",
@@ -125,5 +126,6 @@ SHAPES = {
     "two_conditions": "an edge and a property, or two edges over two kinds",
     "unknown_name": "a name that the graph does not hold",
     "not_here": "a property or a kind that the graph lacks",
+    "not_understood": "a condition that no property and no edge can say",
     "shared_name": "a name that two nodes bear",
 }

@@ -272,7 +272,7 @@ INTENTS = (
     ),
     Intent(
         "five fastest",
-        "top_count",
+        "superlative_property",
         (
             "What are the five fastest ships?",
             "top 5 ships by top speed",

@@ -9,28 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from .frames import Frames, groups
+from .frames import GRAPHS, WORLDS, Frames, frames, groups
 from .intent import Gold, Nodes, Number, Refusal, Top, Values
-
-FOLDER = Path(__file__).parent / "worlds"
-WORLDS = ("observatories", "harbours")
-SPLITS = ("dev", "held")
-
-
-@cache
-def world(name: str) -> Frames:
-    """Return the tables of one of `WORLDS`, read once. Only an empty cell is no value."""
-    nodes, edges = (
-        pd.read_csv(FOLDER / name / f"{kind}.csv", keep_default_na=False, na_values=[""]) for kind in ("nodes", "edges")
-    )
-    return Frames(nodes.rename(columns={"type": "kind"}), edges.rename(columns={"type": "kind"}))
+from .loader import entries
 
 
 def named(w: Frames, *names: str, kind: str | None = None) -> frozenset[str]:
@@ -94,13 +79,12 @@ def same_set(w: Frames, edge: str, nodes: frozenset[str], among: frozenset[str])
 
 def main() -> int:
     """Print the faults, and return 1 if there are any."""
+    worlds = tuple(graph for graph in GRAPHS if (WORLDS / graph).is_dir())
     faults = [
-        f"{name} {split}: {intent.name}: {fault}"
-        for name in WORLDS
-        for split in SPLITS
-        for intent in import_module(f".intents_{name}_{split}", __package__).INTENTS
+        f"{graph} {split}: {intent.name}: {fault}"
+        for graph, split, intent in entries(worlds)
         for gold in (intent.gold, *intent.also)
-        for fault in _faults(gold(world(name)), world(name))
+        for fault in _faults(gold(frames(graph)), frames(graph))
     ]
     for fault in faults:
         print(fault, file=sys.stderr)
