@@ -392,7 +392,8 @@ INTENTS = (
             "heaviest telescope",
             "Of the telescopes at the Ostrel Observatory, which one has the greatest weight?",
         ),
-        lambda w: Refusal("not_here", "weight"),
+        lambda w: Refusal("not_here", "weigh"),
+        also=(lambda w: Refusal("not_here", "heaviest"),),
     ),
     Intent(
         "telescopes that grumble",
@@ -403,6 +404,7 @@ INTENTS = (
             "How many of the telescopes that Ormond Instruments built are known to grumble?",
         ),
         lambda w: Refusal("not_understood", "grumble"),
+        also=(lambda w: Refusal("not_understood", "grumbling"),),
     ),
     Intent(
         "universities of both werles",

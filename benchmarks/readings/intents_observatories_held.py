@@ -494,6 +494,7 @@ INTENTS = (
             "What was the price of the Kestrel Array?",
         ),
         lambda w: Refusal("not_here", "price"),
+        also=(lambda w: Refusal("not_here", "cost"), lambda w: Refusal("not_here", "cheapest")),
     ),
     Intent(
         "telescope lumen",

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from .frames import GRAPHS, WORLDS, Frames, frames, groups
-from .intent import Gold, Nodes, Number, Refusal, Top, Values
+from .intent import Gold, Intent, Nodes, Number, Refusal, Top, Values
 from .loader import entries
 
 
@@ -83,8 +83,7 @@ def main() -> int:
     faults = [
         f"{graph} {split}: {intent.name}: {fault}"
         for graph, split, intent in entries(worlds)
-        for gold in (intent.gold, *intent.also)
-        for fault in _faults(gold(frames(graph)), frames(graph))
+        for fault in _faults(intent, frames(graph))
     ]
     for fault in faults:
         print(fault, file=sys.stderr)
@@ -92,7 +91,18 @@ def main() -> int:
     return 1 if faults else 0
 
 
-def _faults(gold: Gold, w: Frames) -> Iterator[str]:
+def _faults(intent: Intent, w: Frames) -> Iterator[str]:
+    """Say which gold is trivial or impossible, and which phrasing lacks the word that a refusal has to name."""
+    golds = [gold(w) for gold in (intent.gold, *intent.also)]
+    for gold in golds:
+        yield from _faults_of_gold(gold, w)
+    if words := [gold.word.casefold() for gold in golds if isinstance(gold, Refusal)]:
+        for phrasing in intent.phrasings:
+            if not any(word in phrasing.casefold() for word in words):
+                yield f"none of {words} is in: {phrasing}"
+
+
+def _faults_of_gold(gold: Gold, w: Frames) -> Iterator[str]:
     """Say what makes a gold trivial or impossible."""
     match gold:
         case Nodes(ids):
