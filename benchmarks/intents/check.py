@@ -1,6 +1,6 @@
 """Check the questions: every gold computes and none is empty, no wording occurs twice, every id is in its graph.
 
-`python -m benchmarks.readings.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
+`python -m benchmarks.intents.check [--graphs FOLDER] [--show SPLIT]`, in the root of the repository; FOLDER holds
 graphs that were imported from the same data, by the names of `GRAPHS`.
 """
 

@@ -1,6 +1,6 @@
 """Write the invented world of harbours, mostly numbers, dates and units, as `nodes.csv` and `edges.csv`.
 
-    python benchmarks/readings/worlds/make_harbours.py
+    python benchmarks/intents/worlds/make_harbours.py
 
 The names are written by hand; sizes, dates, prices and who owns what are drawn with a fixed seed.
 """

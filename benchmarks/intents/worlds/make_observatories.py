@@ -1,6 +1,6 @@
 """Write the invented world of observatories, mostly relations, as `nodes.csv` and `edges.csv`.
 
-    python benchmarks/readings/worlds/make_observatories.py
+    python benchmarks/intents/worlds/make_observatories.py
 
 The names are written by hand; who works where and who discovered what is drawn with a fixed seed.
 """

@@ -1,6 +1,6 @@
 """The two invented worlds as data frames, and the few operations that their golds need beyond those of `Frames`.
 
-    python -m benchmarks.readings.world_tables
+    python -m benchmarks.intents.world_tables
 
 checks every question over them: golds compute and are not trivial, and no refused word is anywhere in the tables.
 """
