@@ -128,4 +128,5 @@ SHAPES = {
     "not_here": "a property or a kind that the graph lacks",
     "not_understood": "a condition that no property and no edge can say",
     "shared_name": "a name that two nodes bear",
+    "unclear": "a word that has no meaning over the graph, such as best",
 }

@@ -213,4 +213,29 @@ INTENTS = (
         ),
         lambda graph: YesNo("pkg:libssl3" in graph.out("depends", ["pkg:nano"])),
     ),
+    Intent(
+        "total size of the OpenSSL team",
+        "aggregate",
+        (
+            "What is the total installed size of the packages maintained by the Debian OpenSSL Team?",
+            "sum of installed size, packages maintained by debian openssl team",
+            "Add up the installed size of all packages that the Debian OpenSSL Team maintains.",
+        ),
+        lambda graph: Number(
+            float(graph.values("package", "installed_size_kb")[sorted(_maintained(graph, "Debian OpenSSL Team"))].sum())
+        ),
+    ),
+    Intent(
+        "large packages of the Samba maintainers",
+        "property_compare",
+        (
+            "Which packages maintained by the Debian Samba Maintainers have an installed size of at least 5000 kB?",
+            "debian samba maintainers packages, installed size >= 5000",
+            "Of what the Debian Samba Maintainers maintain, which packages have 5000 kB or more of installed size?",
+        ),
+        lambda graph: Nodes(
+            chosen(sizes := graph.values("package", "installed_size_kb"), sizes >= 5000)
+            & _maintained(graph, "Debian Samba Maintainers")
+        ),
+    ),
 )

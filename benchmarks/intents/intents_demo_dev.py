@@ -162,4 +162,34 @@ INTENTS = (
         ),
         lambda graph: Number(len(graph.all("award"))),
     ),
+    Intent(
+        "best language",
+        "unclear",
+        (
+            "Which language is the best?",
+            "best language",
+            "In your opinion, what is the best of all these languages?",
+        ),
+        lambda graph: Refusal("not_understood", "best"),
+    ),
+    Intent(
+        "number of languages of IBM or MIT",
+        "count_disjunction",
+        (
+            "How many languages were developed at IBM or MIT?",
+            "number of languages developed at either mit or ibm",
+            "How many languages are there that have been developed at IBM or else at MIT?",
+        ),
+        lambda graph: Number(len(graph.into("developed_at", ["organization:ibm", "organization:mit"]))),
+    ),
+    Intent(
+        "languages of the early eighties",
+        "property_range",
+        (
+            "Which languages have a year between 1980 and 1985?",
+            "languages 1980 to 1985",
+            "List the languages whose year is 1980 or later and 1985 or earlier.",
+        ),
+        lambda graph: Nodes(chosen(years := graph.values("language", "year"), (years >= 1980) & (years <= 1985))),
+    ),
 )

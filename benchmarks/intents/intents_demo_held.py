@@ -211,4 +211,44 @@ INTENTS = (
         ),
         lambda graph: Refusal("not_here", "salary"),
     ),
+    Intent(
+        "youngest person",
+        "superlative_property",
+        (
+            "Who is the youngest person?",
+            "person with the latest year of birth",
+            "Of all the people, who was born last?",
+        ),
+        lambda graph: Top(groups(graph.values("person", "born"), 1), 1),
+    ),
+    Intent(
+        "born after 1960",
+        "property_compare",
+        (
+            "Which people were born after 1960?",
+            "people born > 1960",
+            "Give me all the people whose birth was later than 1960.",
+        ),
+        lambda graph: Nodes(chosen(years := graph.values("person", "born"), years > 1960)),
+    ),
+    Intent(
+        "number of people of Bell Labs",
+        "count_hop",
+        (
+            "How many people worked at Bell Labs?",
+            "number of people who worked at bell labs",
+            "What is the number of persons that have Bell Laboratories as a place where they worked?",
+        ),
+        lambda graph: Number(len(graph.into("worked_at", ["organization:bell-labs"]))),
+    ),
+    Intent(
+        "rarest award",
+        "superlative_count",
+        (
+            "Which award was received by the fewest people?",
+            "award with the fewest people who received it",
+            "Which of the awards has the smallest number of people who received it?",
+        ),
+        lambda graph: Top(groups(graph.degrees("received", "award", by="target"), 1, largest=False), 1),
+    ),
 )

@@ -276,4 +276,27 @@ INTENTS = (
         ),
         _asthma_or_psoriasis,
     ),
+    Intent(
+        "for hypertension without two effects",
+        "neither_nor",
+        (
+            "Which compounds treat hypertension but cause neither nausea nor headache?",
+            "compounds treating hypertension, causing neither headache nor nausea",
+            "List those compounds treating hypertension that don't cause nausea and don't cause headache.",
+        ),
+        lambda graph: Nodes(_treating(graph, "hypertension") - _causing(graph, "Nausea", "Headache")),
+    ),
+    Intent(
+        "beta2-agonists for asthma",
+        "two_conditions",
+        (
+            "Which compounds that treat asthma are included in Adrenergic beta2-Agonists?",
+            "compounds treating asthma, included in adrenergic beta2-agonists",
+            "Of the compounds treating asthma, which does the pharmacologic class Adrenergic beta2-Agonists include?",
+        ),
+        lambda graph: Nodes(
+            _treating(graph, "asthma")
+            & graph.out("PCiC", graph.named("Adrenergic beta2-Agonists", kind="Pharmacologic Class"))
+        ),
+    ),
 )

@@ -106,7 +106,7 @@ INTENTS = (
         (
             "What is the antonym of expensive?",
             "antonym expensive",
-            "Which adj is an antonym of the word expensive?",
+            "What is the opposite of expensive?",
         ),
         lambda graph: Nodes(graph.both("antonym", graph.named("expensive", kind="adj"))),
     ),
@@ -162,6 +162,36 @@ INTENTS = (
         also=(
             lambda graph: Number(len(graph.out("hyponym", _noun(graph, "dog")))),
             lambda graph: Refusal("not_understood", "dog"),
+        ),
+    ),
+    Intent(
+        "number of German and Egyptian rivers",
+        "count_intersection",
+        (
+            "How many instance hyponyms of river are part meronyms of Egypt or Germany?",
+            "number of instance hyponyms of river that are part meronyms of germany or of egypt",
+            "Of the instance hyponyms of river, how many are part meronyms of at least one of Germany and Egypt?",
+        ),
+        lambda graph: Number(
+            len(
+                graph.out("instance_hyponym", _noun(graph, "river"))
+                & graph.out("part_meronym", _noun(graph, "Germany", "Egypt"))
+            )
+        ),
+    ),
+    Intent(
+        "siblings of helicopter",
+        "possessive",
+        (
+            "What are the hyponyms of helicopter's hypernym?",
+            "helicopter's hypernym's hyponyms",
+            "Helicopter has a hypernym. List the hyponyms which that hypernym has.",
+        ),
+        lambda graph: Nodes(graph.out("hyponym", graph.out("hypernym", _noun(graph, "helicopter")))),
+        also=(
+            lambda graph: Nodes(
+                graph.out("hyponym", graph.out("hypernym", _noun(graph, "helicopter"))) - _noun(graph, "helicopter")
+            ),
         ),
     ),
 )
