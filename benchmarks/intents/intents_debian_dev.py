@@ -191,4 +191,36 @@ INTENTS = (
         ),
         lambda graph: Refusal("not_here", "downloads"),
     ),
+    Intent(
+        "number of packages not of the Perl Group",
+        "count_negation",
+        (
+            "How many packages are not maintained by the Debian Perl Group?",
+            "number of packages not maintained by Debian Perl Group",
+            "Leaving aside those that the Debian Perl Group maintains, how many packages are there?",
+        ),
+        lambda graph: Number(len(graph.all("package") - _maintained(graph, "Debian Perl Group"))),
+    ),
+    Intent(
+        "packages over three gigabytes",
+        "property_compare",
+        (
+            "Which packages have an installed size over 3 GB?",
+            "packages with installed size > 3 GB",
+            "Find packages whose installed size is more than 3 gigabytes.",
+        ),
+        lambda graph: Nodes(chosen(sizes := graph.values("package", "installed_size_kb"), sizes > 3_000_000)),
+        also=(lambda graph: Nodes(chosen(sizes := graph.values("package", "installed_size_kb"), sizes > 3 * 2**20)),),
+    ),
+    Intent(
+        "sources behind the packages of Romain Francoise",
+        "three_hops",
+        (
+            "Which sources are the packages built from that packages maintained by Romain Francoise depend on?",
+            "sources of packages that romain francoise's packages depend on",
+            "Take the packages maintained by Romain Francoise and the packages they depend on. "
+            "From which sources are the latter built?",
+        ),
+        lambda graph: Nodes(graph.out("built_from", graph.out("depends", _maintained(graph, "Romain Francoise")))),
+    ),
 )

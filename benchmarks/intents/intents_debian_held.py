@@ -238,4 +238,31 @@ INTENTS = (
             & _maintained(graph, "Debian Samba Maintainers")
         ),
     ),
+    Intent(
+        "large games",
+        "property_compare",
+        (
+            "Which packages in the section games have an installed size above 1 GB?",
+            "section games, installed size > 1 GB",
+            "List the packages that are in the games section and whose installed size is more than 1 gigabyte.",
+        ),
+        lambda graph: Nodes(
+            chosen(sizes := graph.values("package", "installed_size_kb"), sizes > 1_000_000) & _section(graph, "games")
+        ),
+        also=(
+            lambda graph: Nodes(
+                chosen(sizes := graph.values("package", "installed_size_kb"), sizes > 2**20) & _section(graph, "games")
+            ),
+        ),
+    ),
+    Intent(
+        "number with a homepage",
+        "property_missing",
+        (
+            "How many packages have a homepage?",
+            "number of packages with a homepage",
+            "For how many of the packages is there any homepage given?",
+        ),
+        lambda graph: Number(len(graph.values("package", "homepage"))),
+    ),
 )

@@ -192,4 +192,55 @@ INTENTS = (
         ),
         lambda graph: Nodes(chosen(years := graph.values("language", "year"), (years >= 1980) & (years <= 1985))),
     ),
+    Intent(
+        "people of Mozilla",
+        "shared_name",
+        (
+            "Who worked at Mozilla?",
+            "people who worked at mozilla",
+            "Which people have at some point worked at Mozilla?",
+        ),
+        lambda graph: Nodes(graph.into("worked_at", ["organization:mozilla"])),
+    ),
+    Intent(
+        "awards not of Alan Kay",
+        "negation",
+        (
+            "Which awards did Alan Kay not receive?",
+            "awards not received by alan kay",
+            "List the awards that Alan Kay has never received.",
+        ),
+        lambda graph: Nodes(graph.all("award") - graph.out("received", ["person:alan-kay"])),
+    ),
+    Intent(
+        "Haskell's designers at Microsoft",
+        "yes_no",
+        (
+            "Did any designer of Haskell work at Microsoft?",
+            "has a designer of haskell worked at microsoft",
+            "Is there somebody who designed Haskell and who worked at Microsoft?",
+        ),
+        lambda graph: YesNo(
+            bool(graph.out("designed_by", ["language:haskell"]) & graph.into("worked_at", ["organization:microsoft"]))
+        ),
+    ),
+    Intent(
+        "oldest language of Bell Labs",
+        "superlative_property",
+        (
+            "What is the oldest language developed at Bell Labs?",
+            "oldest bell labs language",
+            "Of the languages developed at Bell Labs, which has the lowest year?",
+        ),
+        lambda graph: Top(
+            groups(
+                graph.values("language", "year").reindex(
+                    sorted(graph.into("developed_at", ["organization:bell-labs"]))
+                ),
+                1,
+                largest=False,
+            ),
+            1,
+        ),
+    ),
 )

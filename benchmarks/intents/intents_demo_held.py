@@ -251,4 +251,34 @@ INTENTS = (
         ),
         lambda graph: Top(groups(graph.degrees("received", "award", by="target"), 1, largest=False), 1),
     ),
+    Intent(
+        "Go without Thompson",
+        "negation",
+        (
+            "Who other than Ken Thompson designed Go?",
+            "designers of go except ken thompson",
+            "Apart from Ken Thompson, which people designed the language Go?",
+        ),
+        lambda graph: Nodes(graph.out("designed_by", ["language:go"]) - frozenset(["person:ken-thompson"])),
+    ),
+    Intent(
+        "three workplaces",
+        "threshold",
+        (
+            "Which people worked at exactly three organizations?",
+            "people who worked at exactly 3 organizations",
+            "List all the people for whom the number of organizations they worked at is 3, no more and no less.",
+        ),
+        lambda graph: Nodes(chosen(counts := graph.degrees("worked_at", "person"), counts == 3)),
+    ),
+    Intent(
+        "five oldest languages",
+        "superlative_property",
+        (
+            "What are the five oldest languages?",
+            "5 oldest languages",
+            "Sort the languages by year and give me the first 5.",
+        ),
+        lambda graph: Top(groups(graph.values("language", "year"), 5, largest=False), 5),
+    ),
 )

@@ -299,4 +299,14 @@ INTENTS = (
             & graph.out("PCiC", graph.named("Adrenergic beta2-Agonists", kind="Pharmacologic Class"))
         ),
     ),
+    Intent(
+        "compounds for exactly 11 diseases",
+        "threshold",
+        (
+            "Which compounds treat exactly 11 diseases?",
+            "compounds treating exactly 11 diseases",
+            "Show the compounds whose number of treated diseases is 11.",
+        ),
+        lambda graph: Nodes(chosen(diseases := graph.degrees("CtD", "Compound"), diseases == 11)),
+    ),
 )

@@ -328,4 +328,14 @@ INTENTS = (
         ),
         lambda graph: Refusal("not_understood", "safest"),
     ),
+    Intent(
+        "migraine compound with most side effects",
+        "superlative_count",
+        (
+            "Which compound that treats migraine causes the most side effects?",
+            "compound treating migraine with the most side effects",
+            "Among the compounds that treat migraine, which one has the highest number of side effects that it causes?",
+        ),
+        lambda graph: Top(groups(graph.degrees("CcSE", "Compound")[sorted(_treating(graph, "migraine"))], 1), 1),
+    ),
 )
