@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import get_args
 
-from .frames import GRAPHS, frames
+from .frames import GRAPHS, data_folder, frames
 from .intent import SHAPES, Gold, Nodes, Number, Split, Top, Values
 from .loader import Entry, entries
 
@@ -27,7 +27,10 @@ def main() -> int:
     parser.add_argument("--graphs", type=Path, help="a folder with the imported graphs, to check the ids by")
     parser.add_argument("--show", choices=get_args(Split), help="print every gold of a split")
     options = parser.parse_args()
-    questions = entries()
+    graphs = tuple(graph for graph in GRAPHS if graph == "demo" or (data_folder() / graph).is_dir())
+    if missing := [graph for graph in GRAPHS if graph not in graphs]:
+        print(f"not checked, for {data_folder()} has no {', '.join(missing)}: set ORIENTEER_DATA", file=sys.stderr)
+    questions = entries(graphs)
     faults = [*_duplicates(questions), *_faults(questions)]
     if options.graphs:
         faults += _strangers(questions, options.graphs)
@@ -81,7 +84,7 @@ def _strangers(questions: Sequence[Entry], folder: Path) -> Iterator[str]:
     from orienteer.errors import UnknownNode
     from orienteer.graph.store import Graph
 
-    for graph in GRAPHS:
+    for graph in dict.fromkeys(entry.graph for entry in questions):
         store = Graph.open(folder / graph)
         for intent in (entry.intent for entry in questions if entry.graph == graph):
             answers = [gold(frames(graph)) for gold in (intent.gold, *intent.also)]
