@@ -28,14 +28,14 @@ from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, V
 _AUXILIARIES = frozenset(
     """is are was were be been being am do does did has have had can could will would may might must should get gets got
     also both currently ever themselves itself usually directly jointly commonly together actually still known said to
-    it they he she which that thereby officially originally""".split()
+    thereby officially originally""".split()
 )
 _DENIALS = frozenset("not never no cannot neither nor isn aren wasn weren don doesn didn hasn haven can won t without".split())
 _RELATIVE = frozenset("that which who whom where when".split())
 _ADVERBIAL = ("involved in", "used to", "used for", "able to", "responsible for", "said to", "considered to", "known to", "known for",
               "able to be", "supposed to", "at the same time", "in the end", "took place", "take place", "takes place", "taken place", "happened", "occurred",
-              "used in", "meant to", "in fact", "at least once", "turned out to be", "thought to be", "in turn", "by themselves", "on their own", "there to", "for", "made use of to", "involved with")  # fmt: skip
-_ANY_OF = ("any of", "one of", "some of", "any one of", "at least one of", "each of", "all of", "either of", "among", "one or more of", "counted among", "part of", "amongst", "one among")
+              "used in", "at some point", "at any point", "at some time", "meant to", "in fact", "at least once", "turned out to be", "thought to be", "in turn", "by themselves", "on their own", "there to", "for", "made use of to", "involved with")  # fmt: skip
+_ANY_OF = ("count among", "counts among", "belong to", "belongs to", "any of", "one of", "some of", "any one of", "at least one of", "each of", "all of", "either of", "among", "one or more of", "counted among", "part of", "amongst", "one among")
 _PREPOSITIONS = frozenset(
     "by with to of on in for from as at into against upon within inside under through over via about between among than out toward towards onto off behind near around up because alongside".split()
 )
@@ -120,6 +120,9 @@ class Clauses:
             begin += 1
         while context.at(begin) in _RELATIVE:
             begin += 1
+        if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
+            yield from self._done_by_others(begin, nodes, Frame.PASSIVE_OBJECT)
+            return
         yield from self._verbal(begin, nodes)
 
     def _verbal(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
@@ -127,19 +130,22 @@ class Clauses:
         context = self._context
         begin, is_denied = place, False
         places = [(begin, is_denied)]
+        had: list[tuple[int, bool]] = []
         while context.at(begin) in _AUXILIARIES or context.at(begin) in _DENIALS:
             if context.at(begin) in _HAVING or context.at(begin) == "without":
-                break
+                had.append((begin, is_denied))
+                if context.at(begin) not in _AUXILIARIES:
+                    break
             if context.at(begin) in (_DENIALS - {"can", "t"}):
                 is_denied = not is_denied
             begin += 1
             places.append((begin, is_denied))
         adverb = context.starts(begin, *_ADVERBIAL)
-        ends = [*places[-1:], *([(adverb, is_denied)] if adverb is not None else [])]
-        article = context.starts(begin, "a", "an", "one of the", "the", "a kind of")
-        if article is not None and begin > place and any(article in (begin + 1, begin + 3) for _ in (0,)) and context.units.edges.get(article):
+        ends = [*places[-1:], *had, *([(adverb, is_denied)] if adverb is not None else [])]
+        article = context.starts(begin, "a", "an", "one of the", "the", "a kind of", "among the", "to the")
+        if article is not None and context.units.edges.get(article):
             ends.append((article, is_denied))
-        for at, denied in ends:
+        for at, denied in dict.fromkeys(ends):
             for core in self._core(at, nodes):
                 if denied:
                     changed = self._denied(core.value, nodes)
@@ -153,9 +159,7 @@ class Clauses:
         new = said.conditions[len(before.conditions) :]
         if not new or said.best != before.best:
             return None
-        if len(new) == 1:
-            return replace(said, conditions=(*before.conditions, negated(new[0])))
-        return replace(said, conditions=(*before.conditions, Either((tuple(new),), negated=True)))
+        return replace(said, conditions=(*before.conditions, *_contrary(new)))
 
     # ------------------------------------------------------------------------------------------------------ what is said
 
@@ -225,11 +229,12 @@ class Clauses:
         comparison, number = objects.count if objects.count is not None else (None, 0.0)
         return Joined(relation.kinds, relation.target, member.negated, comparison, number)  # type: ignore[arg-type]
 
-    def _done_by_others(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _done_by_others(self, place: int, nodes: Nodes, frame_of_all: Frame | None = None) -> Iterator[Parse[Nodes]]:
         """Yield `[does] X treat`, `that X and Y brew`, `do the most packages depend on`."""
         context = self._context
         for objects in self.objects(place):
             begin = context.skip(objects.last, _AUXILIARIES)
+            begin = context.starts(begin, *_ADVERBIAL) or begin
             is_denied = False
             while context.at(begin) in (_DENIALS - {"can"}):
                 is_denied = is_denied or context.at(begin) != "t"
@@ -239,7 +244,7 @@ class Clauses:
                 end = last
                 if context.at(end) in _PREPOSITIONS:
                     end += 1
-                frame = Frame.PASSIVE_OBJECT if context.at(last) == "by" else Frame.OBJECT
+                frame = frame_of_all or (Frame.PASSIVE_OBJECT if context.at(last) == "by" else Frame.OBJECT)
                 for related in self._joined(nodes, verbs, frame, objects.value, place):
                     value = self._denied(related.value, nodes) if is_denied else related.value
                     if value is not None:
@@ -257,10 +262,22 @@ class Clauses:
                     target = Nodes(conditions=tuple(c for c in relation.target.conditions if isinstance(c, Among)))
                     of = unit.last + (context.at(unit.last) in ("of", "for", "in"))
                     yield Parse(of, relation.nodes.that(Joined(relation.kinds, target)), named.cost + relation.cost)
+        nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
+        for unit in context.units.edges.get(context.skip(nobody, _AUXILIARIES), ()) if nobody is not None else ():
+            for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, Nodes()):
+                end = unit.last + (context.at(unit.last) in _PREPOSITIONS)
+                yield Parse(end, relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)), relation.cost)
+        if context.at(0) in _PREPOSITIONS and context.at(1) in ("which", "what"):  # "in which region is the town of X"
+            for objects in self.objects(place):
+                last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
+                if objects.value.count is None and context.is_over(last):
+                    for member in objects.value.members[:1]:
+                        for relation in self._relations.unnamed(nodes, context.at(0), member.nodes, Frame.OBJECT):
+                            yield Parse(last, relation.nodes.that(Joined(relation.kinds, relation.target)), objects.cost + relation.cost)
         most = context.skip(place)
         word = MOST.get(context.at(most))
         if word is not None:
-            for counted in self._phrases.heads(most + 1):
+            for counted in self._phrases.heads(context.starts(most + 1, "number of", "count of") or most + 1):
                 begin = context.skip(counted.last, _AUXILIARIES)
                 for unit in context.units.edges.get(begin, ()):
                     end = unit.last + (context.at(unit.last) in _PREPOSITIONS)
@@ -369,6 +386,14 @@ class Clauses:
             yield from self._with_best(begin, nodes)
         for objects in self.objects(begin):
             yield from self._with_objects(objects, nodes, is_denied=is_denied)
+        for objects in self.objects(begin):  # "has X as a part meronym"
+            noun = context.starts(objects.last, "as a", "as an", "as its", "as their", "as", "as one of its", "among its", "for a", "for")
+            for unit in context.units.edges.get(noun, ()) if noun is not None else ():
+                frame_verb = (unit,)
+                for related in self._joined(nodes, frame_verb, Frame.HAS_NOUN, objects.value, begin):
+                    value = self._denied(related.value, nodes) if is_denied else related.value
+                    if value is not None:
+                        yield Parse(unit.last, value, objects.cost + related.cost)
         yield from self._with_noun(begin, nodes, is_denied=is_denied)
         yield from self._with_related(begin, nodes, is_denied=is_denied)
         for unit in context.units.values.get(context.skip(begin), ()):  # "an aluminium hull"
@@ -511,7 +536,8 @@ class Clauses:
     ) -> Iterator[Parse[Nodes]]:
         """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
         context = self._context
-        begin = context.skip(place, ("is", "are", "was", "were", "of", "being", "that", "equals", "as", "value", "set", "to", "listed", "made", "out", "a", "an", "lies"))
+        begin = context.skip(place, ("is", "are", "was", "were", "of", "being", "that", "equals", "as", "value", "set", "to", "listed", "made", "out", "a", "an", "lies", "falls", "comes", "came", "stands", "reaches", "has", "had", "been"))
+        yield from self._beyond_others(facts, begin, nodes, cost)
         denied = is_denied
         if context.at(begin) == "not":
             denied, begin = not denied, begin + 1
@@ -521,12 +547,30 @@ class Clauses:
         for parse in compared(context, begin, facts):
             conditions = parse.value if not denied else (Either((parse.value,), negated=True),)
             yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
+            again = context.starts(parse.last, "and", "but")
+            for other in compared(context, again, facts) if again is not None and not denied else ():
+                yield Parse(other.last, nodes.that(*conditions, *other.value), cost + parse.cost + other.cost - 0.1)
         missing = context.starts(begin, "missing", "unknown", "empty", "not known", "absent", "blank", "null", "unrecorded", "not recorded")
         if missing is not None:
             yield Parse(missing, nodes.that(Filled(facts.name, negated=not denied)), cost)
         there = context.starts(begin, "known", "recorded", "available", "given", "present", "filled", "there")
         if there is not None:
             yield Parse(there, nodes.that(Filled(facts.name, negated=denied)), cost)
+
+    def _beyond_others(self, facts: PropertyFacts, place: int, nodes: Nodes, cost: float) -> Iterator[Parse[Nodes]]:
+        """Yield `born later than all others`, `first light before any other`: a superlative."""
+        context = self._context
+        more = next((True for words in ("later than", "after", "higher than", "greater than", "larger than", "longer than") if context.starts(place, words)), None)
+        if more is None:
+            more = next((False for words in ("earlier than", "before", "lower than", "less than", "smaller than", "shorter than") if context.starts(place, words)), None)
+        if more is None or nodes.best is not None:
+            return
+        than = place + 1 + (context.at(place + 1) == "than")
+        others = context.starts(than, "all others", "any other", "every other", "all the others", "all other", "all the other", "any of the others", "the others", "everyone else", "anyone else", "anybody else")
+        if others is not None:
+            kinds = context.units.types.get(others, ())
+            last = max((kind.last for kind in kinds), default=others)
+            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), more)), cost)
 
     def _placed(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `in 1990`: a preposition and no verb."""
@@ -592,7 +636,7 @@ class Clauses:
                 for relation in self._relations.unnamed(nodes, "with", counted.value):
                     last = context.starts(counted.last, "count", "they have", "it has") or counted.last
                     yield Parse(last, Measure(kinds=relation.kinds, target=relation.target), counted.cost + relation.cost)
-            behind = context.skip(head.last, _AUXILIARIES | _RELATIVE)
+            behind = context.skip(head.last, _AUXILIARIES | _RELATIVE | {"they", "it"})
             for unit in context.units.edges.get(behind, ()):
                 for relation in self._relations.named(nodes, unit.edges, Frame.SUBJECT, head.value):
                     last = unit.last + (context.at(unit.last) in ("on", "to", "with", "in", "for", "by"))
@@ -659,7 +703,7 @@ class Clauses:
         """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
         context = self._context
         own = self._phrases.properties_of(nodes)
-        ranged = context.starts(place, "between", "from")
+        ranged = context.starts(place, "between", "from") or (place if place in context.units.quantities else None)
         low = context.units.quantities.get(ranged) if ranged is not None else None
         high_at = context.starts(low.last, "and", "to") if low is not None else None
         high = context.units.quantities.get(high_at) if high_at is not None else None
@@ -671,6 +715,13 @@ class Clauses:
         if high is not None and (high.is_year or high.unit is not None):
             units = {facts.name: facts for facts in own if (facts.kind in ("year", "date")) == high.is_year}
             both = [parse for facts in units.values() for parse in compared(context, place, facts) if parse.last >= high.last]
+            if not both and ranged == place and len(units) == 1:
+                low_high = [compared(context, at, facts) for facts in units.values() for at in (place, high_at)]
+                firsts = [next(parses, None) for parses in low_high]
+                if all(isinstance(p, Parse) and isinstance(p.value[0], Valued) for p in firsts):
+                    facts = next(iter(units.values()))
+                    limits = [Valued(facts.name, ">=", firsts[0].value[0].value), Valued(facts.name, "<=", firsts[1].value[0].value)]  # type: ignore[union-attr]
+                    yield Parse(high.last, nodes.that(*limits), 0.25)
             if len(both) == 1:
                 yield Parse(both[0].last, nodes.that(*both[0].value), 0.15)
         for comparison in sign(context, place, of_dates=True):
@@ -774,11 +825,13 @@ class Clauses:
                 if own & theirs and described.value.conditions and described.value.best is None:
                     types = nodes.types if nodes.named else own & theirs
                     yield Parse(described.last, replace(nodes, types=types).that(*described.value.conditions), described.cost)
-        for head in self._phrases.heads(place):
-            if head.value.types and not nodes.named and not nodes.types:
-                yield Parse(head.last, replace(nodes, types=head.value.types).that(*head.value.conditions), head.cost + 0.05)
-            elif head.value.types and nodes.named and self._context.at(place) in DETERMINERS:
-                yield Parse(head.last, replace(nodes, types=head.value.types).that(*head.value.conditions), head.cost + 0.05)
+        is_told = not nodes.named and not nodes.types
+        if is_told or (nodes.named and self._context.at(place) in DETERMINERS):
+            for head in self._context.nodes(place):
+                if head.value.types and not head.value.named and head.value.best is None:
+                    own = self._relations.types_of(nodes) & head.value.types
+                    if own or is_told:
+                        yield Parse(head.last, replace(nodes, types=head.value.types).that(*head.value.conditions), head.cost + 0.05)
 
     def _excepting(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `other than X`, `except those that treat Y`, `but not Z`."""
@@ -797,8 +850,7 @@ class Clauses:
         for modified in self.modifiers(those, replace(nodes, conditions=())):
             conditions = modified.value.conditions
             if conditions and modified.value.best is None:
-                denied = negated(conditions[0]) if len(conditions) == 1 else Either((conditions,), negated=True)
-                yield Parse(modified.last, nodes.that(denied), modified.cost + 0.05)
+                yield Parse(modified.last, nodes.that(*_contrary(conditions)), modified.cost + 0.05)
 
     def _not_these(self, objects: Parse[Objects], nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `drugs for migraine but not epilepsy`: the relation said last, denied of others."""
@@ -813,6 +865,14 @@ class Clauses:
             Joined(last.kinds, member.nodes, negated=not last.negated) for member in objects.value.members
         ]
         yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+
+
+def _contrary(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Return what holds where conditions do not: none of them where they are one relation to several things."""
+    kinds = {condition.kinds if isinstance(condition, Joined) else None for condition in conditions}
+    if len(conditions) == 1 or (len(kinds) == 1 and None not in kinds):
+        return tuple(negated(condition) for condition in conditions)
+    return (Either((tuple(conditions),), negated=True),)
 
 
 def _turned(condition: Condition, *, amount_more: bool) -> Condition:

@@ -17,7 +17,7 @@ _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
     ),
     "<=": (
         "at most", "up to", "no more than", "not more than", "a maximum of", "maximum of", "until", "till", "no later than",
-        "not over", "not above", "not exceeding", "through",
+        "not over", "not above", "not exceeding", "through", "by the end of", "by",
     ),
     ">": (
         "more than", "greater than", "larger than", "higher than", "over", "above", "exceeding", "exceeds", "exceed", "beyond",
@@ -30,7 +30,7 @@ _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
     "=": ("exactly", "equal to", "equals", "precisely", "just", "only", "during", "in the year", "in year", "in", "on"),
 }  # fmt: skip
 _DATE_ONLY = {"since", "until", "till", "after", "before", "prior to", "later than", "earlier than", "in", "on", "during", "from",
-              "in the year", "in year", "starting from", "as of", "through", "past"}  # fmt: skip
+              "in the year", "in year", "starting from", "as of", "through", "past", "by", "by the end of"}  # fmt: skip
 _COUNTED = ("at least", "no less than", "no fewer than", "a minimum of", "at most", "up to", "no more than", "a maximum of",
             "more than", "over", "above", "exceeding", "less than", "fewer than", "under", "below", "exactly", "precisely",
             "just", "only", "not more than", "not less than", "greater than", "upwards of")  # fmt: skip
@@ -89,7 +89,7 @@ def compared(context: Context, place: int, facts: PropertyFacts, *, default: Com
     if amount is not None and default is not None:
         comparison: Comparison = default
         last = amount.last
-        for words, meant in (("or more", ">="), ("or higher", ">="), ("or above", ">="), ("or later", ">="), ("or less", "<="),
+        for words, meant in (("or more", ">="), ("or higher", ">="), ("at the earliest", ">="), ("at the latest", "<="), ("at the least", ">="), ("at the most", "<="), ("at least", ">="), ("at most", "<="), ("and above", ">="), ("and up", ">="), ("or newer", ">="), ("or older", "<="), ("onwards", ">="), ("or after", ">="), ("or before", "<="), ("or above", ">="), ("or later", ">="), ("or less", "<="),
                              ("or fewer", "<="), ("or lower", "<="), ("or below", "<="), ("or earlier", "<="), ("or over", ">=")):  # fmt: skip
             if (after := context.starts(amount.last, words)) is not None:
                 comparison, last = meant, after  # type: ignore[assignment]  # a literal of the tuple

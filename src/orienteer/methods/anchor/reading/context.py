@@ -15,7 +15,7 @@ _MOST = 12  # parses of one phrase that are followed
 _STEPS = 20_000  # rules that are tried for one question: a bound on its time
 DETERMINERS = frozenset(
     "a an the any some all every each those these its their his her our your my of different distinct various known individual "
-    "existing single whole such particular respective entire full own specific there".split()
+    "existing single whole such other particular respective entire full own specific there".split()
 )
 EMPTY = frozenset(
     "please also currently actually there overall altogether together total here exactly exist exists existing available recorded listed "
@@ -35,6 +35,11 @@ _ENDINGS = tuple(
         "be", "were there", "was there", "each", "too", "either", "are", "is", "was", "were", "do",
     )
 )  # fmt: skip
+
+
+_HERE_FIRST = frozenset("that which who are is there here in listed recorded known available present included".split())
+_HERE = _HERE_FIRST | frozenset("this the graph data dataset database total all altogether exist exists we have you do does hold at on record us been has".split())
+"""Words for being in the graph: `that are listed here`."""
 
 
 class Parse(NamedTuple, Generic[Value]):
@@ -95,6 +100,8 @@ class Context:
         """Tell whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
         if not rest or all(word in EMPTY for word in rest):
+            return True
+        if rest[0] in _HERE_FIRST and all(word in _HERE for word in rest):
             return True
         return any(rest[-len(ending) :] == ending and self._is_empty(rest[: -len(ending)]) for ending in _ENDINGS)
 

@@ -165,6 +165,7 @@ class Lexicon:
         for place in range(len(reading.words) - 2):  # "year of birth", "date of launch"
             if reading.words[place].text in _BEHIND_PROPERTIES and reading.words[place + 1].text == "of":
                 units.properties[place] += units.properties[place + 2]
+        self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         return units, respelled
 
@@ -273,6 +274,16 @@ class Lexicon:
                 continue
             for name in self.graph.arrays.properties.having(surface):
                 yield ValueUnit(last, name, surface, 0.05)
+
+    def _add_uncovered(self, reading: QuestionWords, units: Units) -> None:
+        """Add the names that words are which stand where a kind is mostly said: `by which gnuplot is suggested`."""
+        covered = units.covered()
+        for place, word in enumerate(reading.words):
+            if place in covered or word.is_stop:
+                continue
+            links = self.graph.arrays.name_index.called(reading.surface(place, place + 1))
+            if links and len(links) <= _PARTIAL:
+                units.names.setdefault(place, []).append(NameUnit(place + 1, tuple(link.row for link in links), 0.1))
 
     def _add_partial(self, reading: QuestionWords, units: Units) -> None:
         """Add the names of which words that are nothing else are a part: `Russian River`."""

@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.query import Among, Best, Either, Filled, 
 from orienteer.methods.anchor.reading.relations import Frame, Relations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, MOST, SUPERLATIVES, Adjective
 
-_PRONOUNS = frozenset("anything things those ones one what something everything who whoever whichever which people anyone someone".split())
+_PRONOUNS = frozenset("anything things those ones one what something everything who whoever whichever which whatever people person anyone someone everyone somebody everybody anybody".split())
 _LONGEST_CHAIN = 3  # possessives in a row
 _AMBIGUOUS_AGE = 2  # properties that tell when a thing began; of more nobody can tell
 
@@ -64,14 +64,15 @@ class Phrases:
                 for kind in context.units.types.get(unit.last, ()):
                     yield from self._apposed(unit, kind.types, kind.last, cost)
             for kind in context.units.types.get(begin, ()):
-                named = context.skip(kind.last, ("named", "called", "the", "titled", "known", "as"))
+                named = context.starts(kind.last, "by the name of", "with the name", "of the name", "known as") or kind.last
+                named = context.skip(named, ("named", "called", "the", "titled"))
                 for unit in context.units.names.get(named, ()):
                     yield from self._apposed(unit, kind.types, unit.last, unit.cost - 0.03 * (unit.last - begin))
 
     def _referents(self, place: int) -> Iterator[Parse[Nodes]]:
         """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
         context = self._context
-        for words in ("those", "these", "them", "they", "it", "that", "each of them", "any of them", "all of them", "him", "her", "he", "she", "there", "their", "its"):
+        for words in ("those", "these", "them", "they", "it", "that", "each of them", "any of them", "all of them", "him", "her", "he", "she", "there", "their", "its", "the ones", "ones", "each", "the two", "both"):
             last = context.starts(place, words)
             if last is None:
                 continue
@@ -238,7 +239,18 @@ class Phrases:
         for begin in context.skips(place):
             for unit in context.units.edges.get(begin, ()):
                 of = context.starts(unit.last, "of", "for", "to", "in", "from")
+                have = context.starts(unit.last, "does", "do", "did", "that", "which")
+                if have is not None:  # "how many hyponyms does dog have"
+                    for owner in self.names(have):
+                        last = context.starts(owner.last, "have", "has", "had", "got")
+                        for relation in self._relations.of_noun(unit, context.at(unit.last - 1), owner.value) if last is not None else ():
+                            yield Parse(last, relation.nodes.that(Joined(relation.kinds, relation.target)), owner.cost + relation.cost)
                 if of is None:
+                    for owner in self.names(unit.last):  # "antonym expensive"
+                        if not context.at(unit.last - 1).endswith(("ing", "ed")):
+                            for relation in self._relations.of_noun(unit, context.at(unit.last - 1), owner.value):
+                                nodes = relation.nodes.that(Joined(relation.kinds, relation.target))
+                                yield Parse(owner.last, nodes, owner.cost + relation.cost + 0.3)
                     continue
                 for owner in context.nodes(of):
                     for relation in self._relations.of_noun(unit, context.at(unit.last - 1), owner.value):

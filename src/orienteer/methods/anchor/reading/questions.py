@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.methods.anchor.reading.clauses import Clauses
+from orienteer.methods.anchor.reading.clauses import Clauses, Objects
 from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import EMPTY, Context, Parse, best
-from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.methods.anchor.reading.phrases import Phrases
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Form, Joined, Measure, Nodes, Query, Valued
 from orienteer.methods.anchor.reading.relations import Frame, Relations
@@ -53,16 +53,38 @@ class Questions:
             return
         for named in self._phrases.names(place):
             yield named
+            if not named.value.named:
+                yield from self._clauses.described(named)
             for noun in self._phrases.noun_of(named.last, named.value, named.cost + 0.2):
                 yield from self._clauses.described(noun)
             for owned in self._phrases.owned(named):
                 yield from self._clauses.described(owned)
         for head in self._phrases.heads(place):
-            for described in self._clauses.described(head):
-                yield described
-                yield from self._phrases.owned(described)
+            yield from self._clauses.described(head)
+            for owned in self._phrases.owned(head):
+                yield from self._clauses.described(owned)
         for related in self._phrases.relational(place):
             yield from self._clauses.described(related)
+        for begin in self._context.skips(place):  # "alumni of X and Y"
+            for unit in self._context.units.edges.get(begin, ()):
+                of = self._context.starts(unit.last, "of", "both of", "of both", "of either")
+                for objects in self._clauses.objects(of) if of is not None else ():
+                    if len(objects.value.members) > 1:
+                        yield from self._of_many(unit, objects)
+
+    def _of_many(self, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[Nodes]]:
+        """Yield those who are the NOUN of several: `alumni of X and Y`."""
+        conditions: list[Condition] = []
+        nodes = Nodes()
+        for member in objects.value.members:
+            relation = next(self._relations.of_noun(unit, self._context.at(unit.last - 1), member.nodes), None)
+            if relation is None:
+                return
+            nodes = replace(nodes, types=relation.nodes.types)
+            conditions.append(Joined(relation.kinds, relation.target, member.negated))
+        if objects.value.any:
+            conditions = [Either(tuple((condition,) for condition in conditions))]
+        yield Parse(objects.last, nodes.that(*conditions), objects.cost)
 
     # ------------------------------------------------------------------------------------------------------------ forms
 
@@ -85,6 +107,8 @@ class Questions:
                 for parse in self.nodes(start)
                 if parse.last == border or (parse.last < border and self._is_said(parse.last, border))
             ]
+            for begin in self._begins(0):
+                spoken += self._told(begin, border)
             for parse in sorted(spoken, key=lambda parse: parse.cost)[:3]:
                 context.referents = [parse.value]
                 self._known.clear()
@@ -97,6 +121,31 @@ class Questions:
                 if parses:
                     return parses
         return []
+
+    def _told(self, begin: int, border: int) -> Iterator[Parse[Nodes]]:
+        """Yield what a sentence tells of: `X owns several ships`, `X is a side effect of some compounds`."""
+        context = self._context
+        for named in self._phrases.names(context.starts(begin, "there is", "there s") or begin):
+            for asked in self._asked_behind(named):
+                if asked.last == border:
+                    yield Parse(border, asked.value.nodes, asked.cost)
+            is_a = context.starts(named.last, "is a", "is an", "is the", "is one of the")
+            for kind in context.units.types.get(is_a, ()) if is_a is not None else ():
+                of = context.starts(kind.last, "of some", "of certain", "of several", "of various", "for some", "in some", "of many", "for certain")
+                ends = [kind.last, *(other.last for other in context.units.types.get(of, ()) if of is not None)]
+                if border in ends:
+                    yield named._replace(last=border)
+            have = context.starts(named.last, "has", "have")
+            for head in self.nodes(have) if have is not None else ():
+                there = context.starts(head.last, "there") or head.last
+                for unit in context.units.edges.get(head.last, ()):
+                    there = context.starts(context.skip(unit.last, ("at", "in", "by", "to", "on")), "there", "it") or unit.last
+                    if there == border:
+                        for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, named.value):
+                            yield Parse(border, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + head.cost)
+                if there == border and not head.value.named:
+                    for relation in self._relations.unnamed(head.value, "", named.value):
+                        yield Parse(border, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + head.cost)
 
     def _is_said(self, place: int, border: int) -> bool:
         """Tell whether the rest of a sentence says nothing more: `aside`, `on the whole`."""
@@ -171,11 +220,11 @@ class Questions:
             for parse in self.nodes(start):
                 yield Parse(parse.last, Query("list", parse.value), parse.cost + cost)
             yield from self._top(start, cost)
-        for phrase in ("leaving out", "excluding", "except for", "apart from", "aside from", "ignoring", "not counting", "other than", "besides", "without counting", "setting aside"):
+        for phrase in ("leaving out", "excluding", "except for", "apart from", "aside from", "ignoring", "not counting", "other than", "besides", "without counting", "setting aside", "leaving aside", "other than", "if you ignore", "not including", "if we leave out", "with the exception of"):
             after = context.starts(begin, phrase)
             for left in self.nodes(after) if after is not None else ():
                 for asked in self._queries(left.last):
-                    if asked.value.nodes.best is None and asked.value.form in ("list", "count"):
+                    if asked.value.nodes.best is None and asked.value.form in ("list", "count") and left.value.conditions:
                         rows, conditions = left.value.named, left.value.conditions
                         denied: Condition = Among(rows, negated=True) if rows else Either((conditions,), negated=True)
                         yield Parse(asked.last, replace(asked.value, nodes=asked.value.nodes.that(denied)), left.cost + asked.cost)
@@ -184,6 +233,18 @@ class Questions:
             for said in self._clauses.described(Parse(asks_who, Nodes(), 0.1)):
                 if said.value.conditions or said.value.best is not None:
                     yield Parse(said.last, Query("list", said.value), said.cost)
+        for left in self.nodes(begin):  # "X aside, how many"
+            after = context.starts(left.last, "aside", "excluded", "excepted", "left out", "left aside")
+            for asked in self._queries(after) if after is not None else ():
+                if asked.value.nodes.best is None and asked.value.form in ("list", "count") and left.value.named:
+                    for relation in self._relations.unnamed(asked.value.nodes, "", left.value):
+                        denied = Joined(relation.kinds, relation.target, negated=True)
+                        yield Parse(asked.last, replace(asked.value, nodes=relation.nodes.that(denied)), left.cost + asked.cost)
+        which = context.starts(begin, "which ones", "which", "list them all", "list them", "name them", "show them", "who are they", "what are they", "who", "which are they")
+        if which is not None and context.is_over(which):
+            for referent in context.referents:
+                if not referent.named:
+                    yield Parse(which, Query("list", referent), 0.1)
         for named in self._phrases.names(begin):  # "awk, designed by whom", "X is a Y of which Z"
             yield from self._asked_behind(named)
 
@@ -192,13 +253,14 @@ class Questions:
         context = self._context
         verb = context.skip(named.last, _ASKING | {"a", "an", "the", "one", "of", "been"})
         for unit in context.units.edges.get(verb, ()):
-            last = context.skip(unit.last, ("by", "of", "to", "in", "with", "on", "for", "at", "from"))
+            last = context.skip(unit.last, ("by", "of", "to", "in", "with", "on", "for", "at", "from", "through"))
+            last = context.skip(last, ("several", "some", "certain", "many", "various", "multiple", "numerous", "a", "number"))
             asked = context.starts(last, "which", "what", "whom", "who", "how many")
-            if asked is None and last == unit.last:
+            if asked is None and last == unit.last and not context.units.types.get(last):
                 continue
             asked = last if asked is None else asked
             preposition = context.at(unit.last)
-            frame = Frame.SUBJECT if preposition == "by" else Frame.HAS_NOUN if preposition == "of" else Frame.OBJECT
+            frame = Frame.PASSIVE_OBJECT if preposition == "by" else Frame.HAS_NOUN if preposition == "of" else Frame.OBJECT
             form: Form = "count" if context.at(last) == "how" else "list"
             for head in [*self.nodes(asked), *([Parse(asked, Nodes(), 0.1)] if form == "list" and asked > last else [])]:
                 if head.value.named:
@@ -240,6 +302,9 @@ class Questions:
         for form, phrases in (("average", _AVERAGES), ("sum", _SUMS)):
             for last in {after for phrase in phrases if (after := context.starts(start, phrase)) is not None}:
                 of = context.skip(last, ("of", "the", "value", "all", "for"))
+                for head in self._phrases.heads(of):  # "average captain salary"
+                    for facts, end, cost in self._properties(head.last, head.value):
+                        yield Parse(end, Query(form, head.value, Measure(property=facts.name)), head.cost + cost)  # type: ignore[arg-type]
                 for unit in context.units.properties.get(of, ()):
                     for scope in self._of_nodes(unit.last):
                         facts = context.lexicon.properties[unit.property]
@@ -316,6 +381,11 @@ class Questions:
         if context.at(begin) == "any" and context.reading.text.rstrip().endswith("?"):
             for parse in self.nodes(begin):
                 yield Parse(parse.last, Query("test", parse.value), parse.cost - 0.2)
+        if context.reading.text.rstrip().endswith("?") and begin == 0:
+            for parse in self._phrases.names(begin):  # "X depth over 10 m?"
+                for said in self._clauses.modifiers(parse.last, parse.value):
+                    if len(said.value.conditions) > 1:
+                        yield Parse(said.last, Query("test", said.value), parse.cost + said.cost + 0.1)
         if context.at(begin) not in _ASKING:
             last = context.starts(begin, "is it true that", "whether", "if", "is it correct that", "true or false")
             if last is None:
@@ -434,6 +504,16 @@ class Questions:
             facts = self._phrases.compared_by(word, pair.value, begin)
             if facts is not None:
                 yield asked(Measure(property=facts.name), word.ascending == is_more, last, 0.0)
+        for verb, words in VERBS.items():  # "who earns more"
+            if context.at(begin) in (verb, f"{verb}s") and context.at(begin + 1) in MORE | MOST and is_all(begin + 2):
+                stems = {context.lexicon.vocabulary.stem(word) for word in words}
+                fitting = [facts for facts in self._phrases.properties_of(pair.value) if stems.intersection(facts.stems)]
+                if len(fitting) == 1:
+                    yield asked(Measure(property=fitting[0].name), (MORE | MOST)[context.at(begin + 1)], begin + 2, 0.0)
+        for facts, last, cost in self._properties(begin, pair.value):  # "was born first"
+            order = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}.get(context.at(last))
+            if order is not None and is_all(last + 1):
+                yield asked(Measure(property=facts.name), order, last + 1, cost)
         for measure, is_more in self._compared_measures(at, pair.value):
             if is_all(measure.last):
                 yield asked(measure.value, is_more, measure.last, measure.cost)

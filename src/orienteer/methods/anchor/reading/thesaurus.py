@@ -10,7 +10,7 @@ RELATIONS: tuple[frozenset[str], ...] = tuple(
     for group in (
         "make made makes making produce brew manufacture create build built develop design invent construct craft maker producer creator builder architect designer developer inventor",
         "write wrote written author pen compose writer composer",
-        "locate located situated lie lies sit sits based stand stands location where headquartered home house housed",
+        "locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong find found",
         "supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief manager run runs",
         "teach taught teacher instruct train trainer tutor",
         "study studied student attend pupil learn alumnus alumni graduate alma go went gone",
