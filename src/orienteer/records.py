@@ -468,6 +468,8 @@ class Refusal(Record):
     """The words that it is about, as the question spells them."""
     near: tuple[str, ...] = ()
     """Names of the graph that are spelled nearly so."""
+    text: str = ""
+    """The same in words."""
 
 
 class Result(Record):

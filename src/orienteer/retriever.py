@@ -103,6 +103,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
         """Return the ranking for a question, without an answer, by the cheapest way to it.
@@ -112,12 +113,13 @@ class Retriever:
 
         `question` is a text in words. The ranking has `k` hits at the most; `node_types` keeps nodes of these types,
         `where` those whose properties meet conditions such as `year >= 2000`. `budget` is this question's own, in place
-        of the retriever's.
+        of the retriever's. `reading` is a line such as `result.reading.text`, put right by hand: the method `anchor` takes
+        it in place of the question's words.
 
         Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails and a budget
         that ends raise nothing: `stopped_by` and `notes` of the result tell.
         """
-        asked = self._question(question, k, node_types, where)
+        asked = self._question(question, k, node_types, where, reading)
         return self._run(asked, k, self._allowance(budget, has_answer=False), has_answer=False)
 
     def ask(
@@ -127,6 +129,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
         """Return the ranking for a question and an answer, where the method or a model gives one.
@@ -136,9 +139,9 @@ class Retriever:
             ('joined to Yukihiro Matsumoto by designed_by; has language, design', None)
 
         The answer is the method's own, else it takes one more call of the model over the hits; without a model it is
-        None. `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`.
+        None. `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
         """
-        asked = self._question(question, k, node_types, where)
+        asked = self._question(question, k, node_types, where, reading)
         return self._run(asked, k, self._allowance(budget, has_answer=True), has_answer=True)
 
     def stream(
@@ -148,6 +151,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
         has_answer: bool = True,
     ) -> Stream:
@@ -159,11 +163,11 @@ class Retriever:
             ['hit', 'done']
 
         Leaving the `with` early ends the question. `has_answer` asks for an answer too. `question`, `k`, `node_types`,
-        `where` and `budget`, and what is raised, are those of `search`.
+        `where`, `reading` and `budget`, and what is raised, are those of `search`.
         """
         from orienteer.agents.events import Stream
 
-        asked = self._question(question, k, node_types, where)
+        asked = self._question(question, k, node_types, where, reading)
         told: list[Callable[[News], None]] = []
         allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: told[0](event))
 
@@ -180,6 +184,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
         """Search in a worker thread, for running event loops such as a notebook's.
@@ -188,10 +193,10 @@ class Retriever:
             >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
             'language:ruby'
 
-        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`. Where the task
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where the task
         is cancelled, no further call is made.
         """
-        asked = self._question(question, k, node_types, where)
+        asked = self._question(question, k, node_types, where, reading)
         return await self._in_thread(asked, k, budget, has_answer=False)
 
     async def aask(
@@ -201,6 +206,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
     ) -> Result:
         """Ask in a worker thread, for running event loops such as a notebook's.
@@ -208,10 +214,10 @@ class Retriever:
             >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer is None
             True
 
-        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`. Where the task
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where the task
         is cancelled, no further call is made.
         """
-        asked = self._question(question, k, node_types, where)
+        asked = self._question(question, k, node_types, where, reading)
         return await self._in_thread(asked, k, budget, has_answer=True)
 
     async def astream(
@@ -221,6 +227,7 @@ class Retriever:
         *,
         node_types: Sequence[str] = (),
         where: Sequence[str] = (),
+        reading: str | None = None,
         budget: Budget | None = None,
     ) -> AsyncIterator[Event]:
         """Yield the events of a question as they happen, for running event loops such as a notebook's.
@@ -230,7 +237,7 @@ class Retriever:
             >>> asyncio.run(kinds())[-1]
             'done'
 
-        `question`, `k`, `node_types`, `where` and `budget`, and what is raised, are those of `search`.
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
         """
         import asyncio
 
@@ -238,7 +245,9 @@ class Retriever:
             while (event := await asyncio.to_thread(next, events, None)) is not None:
                 yield event
 
-    def _question(self, text: str, k: int, node_types: Sequence[str], where: Sequence[str]) -> Question:
+    def _question(
+        self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None
+    ) -> Question:
         """Return a question, checked before a model is paid. Raises `BadOption`, `UnknownType`, `UnknownProperty`.
 
         Methods find one hit at the least: a `k` of 0 is for `_limited`.
@@ -252,9 +261,11 @@ class Retriever:
         for name, given in (("node_types", node_types), ("where", where)):
             if isinstance(given, str):
                 raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
+        if reading is not None and not self.method.reads:
+            raise BadOption(f"the method {self.method.name!r} reads no question exactly: reading goes with anchor")
         with self._damage_told():
             self.graph.arrays.mask(tuple(node_types) or None, tuple(where))
-        return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where))
+        return Question(text=text, k=max(int(k), 1), node_types=tuple(node_types), where=tuple(where), reading=reading)
 
     def _begun(self, question: Question, agent: int | None) -> Trajectory:
         """Return a trajectory without steps: as its agent began where the method tells that, else with the question."""
@@ -316,7 +327,7 @@ class Retriever:
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        said = {} if has_answer else {"answer": None, "long_answer": None}
+        said = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None}
         return result.model_copy(update={"hits": hits[:k], **said})
 
     def _damage_told(self) -> AbstractContextManager[None]:

@@ -34,6 +34,8 @@ class MethodCard:
     """Whether the graph must be embedded, unless its options say otherwise."""
     slot: Literal["seeds", "base"] | None = None
     """What its class calls a method that it can start from: hits to begin with, or the base of its searches."""
+    reads: bool = False
+    """Whether it reads questions exactly, and takes a reading in place of a question's words."""
     takes_reranker: bool = False
     """Whether its class takes a `rerank`, a function that has the last word on the order."""
     last_turns: int | str = 0

@@ -18,6 +18,7 @@ _TABLE = (
         name="anchor",
         target="orienteer.methods.anchor.method:Anchor",
         config="orienteer.methods.anchor.config:AnchorConfig",
+        reads=True,
         summary="links the question's phrases to nodes and ranks what connects them",
     ),
     MethodCard(

@@ -61,6 +61,10 @@ def ask(
     k: K = 20,
     types: Types = None,
     where: Where = None,
+    reading: Annotated[
+        str | None,
+        typer.Option(metavar="LINE", help="Take this line, as `ask` prints it, for what the question means."),
+    ] = None,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="Rank only, do not answer.")] = False,
     trajectories: Annotated[bool, typer.Option("--trajectories", help="Include the trajectories in the JSON.")] = False,
     set_options: MethodOptions = None,
@@ -89,7 +93,9 @@ def ask(
         budget=budget.limits(configured),
         settings=configured,
     )
-    events = retriever.stream(question, k, node_types=types or (), where=where or (), has_answer=not no_answer)
+    events = retriever.stream(
+        question, k, node_types=types or (), where=where or (), reading=reading, has_answer=not no_answer
+    )
     result = _listen(out, retriever, events, trace=trace)
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
@@ -218,7 +224,8 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
     with _retries_shown(out), stream as events:
         try:
             for event in events:
-                _show_event(out, event, has_agents=retriever.method.needs_model)
+                if out.verbosity or retriever.method.needs_model or event.kind == "note":
+                    _show_event(out, event, has_agents=retriever.method.needs_model)
                 if isinstance(event, DoneEvent):
                     result = event.result
         except KeyboardInterrupt:
@@ -270,8 +277,9 @@ def _print_result(out: Output, result: Result) -> None:
 
     error = failure(result)
     if error is None or result.hits:
+        refused = result.refusal.text if result.refusal is not None and not out.as_json else None
         for note in result.notes:
-            if error is None or str(error) not in note:
+            if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
         if not out.as_json:

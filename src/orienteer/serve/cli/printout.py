@@ -34,12 +34,38 @@ def print_hits(out: Output, hits: Iterable[Ranked]) -> None:
 
 
 def print_result(out: Output, result: Result) -> None:
-    """Print the result of a question: the ranking, then the answers that there are."""
-    print_hits(out, result.hits)
+    """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first."""
+    reading = result.reading
+    if reading is not None and reading.text is not None:
+        out.print(f"read as: {reading.text}")
+    elif result.refusal is not None:
+        out.print(f"no exact answer: {result.refusal.text}")
     for answer in (result.answer, result.long_answer):
         if answer is not None:
-            out.print()
             out.print(answer)
+    if reading is not None and out.verbosity and reading.cypher is not None:
+        out.print(f"in Cypher: {reading.cypher}")
+    is_read = reading is not None and reading.complete
+    is_divided = False
+    for place, hit in enumerate(result.hits, 1):
+        if is_read and not hit.complete and not is_divided:
+            out.print()
+            out.print("-- nearby: these meet some of it --")
+            is_divided = True
+        print_hit(out, place, hit)
+    if not result.hits:
+        out.print("no hits")
+
+
+def print_hit(out: Output, place: int, hit: Ranked) -> None:
+    """Print a hit as a block: its rank, name, type and id, why it is there, and the best of its text."""
+    out.print()
+    votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
+    out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
+    text = " ".join(hit.text.split())
+    for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
+        if line:
+            out.print(f"   {line}")
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:

@@ -16,7 +16,7 @@ from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.query import Among, Condition, Either, Filled, Joined, Query, Valued
 from orienteer.methods.anchor.reading.reader import Read, Reader
 from orienteer.methods.anchor.reading.wording import Wording
-from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, WalkedEdge
+from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
 _NEAR = 3  # names that are offered for one that is not there
@@ -62,19 +62,22 @@ class Answerer:
 
     def _refused(self, read: Read) -> Answer:
         words = (*read.unknown_names, *read.not_understood)
-        reading = Reading(not_understood=words)
-        near = [name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR)]
+        near: tuple[str, ...] = ()
+        kind: RefusalKind = "not_understood"
         if read.unknown_names:
-            names = ", ".join(repr(name) for name in read.unknown_names)
-            hint = f" (near: {', '.join(near)})" if near else ""
-            note = f"not in this graph: {names}{hint}; nothing is counted or denied, and what follows is only nearby"
-            return Answer(reading, Refusal(kind="unknown_name", words=read.unknown_names, near=tuple(near)), notes=(note,))
-        if read.complaint is not None:
-            refusal = Refusal(kind="not_here" if read.complaint.startswith("nothing here") else "unsupported", words=words)
-            return Answer(reading, refusal, notes=(f"not read exactly: {read.complaint}",))
-        said = ", ".join(repr(word) for word in read.not_understood)
-        note = f"not understood: {said}" if said else "not understood as a whole"
-        return Answer(reading, Refusal(kind="not_understood", words=words), notes=(f"{note}; ranked by names and words",))
+            kind = "unknown_name"
+            found = (name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR))
+            near = tuple(dict.fromkeys(found))
+            text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
+        elif read.complaint is not None:
+            kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
+            text = read.complaint
+        elif read.not_understood:
+            text = f"not understood: {_quoted(read.not_understood)}"
+        else:
+            text = "not understood as a whole"
+        note = f"no exact answer: {text}; what follows was ranked by names and words"
+        return Answer(Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,))
 
     def _answered(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase]) -> Answer:
         rows, line = outcome.rows, self._wording.line(query)
@@ -184,6 +187,10 @@ class Explainer:
             source, target = (neighbor, row) if kind & 1 else (row, neighbor)
             yield WalkedEdge(source=arrays.ids[source], type=str(arrays.types.edges[kind >> 1]), target=arrays.ids[target])
             row = neighbor
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(repr(word) for word in words)
 
 
 def _text(value: JsonValue) -> str:
