@@ -27,11 +27,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.anchor import Graphs
+from anchor import Graphs
 from benchmarks.intents.frames import DEMO, GRAPHS, WORLDS, frames
 from benchmarks.intents.intent import Gold, Intent, Nodes, Number, Refusal, Split, Top, Values, YesNo
 from benchmarks.intents.loader import entries
-from benchmarks.report import commit, machine
+from report import commit, machine
 from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.methods.anchor.method import Anchor

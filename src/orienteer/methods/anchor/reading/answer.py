@@ -15,6 +15,7 @@ from orienteer.methods.anchor.reading.execution import Executor, Outcome
 from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.query import Among, Condition, Either, Filled, Joined, Query, Valued
 from orienteer.methods.anchor.reading.reader import Read, Reader
+from orienteer.methods.anchor.reading.thesaurus import MOST
 from orienteer.methods.anchor.reading.wording import Wording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
 
@@ -71,7 +72,8 @@ class Answerer:
             text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
         elif read.complaint is not None:
             kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
-            text = read.complaint
+            left = tuple(word for word in read.not_understood if word.casefold() not in MOST)
+            text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
         elif read.not_understood:
             text = f"not understood: {_quoted(read.not_understood)}"
         else:

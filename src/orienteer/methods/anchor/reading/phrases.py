@@ -180,6 +180,20 @@ class Phrases:
         context = self._context
         begin = context.skip(place, ("top", "first"))
         first, at = self._how_many(begin)
+        more = MOST.get(context.at(at))
+        for prop in context.units.properties.get(at + 1, ()) if more is not None else ():  # "highest abv"
+            facts = context.lexicon.properties[prop.property]
+            if facts.kind in ("number", "year", "date") and more is not None:
+                scope = context.starts(prop.last, "of all", "of any", "of", "among all", "among", "in")
+                heads = self.heads(scope) if scope is not None else []
+                best_by = Best(Measure(property=facts.name), more, first)
+                yield Parse(prop.last, Nodes(facts.types, best=best_by), prop.cost + 0.2)
+                for head in heads:
+                    if facts.types & self._relations.types_of(head.value) and not head.value.named:
+                        yield Parse(head.last, replace(head.value, best=best_by), head.cost + prop.cost)
+                for head in self.heads(prop.last):  # "highest abv beer"
+                    if head.value.types & facts.types:
+                        yield Parse(head.last, replace(head.value, best=best_by), head.cost + prop.cost)
         for parse in self.superlative(at):
             after, last = self._how_many(parse.last) if first == 1 and at == begin else (first, parse.last)
             for head in self.heads(last):

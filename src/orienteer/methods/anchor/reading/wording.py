@@ -113,9 +113,7 @@ class Wording:
         """Return a number of a property, as a date where the property tells dates."""
         if name is None:
             return _plain(value)
-        rows = self._arrays.properties.rows(name)[:1]
-        first = self._arrays.properties.values(name, rows)[0] if len(rows) else None
-        if not isinstance(first, str) or value == int(value):
+        if not self.is_dated(name) or value == int(value):
             return _plain(value)
         year = int(value)
         days = date(year + 1, 1, 1).toordinal() - date(year, 1, 1).toordinal()
@@ -144,6 +142,12 @@ class Wording:
             edge = self.edge_name(kind >> 1)
             text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
         return text
+
+    def is_dated(self, name: str) -> bool:
+        """Tell whether a property tells dates, which are texts."""
+        rows = self._arrays.properties.rows(name)[:1]
+        first = self._arrays.properties.values(name, rows)[0] if len(rows) else None
+        return isinstance(first, str) and "-" in first[1:]
 
     # -------------------------------------------------------------------------------------------------------- Cypher
 
@@ -212,10 +216,14 @@ class CypherWording:
         if isinstance(condition, Filled):
             return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
         if isinstance(condition, Valued):
-            value = _plain(condition.value) if isinstance(condition.value, float) else _text(condition.value)
+            value = self._wording.moment(condition.property, condition.value) if isinstance(condition.value, float) else _text(condition.value)
+            if isinstance(condition.value, float) and self._wording.is_dated(condition.property):
+                value = _text(f"{value}-01-01" if value.isdigit() else value)
             name = f"{variable}.{_quoted(condition.property)}"
             if isinstance(condition.value, str) and condition.comparison == "=":
-                return f"toLower({name}) = {value.lower()}" if value.lower() not in ("'true'", "'false'") else f"{name} = {value.lower()[1:-1]}"
+                rows = self._arrays.properties.rows(condition.property)[:1]
+                is_boolean = isinstance(self._arrays.properties.values(condition.property, rows)[0], bool)
+                return f"{name} = {condition.value.lower()}" if is_boolean else f"toLower({name}) = {value.lower()}"
             return f"{name} {condition.comparison.replace('!=', '<>')} {value}"
         if isinstance(condition, Either):
             options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)

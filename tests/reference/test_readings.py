@@ -1,0 +1,204 @@
+"""Questions read exactly: what two new users met, whole worlds of worded questions, and the line both ways."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from beers import beers
+from orienteer import Graph, Result, Retriever
+from orienteer.errors import BadOption, Error
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    return Retriever(beers(tmp_path_factory.mktemp("beers") / "graph"), "anchor")
+
+
+@pytest.fixture(scope="module")
+def ask_countries(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    return Retriever(beers(tmp_path_factory.mktemp("beers") / "graph", has_countries=True), "anchor")
+
+
+def complete(result: Result) -> set[str]:
+    return {hit.name for hit in result.hits if hit.complete}
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many beers does Rodenbach brew?", "2"),
+        ("beers not brewed by Rodenbach, how many", "8"),
+        ("breweries in Germany, how many", "1"),
+        ("breweries founded before 1800, how many", "2"),
+        ("How many breweries are in Belgium or Germany?", "4"),
+        ("highest ABV", "Samichlaus"),
+        ("Which beer has the highest abv?", "Samichlaus"),
+        ("oldest brewery", "Weihenstephan"),
+        ("ABV of Duvel", "8.5"),
+        ("What is the abv of Duvel?", "8.5"),
+        ("Who brews Duvel?", "Duvel Moortgat"),
+        ("Who brews Pliny the Elder?", "Russian River Brewing Company"),
+        ("How many beers does Russian River brew?", "1"),
+        ("How many beers are there?", "10"),
+        ("Which brewery brews the most wheat beers?", None),
+        ("Is Vitus brewed by Weihenstephan?", "yes"),
+        ("Is Vitus brewed by Rodenbach?", "no"),
+        ("average abv of beers brewed by Rodenbach", "5.8"),
+        ("Which is stronger, Duvel or Vitus?", "Duvel"),
+        ("beers without launch year", "Vitus"),
+    ],
+)
+def test_what_new_users_asked_is_answered(ask: Retriever, question: str, answer: str | None) -> None:
+    result = ask.ask(question)
+    assert result.answer == answer, (result.reading, result.notes)
+    assert result.reading is not None
+    assert result.reading.complete == (answer is not None)
+
+
+def test_a_possessive_leads_over_two_edges(ask: Retriever) -> None:
+    result = ask.ask("breweries collaborating with Duvel's brewery")
+    assert complete(result) == {"Rodenbach", "Sierra Nevada"}
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("How many beers does Heineken brew?", "Heineken"),
+        ("Which beers are brewed by Heineken?", "Heineken"),
+        ("Is Duvel brewed by Heineken?", "Heineken"),
+        ("What is the calorie content of Duvel?", "calorie"),
+        ("Which beer has the highest rating?", "rating"),
+        ("beers recommended by sommeliers, how many", "sommeliers"),
+    ],
+)
+def test_what_is_not_there_is_refused_by_its_name_and_never_counted(ask: Retriever, question: str, word: str) -> None:
+    result = ask.ask(question)
+    assert result.answer is None
+    assert result.reading is not None
+    assert not result.reading.complete
+    assert not any(hit.complete for hit in result.hits)
+    assert result.refusal is not None
+    assert word in result.refusal.text
+
+
+def test_a_measure_that_no_unit_agrees_with_is_refused(ask: Retriever) -> None:
+    assert ask.ask("beers over 100 MB, how many").answer is None
+
+
+def test_hits_say_the_way_and_the_edges_that_speak_for_them(ask_countries: Retriever) -> None:
+    result = ask_countries.ask("Which beers are brewed by breweries located in Austria?")
+    best = result.hits[0]
+    assert (best.name, best.complete) == ("Samichlaus", True)
+    assert best.why == "Austria <-located_in- Schloss Eggenberg <-brewed_by- Samichlaus"
+    assert [edge.model_dump() for edge in best.edges] == [
+        {"source": "9", "type": "brewed_by", "target": "b6"},
+        {"source": "b6", "type": "located_in", "target": "at"},
+    ]
+
+
+def test_what_meets_all_stands_above_what_meets_some(ask: Retriever) -> None:
+    hits = ask.ask("Which beers are brewed by Rodenbach?").hits
+    marks = [hit.complete for hit in hits]
+    assert marks == sorted(marks, reverse=True)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert marks.count(True) == 2
+
+
+def test_filters_count_too(ask: Retriever) -> None:
+    assert ask.ask("How many beers are there?", where=["abv >= 8"]).answer == "4"
+
+
+def test_a_reading_that_was_put_right_takes_the_place_of_the_words(ask: Retriever) -> None:
+    line = ask.ask("Which beers are brewed by Rodenbach?").reading
+    assert line is not None
+    assert line.text == 'beer that -brewed_by-> "Rodenbach"'
+    result = ask.ask("anything", reading='count beer that not -brewed_by-> "Rodenbach" and abv > 8')
+    assert result.answer == "3"
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("count beeer", "near: beer"),
+        ('beer that -brewed_bye-> "Rodenbach"', "near: brewed_by"),
+        ('beer that -brewed_by-> "Rodenbahc"', "Rodenbach"),
+        ('beer that -brewed_by-> style', "no edge"),
+        ("beer that abv >", "a number or a date stands here"),
+        ("beer that colour = \"red\"", "a condition stands here"),
+        ("beer that (abv > 3", "close the bracket"),
+        ("beer that abv > 3 )", "nothing behind the last"),
+        ("", "a kind of nodes stands here"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_refused_with_a_remedy(ask: Retriever, line: str, remedy: str) -> None:
+    with pytest.raises(Error, match=remedy.replace("|", r"\|")):
+        ask.ask("anything", reading=line)
+
+
+def test_a_reading_goes_with_anchor_alone(ask: Retriever) -> None:
+    with pytest.raises(BadOption, match="reading goes with anchor"):
+        Retriever(ask.graph, "bm25").ask("anything", reading="count beer")
+
+
+# -------------------------------------------------------------------------------------------- worded by fresh eyes
+
+
+def worlds(tmp_path: Path, name: str) -> Graph:
+    sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+    pytest.importorskip("pandas")
+    from benchmarks.intents.frames import DEMO, WORLDS
+    from orienteer.ingest.importer import ImportOptions, import_graph
+
+    import_graph([DEMO if name == "demo" else WORLDS / name], tmp_path / name, options=ImportOptions())
+    return Graph.open(tmp_path / name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["demo", "observatories", "harbours"])
+@pytest.mark.parametrize("split", ["dev", "held"])
+def test_worded_questions_are_read_right_or_refused(tmp_path: Path, name: str, split: str) -> None:
+    graph = worlds(tmp_path, name)
+    from benchmarks.intents.frames import frames
+    from benchmarks.intents.loader import entries
+    from readings import MOST, judged
+
+    anchor = Retriever(graph, "anchor")
+    verdicts: list[str] = []
+    for entry in entries((name,), (split,)):  # type: ignore[arg-type]  # one of the splits
+        golds = [gold(frames(name)) for gold in (entry.intent.gold, *entry.intent.also)]
+        verdicts += [judged(anchor.ask(text, k=MOST), golds) for text in entry.intent.phrasings]
+    number = len(verdicts)
+    assert verdicts.count("wrong") <= 0.04 * number
+    assert verdicts.count("right") >= (0.65 if split == "held" else 0.8) * number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["demo", "observatories", "harbours"])
+def test_the_line_and_cypher_say_what_the_query_gives(tmp_path: Path, name: str) -> None:
+    graph = worlds(tmp_path, name)
+    from benchmarks.intents.loader import entries
+    from orienteer import Cypher
+
+    anchor, cypher = Retriever(graph, "anchor"), Cypher(graph)
+    compared = 0
+    for entry in entries((name,), ("dev",)):
+        result = anchor.ask(entry.intent.phrasings[0], k=200)
+        if result.reading is None or result.reading.text is None:
+            continue
+        again = anchor.ask("put right by hand", k=200, reading=result.reading.text)
+        assert (again.answer, {hit.id for hit in again.hits if hit.complete}) == (
+            result.answer,
+            {hit.id for hit in result.hits if hit.complete},
+        ), result.reading.text
+        statement = result.reading.cypher
+        if statement is None or "RETURN n.id, n.name" not in statement or "ORDER BY" in statement:
+            continue
+        rows = cypher.query(statement, limit=None).rows
+        assert {row[0] for row in rows} == {hit.id for hit in result.hits if hit.complete}, statement
+        compared += 1
+    assert compared >= 5
