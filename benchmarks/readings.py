@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -25,19 +24,17 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from anchor import Graphs
-from benchmarks.intents.frames import DEMO, GRAPHS, WORLDS, frames
-from benchmarks.intents.intent import Gold, Intent, Nodes, Number, Refusal, Split, Top, Values, YesNo
-from benchmarks.intents.loader import entries
-from report import commit, machine
+from intents.frames import DEMO, GRAPHS, WORLDS, frames
+from intents.intent import Gold, Intent, Nodes, Number, Refusal, Split, Top, Values, YesNo
+from intents.loader import entries
 from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.methods.anchor.method import Anchor
 from orienteer.llm import Allowance
 from orienteer.llm.budget import Budget
+from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Question, Result
+from report import commit, machine
 
 Verdict: TypeAlias = Literal["right", "refused", "wrong"]
 MOST = 200  # nodes of a set that are compared one by one; the size of all of it is compared as well
@@ -117,20 +114,31 @@ def _is_right(result: Result, gold: Gold) -> bool:
     total = result.reading.total if result.reading is not None else None
     kind = result.answer_kind
     if isinstance(gold, Nodes):
-        return kind in ("entity", "set", None) and total == len(gold.ids) and ids <= gold.ids and len(ids) == min(MOST, len(gold.ids))
+        return (
+            kind in ("entity", "set", None)
+            and total == len(gold.ids)
+            and ids <= gold.ids
+            and len(ids) == min(MOST, len(gold.ids))
+        )
     if isinstance(gold, Top):
         needed = set().union(*gold.groups[:-1])
-        return kind in ("entity", "set", None) and needed <= ids <= gold.ids and len(ids) >= min(gold.size, len(gold.ids))
+        return (
+            kind in ("entity", "set", None) and needed <= ids <= gold.ids and len(ids) >= min(gold.size, len(gold.ids))
+        )
     if isinstance(gold, Number):
         try:
-            return result.answer is not None and abs(float(result.answer) - gold.value) <= max(gold.tolerance, 1e-6 * abs(gold.value))
+            return result.answer is not None and abs(float(result.answer) - gold.value) <= max(
+                gold.tolerance, 1e-6 * abs(gold.value)
+            )
         except ValueError:
             return False
     if isinstance(gold, YesNo):
         return kind == "boolean" and result.answer == ("yes" if gold.is_true else "no")
     if isinstance(gold, Values):
         texts = {text.casefold() for text in gold.texts}
-        return result.answer is not None and set(result.answer.casefold().split(", ")) <= texts | set(", ".join(texts).split(", "))
+        return result.answer is not None and set(result.answer.casefold().split(", ")) <= texts | set(
+            ", ".join(texts).split(", ")
+        )
     return False
 
 
@@ -140,7 +148,9 @@ def show(text: str, intent: Intent, result: Result, verdict: Verdict) -> None:
     print(f"{verdict:8} {intent.shape:20} {text}\n         {reading or '; '.join(result.notes)}  -> {result.answer}")
 
 
-def report(by_shape: dict[str, Counter[Verdict]], by_graph: dict[str, Counter[Verdict]], milliseconds: list[float]) -> None:
+def report(
+    by_shape: dict[str, Counter[Verdict]], by_graph: dict[str, Counter[Verdict]], milliseconds: list[float]
+) -> None:
     """Print the figures."""
     print(f"{'shape':24} {'right':>6} {'refused':>8} {'wrong':>6}")
     for shape, verdicts in sorted(by_shape.items()):

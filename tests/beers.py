@@ -27,14 +27,26 @@ _BEERS = (
     ("9", "Samichlaus", "b6", 14.0, 1979, "s6"),
     ("10", "Chimay Bleue", "b7", 9.0, 1954, "s1"),
 )
-_STYLES = (("s1", "Belgian Strong Ale"), ("s2", "Pilsner"), ("s3", "Flanders Red"), ("s4", "Wheat Beer"), ("s5", "Pale Ale"), ("s6", "Doppelbock"))
+_STYLES = (
+    ("s1", "Belgian Strong Ale"),
+    ("s2", "Pilsner"),
+    ("s3", "Flanders Red"),
+    ("s4", "Wheat Beer"),
+    ("s5", "Pale Ale"),
+    ("s6", "Doppelbock"),
+)
 _COUNTRIES = (("be", "Belgium"), ("de", "Germany"), ("us", "United States"), ("at", "Austria"))
 
 
 def beers(path: Path, *, has_countries: bool = False) -> Graph:
     """Return the graph, made at a path; where `has_countries`, countries are nodes instead of a property."""
     nodes = [
-        {"id": ident, "type": "brewery", "name": name, "properties": {"founded": year} | ({} if has_countries else {"country": country})}
+        {
+            "id": ident,
+            "type": "brewery",
+            "name": name,
+            "properties": {"founded": year} | ({} if has_countries else {"country": country}),
+        }
         for ident, name, country, year, _ in _BREWERIES
     ]
     nodes += [
@@ -44,7 +56,10 @@ def beers(path: Path, *, has_countries: bool = False) -> Graph:
     nodes += [{"id": ident, "type": "style", "name": name} for ident, name in _STYLES]
     edges = [{"source": beer[0], "type": "brewed_by", "target": beer[2]} for beer in _BEERS]
     edges += [{"source": beer[0], "type": "has_style", "target": beer[5]} for beer in _BEERS]
-    edges += [{"source": one, "type": "collaborates_with", "target": other} for one, other in (("b1", "b2"), ("b1", "b4"), ("b3", "b4"))]
+    edges += [
+        {"source": one, "type": "collaborates_with", "target": other}
+        for one, other in (("b1", "b2"), ("b1", "b4"), ("b3", "b4"))
+    ]
     if has_countries:
         nodes += [{"id": ident, "type": "country", "name": name} for ident, name in _COUNTRIES]
         edges += [{"source": brewery[0], "type": "located_in", "target": brewery[4]} for brewery in _BREWERIES]

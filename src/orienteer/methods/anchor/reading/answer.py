@@ -79,7 +79,9 @@ class Answerer:
         else:
             text = "not understood as a whole"
         note = f"no exact answer: {text}; what follows was ranked by names and words"
-        return Answer(Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,))
+        return Answer(
+            Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,)
+        )
 
     def _answered(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase]) -> Answer:
         rows, line = outcome.rows, self._wording.line(query)
@@ -103,7 +105,11 @@ class Answerer:
         line, rows = self._wording.line(query), outcome.rows
         if query.form == "count":
             described = line.removeprefix("count ")
-            return str(outcome.value), f"{outcome.value:,} {'node meets' if outcome.value == 1 else 'nodes meet'} it: {described}", "number"
+            return (
+                str(outcome.value),
+                f"{outcome.value:,} {'node meets' if outcome.value == 1 else 'nodes meet'} it: {described}",
+                "number",
+            )
         if query.form in ("test", "compare"):
             if outcome.value is None:
                 return None, None, None
@@ -112,7 +118,11 @@ class Answerer:
         if query.form in ("average", "sum"):
             if outcome.value is None:
                 return None, None, None
-            return _number(outcome.value), f"{line}: {_number(outcome.value)}, over {len(rows) - outcome.missing:,} nodes", "number"
+            return (
+                _number(outcome.value),
+                f"{line}: {_number(outcome.value)}, over {len(rows) - outcome.missing:,} nodes",
+                "number",
+            )
         if query.form == "value":
             return self._values(query, rows)
         names = [self._graph.arrays.names[row] for row in rows.tolist()[: _LISTED + 1]]
@@ -125,7 +135,11 @@ class Answerer:
         name = query.measure.property
         few = rows[:_LISTED]
         values = self._graph.arrays.properties.values(name, few)
-        known = [(self._graph.arrays.names[row], _text(value)) for row, value in zip(few.tolist(), values, strict=True) if value is not None]
+        known = [
+            (self._graph.arrays.names[row], _text(value))
+            for row, value in zip(few.tolist(), values, strict=True)
+            if value is not None
+        ]
         if not known or len(rows) > _LISTED:
             return None, None, None
         sentence = "; ".join(f"{name} of {node}: {value}" for node, value in known)
@@ -164,7 +178,9 @@ class Explainer:
             yield (self._wording.condition(condition), []) if condition.negated else ("named in the question", [])
         elif isinstance(condition, Either) and not condition.negated:
             for option in condition.options:
-                reasons = [reason for part in option if self._executor.meets(row, part) for reason in self._reasons(row, part)]
+                reasons = [
+                    reason for part in option if self._executor.meets(row, part) for reason in self._reasons(row, part)
+                ]
                 if len(reasons) >= len(option):
                     yield from reasons
         elif isinstance(condition, Valued | Filled) and not condition.negated:
@@ -187,7 +203,9 @@ class Explainer:
         arrays = self._graph.arrays
         for kind, neighbor in steps:
             source, target = (neighbor, row) if kind & 1 else (row, neighbor)
-            yield WalkedEdge(source=arrays.ids[source], type=str(arrays.types.edges[kind >> 1]), target=arrays.ids[target])
+            yield WalkedEdge(
+                source=arrays.ids[source], type=str(arrays.types.edges[kind >> 1]), target=arrays.ids[target]
+            )
             row = neighbor
 
 

@@ -26,20 +26,41 @@ from orienteer.methods.anchor.reading.relations import Frame, Relation, Relation
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
 _AUXILIARIES = frozenset(
-    """is are was were be been being am do does did has have had can could will would may might must should get gets got
-    also both currently ever themselves itself usually directly jointly commonly together actually still known said to
-    thereby officially originally""".split()
+    ["is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "may", "might", "must", "should", "get", "gets", "got", "also", "both", "currently", "ever", "themselves", "itself", "usually", "directly", "jointly", "commonly", "together", "actually", "still", "known", "said", "to", "thereby", "officially", "originally"]
 )
-_DENIALS = frozenset("not never no cannot neither nor isn aren wasn weren don doesn didn hasn haven can won t without".split())
-_RELATIVE = frozenset("that which who whom where when".split())
+_DENIALS = frozenset(
+    ["not", "never", "no", "cannot", "neither", "nor", "isn", "aren", "wasn", "weren", "don", "doesn", "didn", "hasn", "haven", "can", "won", "t", "without"]
+)
+_RELATIVE = frozenset(["that", "which", "who", "whom", "where", "when"])
 _ADVERBIAL = ("involved in", "used to", "used for", "able to", "responsible for", "said to", "considered to", "known to", "known for",
               "able to be", "supposed to", "at the same time", "in the end", "took place", "take place", "takes place", "taken place", "happened", "occurred",
               "used in", "at some point", "at any point", "at some time", "meant to", "in fact", "at least once", "turned out to be", "thought to be", "in turn", "by themselves", "on their own", "there to", "for", "made use of to", "involved with")  # fmt: skip
-_ANY_OF = ("count among", "counts among", "belong to", "belongs to", "any of", "one of", "some of", "any one of", "at least one of", "each of", "all of", "either of", "among", "one or more of", "counted among", "part of", "amongst", "one among")
-_PREPOSITIONS = frozenset(
-    "by with to of on in for from as at into against upon within inside under through over via about between among than out toward towards onto off behind near around up because alongside".split()
+_ANY_OF = (
+    "count among",
+    "counts among",
+    "belong to",
+    "belongs to",
+    "any of",
+    "one of",
+    "some of",
+    "any one of",
+    "at least one of",
+    "each of",
+    "all of",
+    "either of",
+    "among",
+    "one or more of",
+    "counted among",
+    "part of",
+    "amongst",
+    "one among",
 )
-_HAVING = frozenset("with having has have had featuring possessing holding own owns carrying bearing offer offers offering".split())
+_PREPOSITIONS = frozenset(
+    ["by", "with", "to", "of", "on", "in", "for", "from", "as", "at", "into", "against", "upon", "within", "inside", "under", "through", "over", "via", "about", "between", "among", "than", "out", "toward", "towards", "onto", "off", "behind", "near", "around", "up", "because", "alongside"]
+)
+_HAVING = frozenset(
+    ["with", "having", "has", "have", "had", "featuring", "possessing", "holding", "own", "owns", "carrying", "bearing", "offer", "offers", "offering"]
+)
 _EXCEPTING = ("other than", "except for", "except", "excluding", "besides", "apart from", "aside from", "not counting", "save for", "but for", "minus", "leaving out", "but not")  # fmt: skip
 _MOST_MODIFIERS = 5
 
@@ -88,7 +109,9 @@ class Clauses:
     def _further(self, parse: Parse[Nodes], before: int) -> Iterator[tuple[Parse[Nodes], int]]:
         """Yield a set with one more thing said of it, and how many conditions it had before the last thing."""
         context = self._context
-        begin = context.starts(parse.last, "and also", "and", "but also", "but", "as well as", "while also", "while", "plus", "yet", "all")
+        begin = context.starts(
+            parse.last, "and also", "and", "but also", "but", "as well as", "while also", "while", "plus", "yet", "all"
+        )
         has_said = len(parse.value.conditions) > before or parse.value.best is not None
         begin = parse.last if begin is None or not has_said else begin
         size = len(parse.value.conditions)
@@ -266,14 +289,20 @@ class Clauses:
         for unit in context.units.edges.get(context.skip(nobody, _AUXILIARIES), ()) if nobody is not None else ():
             for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, Nodes()):
                 end = unit.last + (context.at(unit.last) in _PREPOSITIONS)
-                yield Parse(end, relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)), relation.cost)
+                yield Parse(
+                    end, relation.nodes.that(Joined(relation.kinds, relation.target, negated=True)), relation.cost
+                )
         if context.at(0) in _PREPOSITIONS and context.at(1) in ("which", "what"):  # "in which region is the town of X"
             for objects in self.objects(place):
                 last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
                 if objects.value.count is None and context.is_over(last):
                     for member in objects.value.members[:1]:
                         for relation in self._relations.unnamed(nodes, context.at(0), member.nodes, Frame.OBJECT):
-                            yield Parse(last, relation.nodes.that(Joined(relation.kinds, relation.target)), objects.cost + relation.cost)
+                            yield Parse(
+                                last,
+                                relation.nodes.that(Joined(relation.kinds, relation.target)),
+                                objects.cost + relation.cost,
+                            )
         most = context.skip(place)
         word = MOST.get(context.at(most))
         if word is not None:
@@ -284,7 +313,9 @@ class Clauses:
                     relation = next(self._relations.named(nodes, unit.edges, Frame.OBJECT, counted.value), None)
                     if relation is not None and nodes.best is None:
                         measure = Measure(kinds=relation.kinds, target=relation.target)
-                        yield Parse(end, replace(relation.nodes, best=Best(measure, word)), counted.cost + relation.cost)
+                        yield Parse(
+                            end, replace(relation.nodes, best=Best(measure, word)), counted.cost + relation.cost
+                        )
 
     def _measured(self, place: int, nodes: Nodes, verbs: Sequence[EdgeUnit], frame: Frame) -> Iterator[Parse[Nodes]]:
         """Yield `treats the most diseases`, `depends on the fewest packages`."""
@@ -295,7 +326,11 @@ class Clauses:
             return
         begin = context.starts(begin + 1, "number of", "count of") or begin + 1
         counted = list(self._phrases.heads(begin))
-        counted = [further for head in counted for further in self.described(head)] if counted else [Parse(begin, Nodes(), 0.2)]
+        counted = (
+            [further for head in counted for further in self.described(head)]
+            if counted
+            else [Parse(begin, Nodes(), 0.2)]
+        )
         for head in counted:
             relation = next(self._relations.named(nodes, verbs[0].edges, frame, head.value), None)
             if relation is not None:
@@ -312,10 +347,24 @@ class Clauses:
             for amount in count(context, begin):
                 for head in context.nodes(amount.last):
                     if not head.value.named:
-                        results.append(Parse(head.last, Objects((Object(head.value),), count=amount.value), head.cost + amount.cost))
+                        results.append(
+                            Parse(
+                                head.last, Objects((Object(head.value),), count=amount.value), head.cost + amount.cost
+                            )
+                        )
         neither = context.starts(place, "neither")
         both = context.starts(place, "both of", "both", "each of")
-        either = context.starts(place, "either of", "either", "any of", "at least one of", "one of", "any one of", "one or both of", "one or the other of")
+        either = context.starts(
+            place,
+            "either of",
+            "either",
+            "any of",
+            "at least one of",
+            "one of",
+            "any one of",
+            "one or both of",
+            "one or the other of",
+        )
         none = context.starts(place, "no", "none of", "not")
         begin = next((start for start in (neither, both, either, none) if start is not None), place)
         front = [
@@ -329,7 +378,9 @@ class Clauses:
             if not front or context.is_exhausted():
                 break
         if either is not None:
-            results = [parse._replace(value=parse.value._replace(any=len(parse.value.members) > 1)) for parse in results]
+            results = [
+                parse._replace(value=parse.value._replace(any=len(parse.value.members) > 1)) for parse in results
+            ]
         return best(results)
 
     def _and_more(self, parse: Parse[Objects], *, denied: bool) -> Iterator[Parse[Objects]]:
@@ -345,7 +396,11 @@ class Clauses:
             begin = context.starts(parse.last, words)
             if begin is None:
                 continue
-            if words == "or" and (over := context.starts(parse.last, "or both", "or either", "or any of them", "or all of them")) is not None:
+            if (
+                words == "or"
+                and (over := context.starts(parse.last, "or both", "or either", "or any of them", "or all of them"))
+                is not None
+            ):
                 if len(objects.members) > 1:
                     yield Parse(over, objects._replace(any=True), parse.cost - 0.05)
                 continue
@@ -387,7 +442,9 @@ class Clauses:
         for objects in self.objects(begin):
             yield from self._with_objects(objects, nodes, is_denied=is_denied)
         for objects in self.objects(begin):  # "has X as a part meronym"
-            noun = context.starts(objects.last, "as a", "as an", "as its", "as their", "as", "as one of its", "among its", "for a", "for")
+            noun = context.starts(
+                objects.last, "as a", "as an", "as its", "as their", "as", "as one of its", "among its", "for a", "for"
+            )
             for unit in context.units.edges.get(noun, ()) if noun is not None else ():
                 frame_verb = (unit,)
                 for related in self._joined(nodes, frame_verb, Frame.HAS_NOUN, objects.value, begin):
@@ -401,7 +458,17 @@ class Clauses:
             for other, last, cost in self.named_property(unit.last, nodes):
                 if other.name == facts.name:
                     yield Parse(last, nodes.that(Valued(facts.name, "=", unit.value, is_denied)), cost + unit.cost)
-        missing = context.starts(begin, "missing", "unknown", "unrecorded", "unspecified", "an unknown", "undefined", "no known", "no recorded")
+        missing = context.starts(
+            begin,
+            "missing",
+            "unknown",
+            "unrecorded",
+            "unspecified",
+            "an unknown",
+            "undefined",
+            "no known",
+            "no recorded",
+        )
         if missing is not None:
             for facts, last, cost in self.named_property(missing, nodes):
                 yield Parse(last, nodes.that(Filled(facts.name, not is_denied)), cost)
@@ -421,7 +488,18 @@ class Clauses:
 
     def _as_type(self, place: int) -> int:
         """Return where `as a side effect` ends that begins here, a kind that is told of names before it."""
-        begin = self._context.starts(place, "as a", "as an", "as its", "as their", "as one of its", "as one of their", "as", "among its", "among their")
+        begin = self._context.starts(
+            place,
+            "as a",
+            "as an",
+            "as its",
+            "as their",
+            "as one of its",
+            "as one of their",
+            "as",
+            "among its",
+            "among their",
+        )
         kinds = self._context.units.types.get(begin, ()) if begin is not None else ()
         return max((kind.last for kind in kinds), default=place)
 
@@ -434,7 +512,9 @@ class Clauses:
                 self._complain_of_many(types, member.nodes, objects.last)
                 return
             types = types if types.named else replace(types, types=relation.nodes.types)
-            conditions.append(self._condition(relation, Object(member.nodes, member.negated != is_denied), objects.value))
+            conditions.append(
+                self._condition(relation, Object(member.nodes, member.negated != is_denied), objects.value)
+            )
             cost += relation.cost
         if objects.value.any and len(conditions) > 1:
             conditions = [Either(tuple((condition,) for condition in conditions))]
@@ -478,7 +558,11 @@ class Clauses:
                 relation = next(self._relations.unnamed(nodes, "with", counted.value), None)
                 if relation is not None:
                     measure = Measure(kinds=relation.kinds, target=relation.target)
-                    yield Parse(counted.last, replace(relation.nodes, best=Best(measure, is_more)), counted.cost + relation.cost - 0.1)
+                    yield Parse(
+                        counted.last,
+                        replace(relation.nodes, best=Best(measure, is_more)),
+                        counted.cost + relation.cost - 0.1,
+                    )
                 else:
                     self._complain_of_many(nodes, counted.value, counted.last)
             yield from self._measured_behind(head, nodes, is_more=is_more)
@@ -536,7 +620,37 @@ class Clauses:
     ) -> Iterator[Parse[Nodes]]:
         """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
         context = self._context
-        begin = context.skip(place, ("is", "are", "was", "were", "of", "being", "that", "equals", "as", "value", "set", "to", "listed", "made", "out", "a", "an", "lies", "falls", "comes", "came", "stands", "reaches", "has", "had", "been"))
+        begin = context.skip(
+            place,
+            (
+                "is",
+                "are",
+                "was",
+                "were",
+                "of",
+                "being",
+                "that",
+                "equals",
+                "as",
+                "value",
+                "set",
+                "to",
+                "listed",
+                "made",
+                "out",
+                "a",
+                "an",
+                "lies",
+                "falls",
+                "comes",
+                "came",
+                "stands",
+                "reaches",
+                "has",
+                "had",
+                "been",
+            ),
+        )
         yield from self._beyond_others(facts, begin, nodes, cost)
         denied = is_denied
         if context.at(begin) == "not":
@@ -550,7 +664,9 @@ class Clauses:
             again = context.starts(parse.last, "and", "but")
             for other in compared(context, again, facts) if again is not None and not denied else ():
                 yield Parse(other.last, nodes.that(*conditions, *other.value), cost + parse.cost + other.cost - 0.1)
-        missing = context.starts(begin, "missing", "unknown", "empty", "not known", "absent", "blank", "null", "unrecorded", "not recorded")
+        missing = context.starts(
+            begin, "missing", "unknown", "empty", "not known", "absent", "blank", "null", "unrecorded", "not recorded"
+        )
         if missing is not None:
             yield Parse(missing, nodes.that(Filled(facts.name, negated=not denied)), cost)
         there = context.starts(begin, "known", "recorded", "available", "given", "present", "filled", "there")
@@ -560,13 +676,40 @@ class Clauses:
     def _beyond_others(self, facts: PropertyFacts, place: int, nodes: Nodes, cost: float) -> Iterator[Parse[Nodes]]:
         """Yield `born later than all others`, `first light before any other`: a superlative."""
         context = self._context
-        more = next((True for words in ("later than", "after", "higher than", "greater than", "larger than", "longer than") if context.starts(place, words)), None)
+        more = next(
+            (
+                True
+                for words in ("later than", "after", "higher than", "greater than", "larger than", "longer than")
+                if context.starts(place, words)
+            ),
+            None,
+        )
         if more is None:
-            more = next((False for words in ("earlier than", "before", "lower than", "less than", "smaller than", "shorter than") if context.starts(place, words)), None)
+            more = next(
+                (
+                    False
+                    for words in ("earlier than", "before", "lower than", "less than", "smaller than", "shorter than")
+                    if context.starts(place, words)
+                ),
+                None,
+            )
         if more is None or nodes.best is not None:
             return
         than = place + 1 + (context.at(place + 1) == "than")
-        others = context.starts(than, "all others", "any other", "every other", "all the others", "all other", "all the other", "any of the others", "the others", "everyone else", "anyone else", "anybody else")
+        others = context.starts(
+            than,
+            "all others",
+            "any other",
+            "every other",
+            "all the others",
+            "all other",
+            "all the other",
+            "any of the others",
+            "the others",
+            "everyone else",
+            "anyone else",
+            "anybody else",
+        )
         if others is not None:
             kinds = context.units.types.get(others, ())
             last = max((kind.last for kind in kinds), default=others)
@@ -630,12 +773,16 @@ class Clauses:
         for unit in context.units.edges.get(begin, ()):  # "associated genes"
             for head in self._phrases.heads(unit.last):
                 for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, head.value):
-                    yield Parse(head.last, Measure(kinds=relation.kinds, target=relation.target), head.cost + relation.cost)
+                    yield Parse(
+                        head.last, Measure(kinds=relation.kinds, target=relation.target), head.cost + relation.cost
+                    )
         for head in self._phrases.heads(begin):
             for counted in self.described(head):
                 for relation in self._relations.unnamed(nodes, "with", counted.value):
                     last = context.starts(counted.last, "count", "they have", "it has") or counted.last
-                    yield Parse(last, Measure(kinds=relation.kinds, target=relation.target), counted.cost + relation.cost)
+                    yield Parse(
+                        last, Measure(kinds=relation.kinds, target=relation.target), counted.cost + relation.cost
+                    )
             behind = context.skip(head.last, _AUXILIARIES | _RELATIVE | {"they", "it"})
             for unit in context.units.edges.get(behind, ()):
                 for relation in self._relations.named(nodes, unit.edges, Frame.SUBJECT, head.value):
@@ -663,7 +810,17 @@ class Clauses:
             more = meant.ascending == is_more
             if meant.is_age and facts.kind == "number":
                 more = not more
-            others = context.starts(than, "all other", "any other", "every other", "all others", "any others", "all the other", "all the others", "every others")
+            others = context.starts(
+                than,
+                "all other",
+                "any other",
+                "every other",
+                "all others",
+                "any others",
+                "all the other",
+                "all the others",
+                "every others",
+            )
             if others is not None and nodes.best is None:
                 kinds = context.units.types.get(others, ())
                 last = max((kind.last for kind in kinds), default=others)
@@ -671,14 +828,24 @@ class Clauses:
             amount = context.units.quantities.get(context.skip(than, ("the", "year", "a")))
             if amount is not None:
                 for parse in compared(context, than, facts):
-                    yield Parse(parse.last, nodes.that(*(_turned(condition, amount_more=more) for condition in parse.value[:1])), parse.cost)
+                    yield Parse(
+                        parse.last,
+                        nodes.that(*(_turned(condition, amount_more=more) for condition in parse.value[:1])),
+                        parse.cost,
+                    )
             for other in context.nodes(than):
                 if len(other.value.named) == 1:
                     value = context.lexicon.number(facts, other.value.named[0])
                     if value is not None:
-                        yield Parse(other.last, nodes.that(Valued(facts.name, ">" if more else "<", value)), other.cost + 0.05)
+                        yield Parse(
+                            other.last, nodes.that(Valued(facts.name, ">" if more else "<", value)), other.cost + 0.05
+                        )
         for verb, words in VERBS.items():
-            if context.reading.words[place].stem == context.lexicon.vocabulary.stem(verb) if place < context.end else False:
+            if (
+                context.reading.words[place].stem == context.lexicon.vocabulary.stem(verb)
+                if place < context.end
+                else False
+            ):
                 stems = {context.lexicon.vocabulary.stem(word) for word in words}
                 fitting = [facts for facts in self._phrases.properties_of(nodes) if stems.intersection(facts.stems)]
                 if len(fitting) == 1:
@@ -686,7 +853,11 @@ class Clauses:
                         yield Parse(parse.last, nodes.that(*parse.value), parse.cost)
                     most = context.skip(place + 1)
                     if context.at(most) in MOST and nodes.best is None:
-                        yield Parse(most + 1, replace(nodes, best=Best(Measure(property=fitting[0].name), MOST[context.at(most)])), 0.0)
+                        yield Parse(
+                            most + 1,
+                            replace(nodes, best=Best(Measure(property=fitting[0].name), MOST[context.at(most)])),
+                            0.0,
+                        )
         yield from self._bare_amount(place, nodes)
         for unit in context.units.values.get(context.skip(place, ("a", "an", "the")), ()):
             facts = context.lexicon.properties[unit.property]
@@ -714,13 +885,21 @@ class Clauses:
                     yield Parse(high.last + 1, nodes.that(*parse.value), parse.cost)
         if high is not None and (high.is_year or high.unit is not None):
             units = {facts.name: facts for facts in own if (facts.kind in ("year", "date")) == high.is_year}
-            both = [parse for facts in units.values() for parse in compared(context, place, facts) if parse.last >= high.last]
+            both = [
+                parse
+                for facts in units.values()
+                for parse in compared(context, place, facts)
+                if parse.last >= high.last
+            ]
             if not both and ranged == place and len(units) == 1:
                 low_high = [compared(context, at, facts) for facts in units.values() for at in (place, high_at)]
                 firsts = [next(parses, None) for parses in low_high]
                 if all(isinstance(p, Parse) and isinstance(p.value[0], Valued) for p in firsts):
                     facts = next(iter(units.values()))
-                    limits = [Valued(facts.name, ">=", firsts[0].value[0].value), Valued(facts.name, "<=", firsts[1].value[0].value)]  # type: ignore[union-attr]
+                    limits = [
+                        Valued(facts.name, ">=", firsts[0].value[0].value),
+                        Valued(facts.name, "<=", firsts[1].value[0].value),
+                    ]  # type: ignore[union-attr]
                     yield Parse(high.last, nodes.that(*limits), 0.25)
             if len(both) == 1:
                 yield Parse(both[0].last, nodes.that(*both[0].value), 0.15)
@@ -759,7 +938,11 @@ class Clauses:
         for named in self._phrases.names(place):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):
-                    yield Parse(named.last, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + relation.cost + 0.1)
+                    yield Parse(
+                        named.last,
+                        relation.nodes.that(Joined(relation.kinds, relation.target)),
+                        named.cost + relation.cost + 0.1,
+                    )
 
     def _superlative_said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `is the oldest`, `is tallest`, `is the most expensive one`."""
@@ -773,7 +956,22 @@ class Clauses:
     def _whose(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
         context = self._context
-        begin = context.starts(place, "whose", "where the", "for which the", "with a", "and whose", "that have a", "which have a", "for whom the", "of which the", "with the", "where its", "where their", "for which")
+        begin = context.starts(
+            place,
+            "whose",
+            "where the",
+            "for which the",
+            "with a",
+            "and whose",
+            "that have a",
+            "which have a",
+            "for whom the",
+            "of which the",
+            "with the",
+            "where its",
+            "where their",
+            "for which",
+        )
         if begin is None:
             return
         for measure in self.measures(context.skip(begin, ("the",)), nodes):
@@ -784,7 +982,9 @@ class Clauses:
                     yield Parse(amount.last, nodes.that(condition), measure.cost + amount.cost)
             superlative = MOST.get(context.at(context.skip(amount_at)))
             if superlative is not None and nodes.best is None:
-                yield Parse(context.skip(amount_at) + 1, replace(nodes, best=Best(measure.value, superlative)), measure.cost)
+                yield Parse(
+                    context.skip(amount_at) + 1, replace(nodes, best=Best(measure.value, superlative)), measure.cost
+                )
         for facts, last, cost in self.named_property(begin, nodes):
             yield from self._value_of(facts, last, nodes, cost)
         for head in self._phrases.heads(begin):
@@ -804,7 +1004,9 @@ class Clauses:
             for described in self._said_of(unit.last, relation.target):
                 cut = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, described.value), None)
                 if cut is not None:
-                    yield Parse(described.last, cut.nodes.that(Joined(cut.kinds, cut.target)), described.cost + cut.cost)
+                    yield Parse(
+                        described.last, cut.nodes.that(Joined(cut.kinds, cut.target)), described.cost + cut.cost
+                    )
 
     def _said_of(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
@@ -824,14 +1026,20 @@ class Clauses:
                 own, theirs = self._relations.types_of(nodes), self._relations.types_of(described.value)
                 if own & theirs and described.value.conditions and described.value.best is None:
                     types = nodes.types if nodes.named else own & theirs
-                    yield Parse(described.last, replace(nodes, types=types).that(*described.value.conditions), described.cost)
+                    yield Parse(
+                        described.last, replace(nodes, types=types).that(*described.value.conditions), described.cost
+                    )
         is_told = not nodes.named and not nodes.types
         if is_told or (nodes.named and self._context.at(place) in DETERMINERS):
             for head in self._context.nodes(place):
                 if head.value.types and not head.value.named and head.value.best is None:
                     own = self._relations.types_of(nodes) & head.value.types
                     if own or is_told:
-                        yield Parse(head.last, replace(nodes, types=head.value.types).that(*head.value.conditions), head.cost + 0.05)
+                        yield Parse(
+                            head.last,
+                            replace(nodes, types=head.value.types).that(*head.value.conditions),
+                            head.cost + 0.05,
+                        )
 
     def _excepting(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `other than X`, `except those that treat Y`, `but not Z`."""
@@ -861,9 +1069,7 @@ class Clauses:
         for member in objects.value.members:
             if not self._relations.types_of(member.nodes) & targets:
                 return
-        conditions = [
-            Joined(last.kinds, member.nodes, negated=not last.negated) for member in objects.value.members
-        ]
+        conditions = [Joined(last.kinds, member.nodes, negated=not last.negated) for member in objects.value.members]
         yield Parse(objects.last, nodes.that(*conditions), objects.cost)
 
 

@@ -68,11 +68,16 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
         yield Parse(several, (">=", 2.0), 0.0)
 
 
-def compared(context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "=") -> Iterator[Parse[tuple[Condition, ...]]]:
+def compared(
+    context: Context, place: int, facts: PropertyFacts, *, default: Comparison | None = "="
+) -> Iterator[Parse[tuple[Condition, ...]]]:
     """Yield the conditions on a property that a comparison says which begins here."""
     of_dates = facts.kind in ("year", "date")
     between = context.starts(place, "between", "from", "ranging from", "of between")
-    if between is not None and (low := context.units.quantities.get(context.skip(between, ("the", "years")))) is not None:
+    if (
+        between is not None
+        and (low := context.units.quantities.get(context.skip(between, ("the", "years")))) is not None
+    ):
         middle = context.starts(low.last, "and", "to", "until", "through")
         high = context.units.quantities.get(middle) if middle is not None else None
         if high is not None:
@@ -103,15 +108,24 @@ def _dashed(context: Context, place: int, facts: PropertyFacts) -> Iterator[Pars
     high = context.units.quantities.get(low.last) if low is not None and low.last < context.end else None
     if low is None or high is None:
         return
-    between = context.reading.text[context.reading.words[low.last - 1].end : context.reading.words[low.last].start].strip()
+    between = context.reading.text[
+        context.reading.words[low.last - 1].end : context.reading.words[low.last].start
+    ].strip()
     if between in ("-", "–", "—"):
-        high = high._replace(value=abs(high.value), is_year=high.is_year or low.is_year and high.value == int(high.value))
-        conditions = (*_conditions(facts, ">=", low._replace(unit=low.unit or high.unit)), *_conditions(facts, "<=", high))
+        high = high._replace(
+            value=abs(high.value), is_year=high.is_year or low.is_year and high.value == int(high.value)
+        )
+        conditions = (
+            *_conditions(facts, ">=", low._replace(unit=low.unit or high.unit)),
+            *_conditions(facts, "<=", high),
+        )
         if len(conditions) == 2:
             yield Parse(high.last, conditions, 0.0)
 
 
-def _said(context: Context, facts: PropertyFacts, comparison: Comparison, amount: Quantity, place: int) -> Iterator[Parse[tuple[Condition, ...]]]:
+def _said(
+    context: Context, facts: PropertyFacts, comparison: Comparison, amount: Quantity, place: int
+) -> Iterator[Parse[tuple[Condition, ...]]]:
     conditions = _conditions(facts, comparison, amount)
     if conditions:
         yield Parse(amount.last, conditions, 0.0)
@@ -133,7 +147,9 @@ def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) 
             "<=": (Valued(facts.name, "<", high),),
             ">": (Valued(facts.name, ">=", high),),
             ">=": (Valued(facts.name, ">=", low),),
-            "=": (Valued(facts.name, "=", low),) if facts.kind == "year" else (Valued(facts.name, ">=", low), Valued(facts.name, "<", high)),
+            "=": (Valued(facts.name, "=", low),)
+            if facts.kind == "year"
+            else (Valued(facts.name, ">=", low), Valued(facts.name, "<", high)),
         }
         return by_sign.get(comparison, ())
     if facts.kind != "number" or amount.span is not None:

@@ -14,12 +14,10 @@ Value = TypeVar("Value")
 _MOST = 12  # parses of one phrase that are followed
 _STEPS = 20_000  # rules that are tried for one question: a bound on its time
 DETERMINERS = frozenset(
-    "a an the any some all every each those these its their his her our your my of different distinct various known individual "
-    "existing single whole such other particular respective entire full own specific there".split()
+    ["a", "an", "the", "any", "some", "all", "every", "each", "those", "these", "its", "their", "his", "her", "our", "your", "my", "of", "different", "distinct", "various", "known", "individual", "existing", "single", "whole", "such", "other", "particular", "respective", "entire", "full", "own", "specific", "there"]
 )
 EMPTY = frozenset(
-    "please also currently actually there overall altogether together total here exactly exist exists existing available recorded listed "
-    "you think know ever still now themselves itself respectively entirely the whole i ve got in have altogether".split()
+    ["please", "also", "currently", "actually", "there", "overall", "altogether", "together", "total", "here", "exactly", "exist", "exists", "existing", "available", "recorded", "listed", "you", "think", "know", "ever", "still", "now", "themselves", "itself", "respectively", "entirely", "the", "whole", "i", "ve", "got", "in", "have", "altogether"]
 )
 """Words that may end a question and say nothing."""
 _ENDINGS = tuple(
@@ -37,8 +35,10 @@ _ENDINGS = tuple(
 )  # fmt: skip
 
 
-_HERE_FIRST = frozenset("that which who are is there here in listed recorded known available present included".split())
-_HERE = _HERE_FIRST | frozenset("this the graph data dataset database total all altogether exist exists we have you do does hold at on record us been has".split())
+_HERE_FIRST = frozenset(["that", "which", "who", "are", "is", "there", "here", "in", "listed", "recorded", "known", "available", "present", "included"])
+_HERE = _HERE_FIRST | frozenset(
+    ["this", "the", "graph", "data", "dataset", "database", "total", "all", "altogether", "exist", "exists", "we", "have", "you", "do", "does", "hold", "at", "on", "record", "us", "been", "has"]
+)
 """Words for being in the graph: `that are listed here`."""
 
 
@@ -107,7 +107,8 @@ class Context:
 
     def _is_empty(self, rest: tuple[str, ...]) -> bool:
         return all(word in EMPTY for word in rest) or any(
-            rest[-len(ending) :] == ending and all(word in EMPTY for word in rest[: -len(ending)]) for ending in _ENDINGS
+            rest[-len(ending) :] == ending and all(word in EMPTY for word in rest[: -len(ending)])
+            for ending in _ENDINGS
         )
 
     def complain(self, place: int, why: str) -> None:

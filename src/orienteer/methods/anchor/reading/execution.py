@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,18 @@ from orienteer.graph.properties import Condition as Compared
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Filled, Joined, Measure, Nodes, Query, Valued
+from orienteer.methods.anchor.reading.query import (
+    Among,
+    Best,
+    Condition,
+    Either,
+    Filled,
+    Joined,
+    Measure,
+    Nodes,
+    Query,
+    Valued,
+)
 
 _FEW = 256  # nodes; from fewer, edges are walked backwards from the target
 

@@ -17,7 +17,6 @@ from orienteer.methods.anchor.reading.quantities import UNITS, Quantity, Written
 from orienteer.methods.anchor.reading.thesaurus import AGES, IRREGULAR_VERBS, PROPERTIES, RELATIONS, TYPES
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
 from orienteer.retrieval.mentions import letter_likeness
-from orienteer.text import english
 
 PropertyKind: TypeAlias = Literal["number", "year", "date", "boolean", "text"]
 _SAMPLE = 200  # values of a property that tell what it holds
@@ -26,11 +25,11 @@ _LONGEST_VALUE = 6  # words
 _PARTIAL = 8  # nodes; a part of a name that more nodes have names none
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
 _SYNONYM = 0.55  # below every likeness of the same word
-_BEHIND_PROPERTIES = frozenset("date year day time value figure rating level".split())
-_LIGHT = frozenset("year date time day number no count name value total is has in at of the".split())
+_BEHIND_PROPERTIES = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level"])
+_LIGHT = frozenset(["year", "date", "time", "day", "number", "no", "count", "name", "value", "total", "is", "has", "in", "at", "of", "the"])
 """Words of properties that a question leaves out: `founded_year`."""
 _TYPE_LIKENESS = 0.6
-_DATA_WORDS = frozenset("node nodes thing things item items entity entities one ones entry entries".split())
+_DATA_WORDS = frozenset(["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"])
 """Words for nodes of any type."""
 
 
@@ -115,9 +114,7 @@ class Lexicon:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
         self.graph, self.vocabulary, self._linker = graph, vocabulary, linker
         self.properties = {name: self._facts(name) for name in graph.arrays.properties.names}
-        self._groups = [
-            {vocabulary.stem(word) for word in group} | set(group) for group in RELATIONS
-        ]
+        self._groups = [{vocabulary.stem(word) for word in group} | set(group) for group in RELATIONS]
         self._property_groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
         self._type_groups = [frozenset(map(vocabulary.stem, group)) for group in TYPES]
         self.edges_like = lru_cache(maxsize=8192)(self._edges_like)
@@ -129,7 +126,11 @@ class Lexicon:
         content = [word for word in words if word != unit]
         content = [word for word in content if word not in _LIGHT] or content
         rows = arrays.properties.rows(name)
-        sample = [value for value in arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)]) if value is not None]
+        sample = [
+            value
+            for value in arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+            if value is not None
+        ]
         types = frozenset(np.unique(arrays.node_types[rows]).tolist())
         stems = tuple(self.vocabulary.stem(word) for word in content)
         return PropertyFacts(name, stems, unit, _kind_of(sample, words), types)
@@ -191,7 +192,9 @@ class Lexicon:
                     types[number] = max(likeness, types.get(number, 0.0))
         for last, types in by_span.items():
             best = max(types.values())
-            yield TypeUnit(last, frozenset(number for number, likeness in types.items() if likeness == best), 0.3 * (1 - best))
+            yield TypeUnit(
+                last, frozenset(number for number, likeness in types.items() if likeness == best), 0.3 * (1 - best)
+            )
         if not by_span and (like := self._types_like(word.stem)):
             yield TypeUnit(place + 1, like, 0.15)
 
@@ -234,7 +237,10 @@ class Lexicon:
                 continue
             last, total = place + 1, likeness
             for own in label.stems[at + 1 :]:
-                after = next((p for p in range(last, min(len(reading.words), last + 2)) if alike(reading.words[p].stem, own)), None)
+                after = next(
+                    (p for p in range(last, min(len(reading.words), last + 2)) if alike(reading.words[p].stem, own)),
+                    None,
+                )
                 if after is None:
                     break
                 total += alike(reading.words[after].stem, own)
@@ -307,8 +313,10 @@ class Lexicon:
         if place not in covered and not word.is_stop:
             return True
         is_inside = 0 < place < len(reading.words) - 1 and len(word.text) <= 3
-        return is_inside and reading.is_written_as_name(place - 1) and any(
-            reading.is_written_as_name(after) for after in range(place + 1, min(len(reading.words), place + 3))
+        return (
+            is_inside
+            and reading.is_written_as_name(place - 1)
+            and any(reading.is_written_as_name(after) for after in range(place + 1, min(len(reading.words), place + 3)))
         )
 
     def part_of(self, phrase: Sequence[str]) -> tuple[int, ...]:
@@ -337,7 +345,9 @@ def _same(stem: str, other: str) -> bool:
 
 
 def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
-    if sample and all(isinstance(value, bool) or str(value).casefold() in ("true", "false", "yes", "no") for value in sample):
+    if sample and all(
+        isinstance(value, bool) or str(value).casefold() in ("true", "false", "yes", "no") for value in sample
+    ):
         return "boolean"
     numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
     if numbers and len(numbers) == len(sample):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
 from orienteer.errors import BadOption, nearest
@@ -232,7 +231,7 @@ class _Line:
         has = self._takes("has")
         name = self._property_here()
         if name is None:
-            self._fail("a condition stands here: `-EDGE-> ...`, `FIELD >= VALUE`, `has FIELD`, `is \"NAME\"`")
+            self._fail('a condition stands here: `-EDGE-> ...`, `FIELD >= VALUE`, `has FIELD`, `is "NAME"`')
         if has:
             return Filled(name)
         sign = self._sign()
@@ -312,9 +311,10 @@ class _Line:
         fitting: set[int] = set()
         for triple in self._graph.schema.edges:
             edge = arrays.types.edges.index(triple.type)
-            for kind, near, far in ((edge * 2, triple.source, triple.target), (edge * 2 + 1, triple.target, triple.source)):
+            for kind, near, far in (
+                (edge * 2, triple.source, triple.target),
+                (edge * 2 + 1, triple.target, triple.source),
+            ):
                 if kind in kinds and (not types or numbers[near] in types) and (not ends or numbers[far] in ends):
                     fitting.add(kind)
         return fitting
-
-

@@ -12,7 +12,9 @@ from orienteer.methods.anchor.reading.query import Among, Best, Either, Filled, 
 from orienteer.methods.anchor.reading.relations import Frame, Relations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, MOST, SUPERLATIVES, Adjective
 
-_PRONOUNS = frozenset("anything things those ones one what something everything who whoever whichever which whatever people person anyone someone everyone somebody everybody anybody".split())
+_PRONOUNS = frozenset(
+    ["anything", "things", "those", "ones", "one", "what", "something", "everything", "who", "whoever", "whichever", "which", "whatever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody"]
+)
 _LONGEST_CHAIN = 3  # possessives in a row
 _AMBIGUOUS_AGE = 2  # properties that tell when a thing began; of more nobody can tell
 
@@ -64,7 +66,9 @@ class Phrases:
                 for kind in context.units.types.get(unit.last, ()):
                     yield from self._apposed(unit, kind.types, kind.last, cost)
             for kind in context.units.types.get(begin, ()):
-                named = context.starts(kind.last, "by the name of", "with the name", "of the name", "known as") or kind.last
+                named = (
+                    context.starts(kind.last, "by the name of", "with the name", "of the name", "known as") or kind.last
+                )
                 named = context.skip(named, ("named", "called", "the", "titled"))
                 for unit in context.units.names.get(named, ()):
                     yield from self._apposed(unit, kind.types, unit.last, unit.cost - 0.03 * (unit.last - begin))
@@ -72,7 +76,29 @@ class Phrases:
     def _referents(self, place: int) -> Iterator[Parse[Nodes]]:
         """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
         context = self._context
-        for words in ("those", "these", "them", "they", "it", "that", "each of them", "any of them", "all of them", "him", "her", "he", "she", "there", "their", "its", "the ones", "ones", "each", "the two", "both"):
+        for words in (
+            "those",
+            "these",
+            "them",
+            "they",
+            "it",
+            "that",
+            "each of them",
+            "any of them",
+            "all of them",
+            "him",
+            "her",
+            "he",
+            "she",
+            "there",
+            "their",
+            "its",
+            "the ones",
+            "ones",
+            "each",
+            "the two",
+            "both",
+        ):
             last = context.starts(place, words)
             if last is None:
                 continue
@@ -147,7 +173,9 @@ class Phrases:
                 for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, Nodes()):
                     if relation.nodes.types and head.value.best is None:
                         measure = Measure(kinds=relation.kinds, target=relation.target)
-                        yield Parse(head.last, replace(relation.nodes, best=Best(measure, is_more)), head.cost + relation.cost)
+                        yield Parse(
+                            head.last, replace(relation.nodes, best=Best(measure, is_more)), head.cost + relation.cost
+                        )
 
     def _types_with(self, nodes: Nodes, facts: PropertyFacts) -> frozenset[int]:
         return self._relations.types_of(nodes) & facts.types
@@ -162,7 +190,9 @@ class Phrases:
         if word in ("most", "least") and self._context.at(place + 1) in ADJECTIVES:
             yield Parse(place + 2, (ADJECTIVES[self._context.at(place + 1)], word == "most", word), 0.0)
 
-    def best_of(self, nodes: Nodes, superlative: tuple[Adjective | None, bool, str], first: int, place: int) -> Nodes | None:
+    def best_of(
+        self, nodes: Nodes, superlative: tuple[Adjective | None, bool, str], first: int, place: int
+    ) -> Nodes | None:
         """Return the nodes of a set that a superlative is meant for; None where nothing tells by what."""
         adjective, is_more, _ = superlative
         if adjective is None or nodes.best is not None:
@@ -257,8 +287,16 @@ class Phrases:
                 if have is not None:  # "how many hyponyms does dog have"
                     for owner in self.names(have):
                         last = context.starts(owner.last, "have", "has", "had", "got")
-                        for relation in self._relations.of_noun(unit, context.at(unit.last - 1), owner.value) if last is not None else ():
-                            yield Parse(last, relation.nodes.that(Joined(relation.kinds, relation.target)), owner.cost + relation.cost)
+                        for relation in (
+                            self._relations.of_noun(unit, context.at(unit.last - 1), owner.value)
+                            if last is not None
+                            else ()
+                        ):
+                            yield Parse(
+                                last,
+                                relation.nodes.that(Joined(relation.kinds, relation.target)),
+                                owner.cost + relation.cost,
+                            )
                 if of is None:
                     for owner in self.names(unit.last):  # "antonym expensive"
                         if not context.at(unit.last - 1).endswith(("ing", "ed")):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 NUMERALS: Mapping[str, int] = {
     word: number
     for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"]
     )
 } | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12}
 _SCALES: Mapping[str, float] = {
@@ -19,8 +18,7 @@ _SCALES: Mapping[str, float] = {
 _MONTHS: Mapping[str, int] = {
     name: month
     for month, names in enumerate(
-        "january jan,february feb,march mar,april apr,may,june jun,july jul,august aug,september sep sept,october oct,"
-        "november nov,december dec".split(","),
+        ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug", "september sep sept", "october oct", "november nov", "december dec"],
         1,
     )
     for name in names.split()
@@ -115,7 +113,9 @@ def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
         year, month, day = int(match[1]), int(match[2]), match[3]
         last = next((at for at in range(first, len(words)) if words[at].start >= match.end()), len(words))
         return _day(last, year, month, int(day) if day else None)
-    months = [(at, _MONTHS[words[at].text]) for at in (first, first + 1) if at < len(words) and words[at].text in _MONTHS]
+    months = [
+        (at, _MONTHS[words[at].text]) for at in (first, first + 1) if at < len(words) and words[at].text in _MONTHS
+    ]
     if not months:
         return None
     at, month = months[0]
@@ -181,7 +181,10 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
         unit = _SIGNS[before]
     rest = text[match_end:].lstrip()
     if glued := _GLUED.match(text, match_end):  # 100MB: the word goes on behind its digits
-        unit, last = _unit(glued[1]), max(last, next((at for at in range(first, len(words)) if words[at].start >= glued.end()), len(words)))
+        unit, last = (
+            _unit(glued[1]),
+            max(last, next((at for at in range(first, len(words)) if words[at].start >= glued.end()), len(words))),
+        )
         if unit is None:
             return None
     elif rest[:1] in _SIGNS:

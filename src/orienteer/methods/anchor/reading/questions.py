@@ -10,7 +10,18 @@ from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import EMPTY, Context, Parse, best
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Form, Joined, Measure, Nodes, Query, Valued
+from orienteer.methods.anchor.reading.query import (
+    Among,
+    Best,
+    Condition,
+    Either,
+    Form,
+    Joined,
+    Measure,
+    Nodes,
+    Query,
+    Valued,
+)
 from orienteer.methods.anchor.reading.relations import Frame, Relations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MORE, MOST, VERBS
 
@@ -28,9 +39,24 @@ _LISTING = ("list", "name", "find", "identify", "show", "give", "which", "what",
 _COUNTING = ("how many different", "how many distinct", "how many of", "how many", "number of", "the number of", "total number of", "the total number of", "count of",
              "the count of", "count how many", "count all", "count the", "count", "what is the number of", "what is the total number of", "what s the number of", "tally of", "how large is the number of",
              "the headcount of", "what number of", "size of the set of", "what is the count of", "how big is the set of", "amount of", "the amount of", "in how many", "on how many", "to how many", "by how many", "for how many", "from how many", "with how many", "of how many")  # fmt: skip
-_ASKING = frozenset("is are was were does do did has have had can could will would".split())
+_ASKING = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could", "will", "would"])
 _AVERAGES = ("average", "mean", "the average", "the mean", "avg", "on average")
-_SUMS = ("total", "sum of", "the sum of", "combined", "summed", "overall", "the total", "the combined", "sum", "aggregate", "cumulative", "sum up", "add up", "all told")
+_SUMS = (
+    "total",
+    "sum of",
+    "the sum of",
+    "combined",
+    "summed",
+    "overall",
+    "the total",
+    "the combined",
+    "sum",
+    "aggregate",
+    "cumulative",
+    "sum up",
+    "add up",
+    "all told",
+)
 
 
 class Questions:
@@ -103,7 +129,11 @@ class Questions:
             spoken = [
                 parse
                 for begin in self._begins(0)
-                for start in {begin, context.starts(begin, "some", "there are", "there is a", "there is an", "there is", "certain", "if") or begin}
+                for start in {
+                    begin,
+                    context.starts(begin, "some", "there are", "there is a", "there is an", "there is", "certain", "if")
+                    or begin,
+                }
                 for parse in self.nodes(start)
                 if parse.last == border or (parse.last < border and self._is_said(parse.last, border))
             ]
@@ -131,7 +161,17 @@ class Questions:
                     yield Parse(border, asked.value.nodes, asked.cost)
             is_a = context.starts(named.last, "is a", "is an", "is the", "is one of the")
             for kind in context.units.types.get(is_a, ()) if is_a is not None else ():
-                of = context.starts(kind.last, "of some", "of certain", "of several", "of various", "for some", "in some", "of many", "for certain")
+                of = context.starts(
+                    kind.last,
+                    "of some",
+                    "of certain",
+                    "of several",
+                    "of various",
+                    "for some",
+                    "in some",
+                    "of many",
+                    "for certain",
+                )
                 ends = [kind.last, *(other.last for other in context.units.types.get(of, ()) if of is not None)]
                 if border in ends:
                     yield named._replace(last=border)
@@ -139,13 +179,22 @@ class Questions:
             for head in self.nodes(have) if have is not None else ():
                 there = context.starts(head.last, "there") or head.last
                 for unit in context.units.edges.get(head.last, ()):
-                    there = context.starts(context.skip(unit.last, ("at", "in", "by", "to", "on")), "there", "it") or unit.last
+                    there = (
+                        context.starts(context.skip(unit.last, ("at", "in", "by", "to", "on")), "there", "it")
+                        or unit.last
+                    )
                     if there == border:
                         for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, named.value):
-                            yield Parse(border, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + head.cost)
+                            yield Parse(
+                                border,
+                                relation.nodes.that(Joined(relation.kinds, relation.target)),
+                                named.cost + head.cost,
+                            )
                 if there == border and not head.value.named:
                     for relation in self._relations.unnamed(head.value, "", named.value):
-                        yield Parse(border, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + head.cost)
+                        yield Parse(
+                            border, relation.nodes.that(Joined(relation.kinds, relation.target)), named.cost + head.cost
+                        )
 
     def _is_said(self, place: int, border: int) -> bool:
         """Tell whether the rest of a sentence says nothing more: `aside`, `on the whole`."""
@@ -186,18 +235,56 @@ class Questions:
             for parse in self.nodes(last):
                 yield from self._finished(Parse(parse.last, Query("count", parse.value), parse.cost))
         for parse in self.nodes(begin):
-            last = context.starts(parse.last, "how many", "count", "how many are there", "how many of them", "total number", "number", "in number", "total count", "how many in total")
+            last = context.starts(
+                parse.last,
+                "how many",
+                "count",
+                "how many are there",
+                "how many of them",
+                "total number",
+                "number",
+                "in number",
+                "total count",
+                "how many in total",
+            )
             if last is not None:
                 yield Parse(last, Query("count", parse.value), parse.cost)
         # "of the beers that X brews, how many are Y": the set first
-        of = context.starts(begin, "of", "among", "out of", "from among", "from", "looking at", "considering", "taking", "given", "amongst", "in the set of", "if you look at", "when it comes to")
+        of = context.starts(
+            begin,
+            "of",
+            "among",
+            "out of",
+            "from among",
+            "from",
+            "looking at",
+            "considering",
+            "taking",
+            "given",
+            "amongst",
+            "in the set of",
+            "if you look at",
+            "when it comes to",
+        )
         if of is not None:
             for parse in self.nodes(of):
                 last = context.starts(parse.last, "how many of them", "how many")
                 if last is not None:
                     for further in [*self._clauses.modifiers(last, parse.value), Parse(last, parse.value, 0.0)]:
                         yield Parse(further.last, Query("count", further.value), parse.cost + further.cost)
-                which = context.starts(parse.last, "which one of them", "which of them", "which ones", "which one", "which", "what", "who", "name those", "list those", "show those")
+                which = context.starts(
+                    parse.last,
+                    "which one of them",
+                    "which of them",
+                    "which ones",
+                    "which one",
+                    "which",
+                    "what",
+                    "who",
+                    "name those",
+                    "list those",
+                    "show those",
+                )
                 if which is not None:
                     for further in self._clauses.modifiers(which, parse.value):
                         yield Parse(further.last, Query("list", further.value), parse.cost + further.cost)
@@ -220,15 +307,55 @@ class Questions:
             for parse in self.nodes(start):
                 yield Parse(parse.last, Query("list", parse.value), parse.cost + cost)
             yield from self._top(start, cost)
-        for phrase in ("leaving out", "excluding", "except for", "apart from", "aside from", "ignoring", "not counting", "other than", "besides", "without counting", "setting aside", "leaving aside", "other than", "if you ignore", "not including", "if we leave out", "with the exception of"):
+        for phrase in (
+            "leaving out",
+            "excluding",
+            "except for",
+            "apart from",
+            "aside from",
+            "ignoring",
+            "not counting",
+            "other than",
+            "besides",
+            "without counting",
+            "setting aside",
+            "leaving aside",
+            "other than",
+            "if you ignore",
+            "not including",
+            "if we leave out",
+            "with the exception of",
+        ):
             after = context.starts(begin, phrase)
             for left in self.nodes(after) if after is not None else ():
                 for asked in self._queries(left.last):
-                    if asked.value.nodes.best is None and asked.value.form in ("list", "count") and left.value.conditions:
+                    if (
+                        asked.value.nodes.best is None
+                        and asked.value.form in ("list", "count")
+                        and left.value.conditions
+                    ):
                         rows, conditions = left.value.named, left.value.conditions
                         denied: Condition = Among(rows, negated=True) if rows else Either((conditions,), negated=True)
-                        yield Parse(asked.last, replace(asked.value, nodes=asked.value.nodes.that(denied)), left.cost + asked.cost)
-        asks_who = context.starts(begin, "who", "whom", "what", "which", "where", "by whom", "to whom", "for whom", "with whom", "to what", "in what", "from where")
+                        yield Parse(
+                            asked.last,
+                            replace(asked.value, nodes=asked.value.nodes.that(denied)),
+                            left.cost + asked.cost,
+                        )
+        asks_who = context.starts(
+            begin,
+            "who",
+            "whom",
+            "what",
+            "which",
+            "where",
+            "by whom",
+            "to whom",
+            "for whom",
+            "with whom",
+            "to what",
+            "in what",
+            "from where",
+        )
         if asks_who is not None:
             for said in self._clauses.described(Parse(asks_who, Nodes(), 0.1)):
                 if said.value.conditions or said.value.best is not None:
@@ -239,8 +366,22 @@ class Questions:
                 if asked.value.nodes.best is None and asked.value.form in ("list", "count") and left.value.named:
                     for relation in self._relations.unnamed(asked.value.nodes, "", left.value):
                         denied = Joined(relation.kinds, relation.target, negated=True)
-                        yield Parse(asked.last, replace(asked.value, nodes=relation.nodes.that(denied)), left.cost + asked.cost)
-        which = context.starts(begin, "which ones", "which", "list them all", "list them", "name them", "show them", "who are they", "what are they", "who", "which are they")
+                        yield Parse(
+                            asked.last, replace(asked.value, nodes=relation.nodes.that(denied)), left.cost + asked.cost
+                        )
+        which = context.starts(
+            begin,
+            "which ones",
+            "which",
+            "list them all",
+            "list them",
+            "name them",
+            "show them",
+            "who are they",
+            "what are they",
+            "who",
+            "which are they",
+        )
         if which is not None and context.is_over(which):
             for referent in context.referents:
                 if not referent.named:
@@ -254,15 +395,22 @@ class Questions:
         verb = context.skip(named.last, _ASKING | {"a", "an", "the", "one", "of", "been"})
         for unit in context.units.edges.get(verb, ()):
             last = context.skip(unit.last, ("by", "of", "to", "in", "with", "on", "for", "at", "from", "through"))
-            last = context.skip(last, ("several", "some", "certain", "many", "various", "multiple", "numerous", "a", "number"))
+            last = context.skip(
+                last, ("several", "some", "certain", "many", "various", "multiple", "numerous", "a", "number")
+            )
             asked = context.starts(last, "which", "what", "whom", "who", "how many")
             if asked is None and last == unit.last and not context.units.types.get(last):
                 continue
             asked = last if asked is None else asked
             preposition = context.at(unit.last)
-            frame = Frame.PASSIVE_OBJECT if preposition == "by" else Frame.HAS_NOUN if preposition == "of" else Frame.OBJECT
+            frame = (
+                Frame.PASSIVE_OBJECT if preposition == "by" else Frame.HAS_NOUN if preposition == "of" else Frame.OBJECT
+            )
             form: Form = "count" if context.at(last) == "how" else "list"
-            for head in [*self.nodes(asked), *([Parse(asked, Nodes(), 0.1)] if form == "list" and asked > last else [])]:
+            for head in [
+                *self.nodes(asked),
+                *([Parse(asked, Nodes(), 0.1)] if form == "list" and asked > last else []),
+            ]:
                 if head.value.named:
                     continue
                 for relation in self._relations.named(head.value, unit.edges, frame, named.value):
@@ -284,8 +432,25 @@ class Questions:
         for parse in self.nodes(at):
             nodes = parse.value
             if nodes.best is not None and amount is not None:
-                yield Parse(parse.last, Query("list", replace(nodes, best=replace(nodes.best, first=first))), parse.cost + cost - 0.05)
-            by = context.starts(parse.last, "by", "ranked by", "ordered by", "sorted by", "in terms of", "according to", "in", "for", "with the highest", "with the largest", "measured by")
+                yield Parse(
+                    parse.last,
+                    Query("list", replace(nodes, best=replace(nodes.best, first=first))),
+                    parse.cost + cost - 0.05,
+                )
+            by = context.starts(
+                parse.last,
+                "by",
+                "ranked by",
+                "ordered by",
+                "sorted by",
+                "in terms of",
+                "according to",
+                "in",
+                "for",
+                "with the highest",
+                "with the largest",
+                "measured by",
+            )
             if by is None or nodes.best is not None or (amount is None and not is_top):
                 continue
             for measure in self._clauses.measures(by, nodes):
@@ -298,7 +463,21 @@ class Questions:
     def _aggregates(self, begin: int) -> Iterator[Parse[Query]]:
         """Yield `average height of X`, `the total mass of X`, `how much do X weigh in total` is not read."""
         context = self._context
-        start = context.starts(begin, "what is", "what s", "what was", "how much is", "what are", "which is", "how high is", "how large is", "what") or begin
+        start = (
+            context.starts(
+                begin,
+                "what is",
+                "what s",
+                "what was",
+                "how much is",
+                "what are",
+                "which is",
+                "how high is",
+                "how large is",
+                "what",
+            )
+            or begin
+        )
         for form, phrases in (("average", _AVERAGES), ("sum", _SUMS)):
             for last in {after for phrase in phrases if (after := context.starts(start, phrase)) is not None}:
                 of = context.skip(last, ("of", "the", "value", "all", "for"))
@@ -309,15 +488,45 @@ class Questions:
                     for scope in self._of_nodes(unit.last):
                         facts = context.lexicon.properties[unit.property]
                         if facts.types & self._relations.types_of(scope.value):
-                            yield Parse(scope.last, Query(form, scope.value, Measure(property=facts.name)), scope.cost + unit.cost)  # type: ignore[arg-type]
+                            yield Parse(
+                                scope.last,
+                                Query(form, scope.value, Measure(property=facts.name)),
+                                scope.cost + unit.cost,
+                            )  # type: ignore[arg-type]
             for scope in self.nodes(start):  # "X average height", "X's total mass"
-                for last in {after for phrase in phrases if (after := context.starts(context.possessive(scope.last) or scope.last, phrase)) is not None}:
+                for last in {
+                    after
+                    for phrase in phrases
+                    if (after := context.starts(context.possessive(scope.last) or scope.last, phrase)) is not None
+                }:
                     for facts, end, cost in self._properties(last, scope.value):
                         yield Parse(end, Query(form, scope.value, Measure(property=facts.name)), scope.cost + cost)  # type: ignore[arg-type]
 
     def _of_nodes(self, place: int) -> Iterator[Parse[Nodes]]:
         context = self._context
-        begin = context.starts(place, "of all", "of", "for", "across all", "across", "among", "over", "does", "do", "did", "in", "that", "is", "was", "by", "has", "had") or place
+        begin = (
+            context.starts(
+                place,
+                "of all",
+                "of",
+                "for",
+                "across all",
+                "across",
+                "among",
+                "over",
+                "does",
+                "do",
+                "did",
+                "in",
+                "that",
+                "is",
+                "was",
+                "by",
+                "has",
+                "had",
+            )
+            or place
+        )
         for parse in self.nodes(begin):
             last = context.starts(parse.last, "have", "has", "had", "been", "be", "got")
             yield parse if last is None else parse._replace(last=last)
@@ -327,7 +536,39 @@ class Questions:
         context = self._context
         starts = {begin} | {
             after
-            for phrase in ("what is", "what s", "what was", "what are", "what", "which", "in what", "in which", "on what", "on which", "when was", "when were", "when did", "when is", "how much is", "give", "show", "find", "look up", "list", "what is the value of", "name", "at what", "since when", "how high is", "how large is", "tell me", "to what", "of what", "how many", "what were")
+            for phrase in (
+                "what is",
+                "what s",
+                "what was",
+                "what are",
+                "what",
+                "which",
+                "in what",
+                "in which",
+                "on what",
+                "on which",
+                "when was",
+                "when were",
+                "when did",
+                "when is",
+                "how much is",
+                "give",
+                "show",
+                "find",
+                "look up",
+                "list",
+                "what is the value of",
+                "name",
+                "at what",
+                "since when",
+                "how high is",
+                "how large is",
+                "tell me",
+                "to what",
+                "of what",
+                "how many",
+                "what were",
+            )
             if (after := context.starts(begin, phrase)) is not None
         }
         for start in starts:
@@ -337,29 +578,63 @@ class Questions:
                     yield from self._value(unit.property, scope.value, scope.last, scope.cost + unit.cost)
             for scope in self.nodes(at):
                 end = context.possessive(scope.last)
-                for unit in context.units.properties.get(context.skip(scope.last if end is None else end, ("have", "has", "a", "the", "is", "was", "were")), ()):
-                    yield from self._value(unit.property, scope.value, unit.last, scope.cost + unit.cost + 0.1 * (end is None))
+                for unit in context.units.properties.get(
+                    context.skip(scope.last if end is None else end, ("have", "has", "a", "the", "is", "was", "were")),
+                    (),
+                ):
+                    yield from self._value(
+                        unit.property, scope.value, unit.last, scope.cost + unit.cost + 0.1 * (end is None)
+                    )
         amounts = context.starts(begin, "how many", "how much", "what total", "what total number of")
         for unit in context.units.properties.get(amounts, ()) if amounts is not None else ():
             for scope in self._of_nodes(unit.last):
                 facts = context.lexicon.properties[unit.property]
-                if facts.kind == "number" and facts.types & self._relations.types_of(scope.value) and not scope.value.named:
-                    yield Parse(scope.last, Query("sum", scope.value, Measure(property=facts.name)), scope.cost + unit.cost - 0.1)
+                if (
+                    facts.kind == "number"
+                    and facts.types & self._relations.types_of(scope.value)
+                    and not scope.value.named
+                ):
+                    yield Parse(
+                        scope.last,
+                        Query("sum", scope.value, Measure(property=facts.name)),
+                        scope.cost + unit.cost - 0.1,
+                    )
         how = context.starts(begin, "how")
         if how is not None and context.at(how) in ADJECTIVES:
             for scope in self._of_nodes(how + 1):
                 facts = self._phrases.compared_by(ADJECTIVES[context.at(how)], scope.value, how)
                 if facts is not None:
                     yield from self._value(facts.name, scope.value, scope.last, scope.cost)
-        for last in {after for phrase in ("how much does", "how much do", "how much did", "how long does") if (after := context.starts(begin, phrase)) is not None}:
+        for last in {
+            after
+            for phrase in ("how much does", "how much do", "how much did", "how long does")
+            if (after := context.starts(begin, phrase)) is not None
+        }:
             for scope in self.nodes(last):
                 for verb, words in VERBS.items():
                     if context.at(scope.last) == verb:
                         stems = {context.lexicon.vocabulary.stem(word) for word in words}
-                        fitting = [facts for facts in self._phrases.properties_of(scope.value) if stems.intersection(facts.stems)]
+                        fitting = [
+                            facts
+                            for facts in self._phrases.properties_of(scope.value)
+                            if stems.intersection(facts.stems)
+                        ]
                         if len(fitting) == 1:
                             yield from self._value(fitting[0].name, scope.value, scope.last + 1, scope.cost)
-        when = context.starts(begin, "when was", "when were", "when did", "since when is", "what year was", "in what year was", "in which year was", "which year was", "what year did", "in which year did", "what year were")
+        when = context.starts(
+            begin,
+            "when was",
+            "when were",
+            "when did",
+            "since when is",
+            "what year was",
+            "in what year was",
+            "in which year was",
+            "which year was",
+            "what year did",
+            "in which year did",
+            "what year were",
+        )
         if when is not None:
             for scope in self.nodes(when):
                 dated = [facts for facts in self._phrases.properties_of(scope.value) if facts.kind in ("year", "date")]
@@ -416,14 +691,24 @@ class Questions:
             facts = self._phrases.compared_by(word, parse.value, begin)
             for other in self.nodes(than) if facts is not None else ():
                 if other.value.named and facts is not None:
-                    yield Parse(other.last, Query("compare", parse.value, Measure(property=facts.name), other.value, word.ascending == is_more), parse.cost + other.cost)
+                    yield Parse(
+                        other.last,
+                        Query(
+                            "compare", parse.value, Measure(property=facts.name), other.value, word.ascending == is_more
+                        ),
+                        parse.cost + other.cost,
+                    )
         for measure, is_more in self._compared_measures(begin, parse.value):
             last = context.skip(measure.last, ("it", "them"))
             than = context.starts(last, "than")
             for other in self.nodes(than) if than is not None else ():
                 if other.value.named:
                     end = context.starts(other.last, "does", "do", "has", "have", "is", "did") or other.last
-                    yield Parse(end, Query("compare", parse.value, measure.value, other.value, is_more), parse.cost + measure.cost + other.cost)
+                    yield Parse(
+                        end,
+                        Query("compare", parse.value, measure.value, other.value, is_more),
+                        parse.cost + measure.cost + other.cost,
+                    )
 
     def _compared_measures(self, begin: int, nodes: Nodes) -> Iterator[tuple[Parse[Measure], bool]]:
         """Yield `have more X`, `treat more X`, `a higher PROPERTY`, `more X associated with it`."""
@@ -445,13 +730,33 @@ class Questions:
     def _comparisons(self, begin: int) -> Iterator[Parse[Query]]:
         """Yield `which is taller, X or Y`, `which has more Z, X or Y`, `who is older: X or Y`, `X or Y: which is taller`."""
         context = self._context
-        which = context.starts(begin, "which of the two", "which one of", "which of", "which one", "which", "who", "what", "between", "of", "out of", "comparing", "compare")
+        which = context.starts(
+            begin,
+            "which of the two",
+            "which one of",
+            "which of",
+            "which one",
+            "which",
+            "who",
+            "what",
+            "between",
+            "of",
+            "out of",
+            "comparing",
+            "compare",
+        )
         if which is None:
             which = begin
         for pair in self._pairs(which):  # "which of X and Y is taller"
-            at = context.skip(pair.last, ("which", "one", "is", "who", "that", "was", "are", "the", "of", "them", "has"))
+            at = context.skip(
+                pair.last, ("which", "one", "is", "who", "that", "was", "are", "the", "of", "them", "has")
+            )
             at = at - 1 if context.at(at - 1) in ("has", "the") else at
-            yield from self._compared_pair(pair, context.skip(pair.last, ("which", "one", "is", "who", "was", "are", "what", "of", "them")), ends=True)
+            yield from self._compared_pair(
+                pair,
+                context.skip(pair.last, ("which", "one", "is", "who", "was", "are", "what", "of", "them")),
+                ends=True,
+            )
         at = context.starts(which, "one is", "is", "was", "one has", "are", "one", "") or which
         if context.starts(which, "one"):
             at = context.starts(which, "one is", "one was", "one") or which
@@ -483,20 +788,32 @@ class Questions:
                     rows = (*first.value.named, *second.value.named)
                     same = tuple(row for row in rows if int(node_types[row]) in types)
                     if same:
-                        yield Parse(second.last, Nodes(conditions=(Among(tuple(sorted(set(same)))),)), first.cost + second.cost)
+                        yield Parse(
+                            second.last, Nodes(conditions=(Among(tuple(sorted(set(same)))),)), first.cost + second.cost
+                        )
 
-    def _compared_pair(self, pair: Parse[Nodes], at: int, *, until: int | None = None, ends: bool = False) -> Iterator[Parse[Query]]:
+    def _compared_pair(
+        self, pair: Parse[Nodes], at: int, *, until: int | None = None, ends: bool = False
+    ) -> Iterator[Parse[Query]]:
         context = self._context
 
         def is_all(last: int) -> bool:
-            return context.is_over(last) if ends else context.skip(last, ("between", "of", "out", "the", "one", "among", "here", "two", "is", "it")) == until
+            return (
+                context.is_over(last)
+                if ends
+                else context.skip(last, ("between", "of", "out", "the", "one", "among", "here", "two", "is", "it"))
+                == until
+            )
 
         def asked(measure: Measure, descending: bool, last: int, cost: float) -> Parse[Query]:
             nodes = replace(self._relations.able(pair.value, measure), best=Best(measure, descending, 1))
             return Parse(last if ends else pair.last, Query("list", nodes), pair.cost + cost)
 
         begin = context.skip(at)
-        for meant in [*adjective(context, begin), *((Parse(p.last, (p.value[0], p.value[1]), 0.0)) for p in self._phrases.superlative(begin))]:
+        for meant in [
+            *adjective(context, begin),
+            *((Parse(p.last, (p.value[0], p.value[1]), 0.0)) for p in self._phrases.superlative(begin)),
+        ]:
             word, is_more = meant.value
             last = context.starts(meant.last, "one") or meant.last
             if word is None or not is_all(last):
@@ -507,11 +824,20 @@ class Questions:
         for verb, words in VERBS.items():  # "who earns more"
             if context.at(begin) in (verb, f"{verb}s") and context.at(begin + 1) in MORE | MOST and is_all(begin + 2):
                 stems = {context.lexicon.vocabulary.stem(word) for word in words}
-                fitting = [facts for facts in self._phrases.properties_of(pair.value) if stems.intersection(facts.stems)]
+                fitting = [
+                    facts for facts in self._phrases.properties_of(pair.value) if stems.intersection(facts.stems)
+                ]
                 if len(fitting) == 1:
                     yield asked(Measure(property=fitting[0].name), (MORE | MOST)[context.at(begin + 1)], begin + 2, 0.0)
         for facts, last, cost in self._properties(begin, pair.value):  # "was born first"
-            order = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}.get(context.at(last))
+            order = {
+                "first": False,
+                "earlier": False,
+                "last": True,
+                "later": True,
+                "earliest": False,
+                "latest": True,
+            }.get(context.at(last))
             if order is not None and is_all(last + 1):
                 yield asked(Measure(property=facts.name), order, last + 1, cost)
         for measure, is_more in self._compared_measures(at, pair.value):
@@ -531,6 +857,8 @@ def _holds(nodes: Nodes, spoken: Nodes) -> bool:
     for condition in nodes.conditions:
         if isinstance(condition, Joined) and _holds(condition.target, spoken):
             return True
-        if isinstance(condition, Either) and any(_holds(Nodes(conditions=option), spoken) for option in condition.options):
+        if isinstance(condition, Either) and any(
+            _holds(Nodes(conditions=option), spoken) for option in condition.options
+        ):
             return True
     return set(spoken.conditions) <= set(nodes.conditions) and bool(spoken.conditions)

@@ -14,21 +14,36 @@ from orienteer.methods.anchor.words import SchemaHop
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _UNNAMED = 0.3  # cost of a relation that no word names
-_FOR = frozenset("treat associate use".split())
+_FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
     "for": _FOR,
-    "in": frozenset("in locate situate base part section contain include member".split()),
-    "at": frozenset("at locate base station work".split()),
-    "on": frozenset("on locate".split()),
-    "from": frozenset("from locate base make produce brew come origin built born".split()),
-    "by": frozenset("by make design write create build maintain produce found own run".split()),
-    "of": frozenset("of part member".split()),
-    "under": frozenset("supervise belong under register flag".split()),
+    "in": frozenset(["in", "locate", "situate", "base", "part", "section", "contain", "include", "member"]),
+    "at": frozenset(["at", "locate", "base", "station", "work"]),
+    "on": frozenset(["on", "locate"]),
+    "from": frozenset(["from", "locate", "base", "make", "produce", "brew", "come", "origin", "built", "born"]),
+    "by": frozenset(["by", "make", "design", "write", "create", "build", "maintain", "produce", "found", "own", "run"]),
+    "of": frozenset(["of", "part", "member"]),
+    "under": frozenset(["supervise", "belong", "under", "register", "flag"]),
 }
 """What a bare preposition may say, as beginnings of words of edge types."""
 
 
-_AGENTS = ("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "alumni", "alumnus", "ist", "ists", "graduates", "graduate")
+_AGENTS = (
+    "er",
+    "ers",
+    "or",
+    "ors",
+    "ent",
+    "ents",
+    "ant",
+    "ants",
+    "alumni",
+    "alumnus",
+    "ist",
+    "ists",
+    "graduates",
+    "graduate",
+)
 """Endings of nouns for whoever does something."""
 
 
@@ -74,7 +89,9 @@ class Relations:
         if measure.property is not None:
             return self._cut(nodes, self._lexicon.properties[measure.property].types)
         kinds = set(measure.kinds)
-        types = frozenset(source for source, hops in enumerate(self._vocabulary.hops) if any(hop.kind in kinds for hop in hops))
+        types = frozenset(
+            source for source, hops in enumerate(self._vocabulary.hops) if any(hop.kind in kinds for hop in hops)
+        )
         return self._cut(nodes, types)
 
     def named(self, nodes: Nodes, edges: Mapping[int, float], frame: Frame, target: Nodes) -> Iterator[Relation]:
@@ -88,7 +105,9 @@ class Relations:
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: Nodes) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
-        label_words = {word for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        label_words = {
+            word for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for word in label.words
+        }
         if word in label_words or not word.endswith(_AGENTS):
             yield from self.named(Nodes(), unit.edges, Frame.NOUN_OF, owner)
             return
@@ -96,7 +115,9 @@ class Relations:
             if all(bool(kind & 1) == self._is_against(kind >> 1, Frame.SUBJECT) for kind in relation.kinds):
                 yield relation
 
-    def unnamed(self, nodes: Nodes, preposition: str, target: Nodes, frame: Frame = Frame.SUBJECT) -> Iterator[Relation]:
+    def unnamed(
+        self, nodes: Nodes, preposition: str, target: Nodes, frame: Frame = Frame.SUBJECT
+    ) -> Iterator[Relation]:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
         hops = list(self._between(nodes, target))
         edges = {hop.kind >> 1 for _, hop in hops}
@@ -121,7 +142,9 @@ class Relations:
         words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
         if preposition in words and preposition != "by":
             return True
-        return any(word.startswith(hint) for word in words for hint in _PREPOSITIONS.get(preposition, ()) if len(hint) > 2)
+        return any(
+            word.startswith(hint) for word in words for hint in _PREPOSITIONS.get(preposition, ()) if len(hint) > 2
+        )
 
     def _between(self, nodes: Nodes, target: Nodes) -> Iterator[tuple[int, SchemaHop]]:
         targets = self.types_of(target)

@@ -91,8 +91,7 @@ TYPES: tuple[frozenset[str], ...] = tuple(
 )
 """Words of one group may stand for one another where a node type is called by one of them."""
 SYMMETRIC = frozenset(
-    """resemble similar interact covary sibling marry spouse adjacent neighbour neighbor border collaborate connect relate
-    opposite antonym synonym equivalent partner coauthor twin""".split()
+    ["resemble", "similar", "interact", "covary", "sibling", "marry", "spouse", "adjacent", "neighbour", "neighbor", "border", "collaborate", "connect", "relate", "opposite", "antonym", "synonym", "equivalent", "partner", "coauthor", "twin"]
 )
 """Verbs and nouns that say the same both ways."""
 _FORMS = """bind bound|build built|write wrote written|make made|find found|lead led|hold held|teach taught|sell sold|keep kept
@@ -128,8 +127,7 @@ busy: traffic passengers visitors calls | distant: distance | far: distance | ne
 good: rating score stars grade | bad: rating score stars grade -
 """
 AGES = frozenset(
-    """founded built opened established inaugurated year date born birth launched created commissioned released completed
-    constructed started since published introduced first_light foundation construction opening launch start made debut""".split()
+    ["founded", "built", "opened", "established", "inaugurated", "year", "date", "born", "birth", "launched", "created", "commissioned", "released", "completed", "constructed", "started", "since", "published", "introduced", "first_light", "foundation", "construction", "opening", "launch", "start", "made", "debut"]
 )
 """Words of properties that say when a thing began."""
 _OLD, _NEW = ("old", "early", "ancient"), ("new", "young", "recent", "late", "modern")

@@ -1,6 +1,6 @@
 """A query in words and in Cypher, and the way that leads from a node to what a condition names.
 
-    list compound that -treats-> disease "migraine" and not -causes-> (side effect "headache")
+list compound that -treats-> disease "migraine" and not -causes-> (side effect "headache")
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ class CypherWording:
 
     def _has_inner_best(self, nodes: Nodes) -> bool:
         return any(
-            isinstance(condition, Joined) and (condition.target.best is not None or self._has_inner_best(condition.target))
+            isinstance(condition, Joined)
+            and (condition.target.best is not None or self._has_inner_best(condition.target))
             for condition in nodes.conditions
         )
 
@@ -216,7 +217,11 @@ class CypherWording:
         if isinstance(condition, Filled):
             return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
         if isinstance(condition, Valued):
-            value = self._wording.moment(condition.property, condition.value) if isinstance(condition.value, float) else _text(condition.value)
+            value = (
+                self._wording.moment(condition.property, condition.value)
+                if isinstance(condition.value, float)
+                else _text(condition.value)
+            )
             if isinstance(condition.value, float) and self._wording.is_dated(condition.property):
                 value = _text(f"{value}-01-01" if value.isdigit() else value)
             name = f"{variable}.{_quoted(condition.property)}"
