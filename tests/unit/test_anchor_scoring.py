@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.methods.anchor.scorer import _highest, _united
+from orienteer.methods.anchor.connections import _united
+from orienteer.methods.anchor.scorer import _highest
 
 SORTED = st.sets(st.integers(0, 40)).map(sorted)
 

@@ -9,6 +9,8 @@ from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.method import Anchor
 from orienteer.methods.flat.dense import Dense
 from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
 from orienteer.records import Question
@@ -92,7 +94,7 @@ def served(scratch, small_records):
         embedder.close()
 
 
-@pytest.mark.parametrize("method", ["dense", "hybrid"])
+@pytest.mark.parametrize("method", ["anchor", "dense", "hybrid"])
 def test_a_question_that_a_server_embeds_is_counted_once(served, method):
     retriever = Retriever(served, method, settings=Settings())
     first, again = retriever.search(QUESTION), retriever.search(QUESTION)
@@ -105,6 +107,16 @@ def test_a_budget_that_allows_no_call_embeds_nothing(served):
     result = Dense(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (result.hits, result.stopped_by) == ((), "calls")
     assert "could not be embedded" in result.notes[0]
+
+
+def test_anchor_goes_without_vectors_where_the_budget_allows_no_call(served):
+    result = Anchor(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
+    assert (
+        result.hits
+        == Anchor(served, AnchorConfig(meaning_weight=0)).retrieve(Question(text=QUESTION), Allowance()).hits
+    )
+    assert result.stopped_by == "finish"
+    assert result.notes[-1].startswith("not ranked by meaning, the question could not be embedded")
 
 
 def test_a_served_graph_needs_to_be_told_where(served, monkeypatch):

@@ -22,5 +22,9 @@ class AnchorConfig(Options):
     """Weight of being of the wanted type, in shares of the question's whole idf."""
     count_weight: float = 0.1
     """Weight of how many nodes lead to a hit."""
+    prior_weight: float = Field(default=1.0, ge=0)
+    """Weight of a node's edges where no text of the wanted type tells; in shares of the question's whole idf."""
+    meaning_weight: float = Field(default=0.3, ge=0)
+    """Weight of nearness in meaning where the graph has vectors, in the same shares; with 0 they are not read."""
     spelling: bool = True
     """Correct words that no node has, where a name is spelled nearly so."""

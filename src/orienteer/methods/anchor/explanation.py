@@ -100,17 +100,18 @@ def hits(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[Ranke
     ]
     rarest = sorted(graph.arrays.text_index.postings(terms), key=lambda posting: -posting.idf)[:_SNIPPET_WORDS]
     weights = {posting.term: posting.idf for posting in rarest}
+    others = _others(finding, graph)
     return tuple(
         Ranked(
             id=graph.arrays.ids[row],
             type=graph.arrays.type_at(row),
             name=graph.arrays.names[row],
             score=score,
-            why=_why(finding, row, joined, words[row]),
+            why="; ".join((*_why(finding, row, joined, words[row]), *other)),
             text=snippet(graph.arrays.texts[row][:_LOOKED_THROUGH], weights, graph.arrays.tokenizer.terms_of),
             source=source_of(graph, row),
         )
-        for row, score in zip(rows.tolist(), finding.scores.scores.tolist(), strict=True)
+        for row, score, other in zip(rows.tolist(), finding.scores.scores.tolist(), others, strict=True)
     )
 
 
@@ -126,7 +127,7 @@ def _matching(finding: Finding, graph: Graph, vocabulary: SchemaWords, rows: Row
     return matching
 
 
-def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words: list[str]) -> str:
+def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words: list[str]) -> list[str]:
     parts = []
     for anchor, connections in zip(finding.anchors, joined, strict=True):
         if any(candidate.row == row for candidate in anchor.candidates):
@@ -136,7 +137,22 @@ def _why(finding: Finding, row: int, joined: Sequence[Mapping[int, str]], words:
     if words:
         more = f" and {len(words) - _WORDS_SHOWN} more" if len(words) > _WORDS_SHOWN else ""
         parts.append(f"has {', '.join(words[:_WORDS_SHOWN])}{more}")
-    return "; ".join(parts)
+    return parts
+
+
+def _others(finding: Finding, graph: Graph) -> list[list[str]]:
+    """Return by hit what speaks for it beside anchors and words: its edges, its nearness in meaning."""
+    rows, cosines = finding.scores.rows, finding.scores.cosines
+    others: list[list[str]] = [[] for _ in rows]
+    if finding.scores.by_degree:
+        degrees = graph.arrays.adjacency.degree(rows).tolist()
+        for reasons, row, degree in zip(others, rows.tolist(), degrees, strict=True):
+            if graph.arrays.node_types[row] in finding.wanted.types:
+                reasons.append(f"has {degree} edge{'' if degree == 1 else 's'}")
+    if cosines is not None:
+        for reasons, cosine in zip(others, cosines.tolist(), strict=True):
+            reasons.append(f"cosine {cosine:.2f}")
+    return others
 
 
 def _connections(finding: Finding, graph: Graph, at: int, rows: NDArray[np.int32]) -> dict[int, str]:
@@ -198,12 +214,16 @@ def count(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> str | None
     return f"{total} ({names} node{'' if total == 1 else 's'} in the graph)"
 
 
-def notes(finding: Finding, vocabulary: SchemaWords) -> tuple[str, ...]:
-    """Return what was read otherwise than it is written, and what is named but not there."""
+def notes(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[str, ...]:
+    """Return what was read otherwise than it is written, what is named but not there, and what the order rests on."""
     read_as = [
         f"read {anchor.phrase!r} as {anchor.read_as!r}" for anchor in finding.anchors if anchor.read_as is not None
     ]
-    return (*read_as, *(f"not in this graph: {name!r}" for name in absent(finding, vocabulary)))
+    missing = [f"not in this graph: {name!r}" for name in absent(finding, vocabulary)]
+    if not finding.scores.by_degree:
+        return (*read_as, *missing)
+    types = " and ".join(str(graph.arrays.types.nodes[number]) for number in finding.wanted.types)
+    return (*read_as, *missing, f"no text of type {types} says much of this: those with more edges rank higher")
 
 
 def absent(finding: Finding, vocabulary: SchemaWords) -> list[str]:

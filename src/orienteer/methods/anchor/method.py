@@ -11,16 +11,19 @@ from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor import explanation
 from orienteer.methods.anchor.answer_type import understand
 from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.connections import connect, smallest_shared
 from orienteer.methods.anchor.edge_fit import named_by_edges
 from orienteer.methods.anchor.explanation import Finding, Trail
 from orienteer.methods.anchor.linker import PhraseLinker
+from orienteer.methods.anchor.meaning import Meaning, Payment
+from orienteer.methods.anchor.prior import DegreePrior
 from orienteer.methods.anchor.reach import Explorer
 from orienteer.methods.anchor.reading.answer import Answerer, Explainer
 from orienteer.methods.anchor.reading.reader import Reader
-from orienteer.methods.anchor.scorer import NodeScorer, connect, smallest_shared, with_first
+from orienteer.methods.anchor.scorer import NodeScorer, with_first
 from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.protocols import Run
-from orienteer.records import Question, Ranked, Result, Usage
+from orienteer.records import Question, Ranked, Result
 
 
 class Anchor:
@@ -41,6 +44,14 @@ class Anchor:
         return PhraseLinker(self._graph, self._vocabulary, self.config)
 
     @cached_property
+    def _prior(self) -> DegreePrior:
+        return DegreePrior(self._graph, self._vocabulary)
+
+    @cached_property
+    def _meaning(self) -> Meaning:
+        return Meaning(self._graph, self.config)
+
+    @cached_property
     def _answerer(self) -> Answerer:
         return Answerer(self._graph, Reader(self._graph, self._vocabulary, self._linker))
 
@@ -48,16 +59,20 @@ class Anchor:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""
         started = time.perf_counter()
         exact, explainer = self._answerer.answer(question, self._mask(question))
-        finding = self.find(question)
+        payment = self._meaning.pay(question.text, run) if exact.rows is None else Payment()
+        finding = self.find(question, by_meaning=exact.rows is None and payment.lack is None)
         if exact.rows is not None:
-            finding = replace(finding, scores=with_first(finding.scores, exact.rows, question.k, is_ordered=exact.is_ordered))
+            finding = replace(
+                finding, scores=with_first(finding.scores, exact.rows, question.k, is_ordered=exact.is_ordered)
+            )
         hits = explanation.hits(finding, self._graph, self._vocabulary)
         if exact.rows is not None and explainer is not None:
             complete = set(exact.rows.tolist())
             hits = tuple(self._explained(hit, complete, explainer) for hit in hits)
         trajectory = Trail(self._graph, run).walk(finding, question, hits)
         # What was read exactly has notes of its own; else the ranking's say what it took for what.
-        notes = exact.notes if exact.rows is not None else (*exact.notes, *explanation.notes(finding, self._vocabulary))
+        ranked = () if exact.rows is not None else explanation.notes(finding, self._graph, self._vocabulary)
+        notes = (*exact.notes, *ranked, *((payment.lack,) if payment.lack else ()))
         if exact.rows is not None and len(exact.rows) > question.k:
             notes = (*notes, f"{len(exact.rows):,} nodes meet all of it: the first {question.k} are listed")
         return Result(
@@ -70,7 +85,7 @@ class Anchor:
             reading=exact.reading,
             refusal=exact.refusal,
             trajectories=(trajectory.model_copy(update={"answer": exact.answer, "notes": notes}),),
-            usage=Usage(seconds=time.perf_counter() - started),
+            usage=payment.usage.model_copy(update={"seconds": time.perf_counter() - started}),
             notes=notes,
         )
 
@@ -84,9 +99,10 @@ class Anchor:
     def _mask(self, question: Question) -> Mask | None:
         return self._graph.arrays.mask(question.node_types or None, question.where)
 
-    def find(self, question: Question) -> Finding:
+    def find(self, question: Question, *, by_meaning: bool = True) -> Finding:
         """Return the ranking of a question and what it rests on: the recipe, step by step.
 
+        Vectors have a part in it unless `by_meaning` is False.
         The types that the question may be answered with are also the kind of answer that is looked for.
         """
         graph, vocabulary, config = self._graph, self._vocabulary, self.config
@@ -111,5 +127,7 @@ class Anchor:
             reached = explorer.reach(understanding)
             connections = connect(understanding, reached)
         # 5. One score for each node.
-        scores = NodeScorer(graph, config, understanding, mask, question.k).score(connections)
+        nearness = self._meaning.of(question.text) if by_meaning else None
+        scorer = NodeScorer(graph, config, understanding, mask, question.k, prior=self._prior, nearness=nearness)
+        scores = scorer.score(connections)
         return Finding(understanding.reading, understanding.anchors, understanding.wanted, reached, scores)

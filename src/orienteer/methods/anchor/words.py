@@ -174,9 +174,11 @@ class SchemaWords:
         kinds = [label.stems for labels in self.node_labels for label in labels]
         self._kinds = frozenset(kinds)
         self._short_kinds = [stems[0] for stems in kinds if len(stems) == 1 and len(stems[0]) <= SHARED]
-        self._stems = sorted(
-            {stem for labels in (*self.node_labels, *self.edge_labels) for label in labels for stem in label.stems}
+        self.stems = frozenset(
+            stem for labels in (*self.node_labels, *self.edge_labels) for label in labels for stem in label.stems
         )
+        """Stems of the words of all types."""
+        self._stems = sorted(self.stems)
         self._learned = lru_cache(maxsize=4096)(self._learn)
         self._postings = lru_cache(maxsize=65536)(self._posting)
 
