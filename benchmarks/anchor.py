@@ -198,8 +198,10 @@ def hetionet_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item
         yield from perturbed("GRB", graph, one_or_two + most)
     else:
         print(f"GRB: left out, {file} is not there")
-    yield "HET generated", generated(graph, HETIONET, 150)
-    yield "HET first look", generated(graph, FIRST_LOOK["hetionet"], 60)
+    made, first_look = generated(graph, HETIONET, 150), generated(graph, FIRST_LOOK["hetionet"], 60)
+    yield "HET generated", made
+    yield "HET first look", first_look
+    yield otherwise_written("HET", graph, made + first_look)
 
 
 def primekg_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
@@ -209,7 +211,9 @@ def primekg_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]
     items = [Item(one["query"], frozenset(map(str, _list(one["answer_ids"])))) for one in table]
     yield "PKG", items
     yield from perturbed("PKG", graph, items)
-    yield "PKG first look", generated(graph, FIRST_LOOK["primekg_ibd"], 60)
+    first_look = generated(graph, FIRST_LOOK["primekg_ibd"], 60)
+    yield "PKG first look", first_look
+    yield otherwise_written("PKG", graph, first_look)
 
 
 def _list(value: Any) -> list[Any]:  # Any: a list, or one written as JSON
@@ -255,6 +259,26 @@ def perturbed(name: str, graph: Graph, items: Sequence[Item]) -> Iterator[tuple[
     )
 
 
+def otherwise_written(name: str, graph: Graph, items: Sequence[Item]) -> tuple[str, list[Item]]:
+    """Return the questions with a name that has hyphens or digits, which are written in another way there."""
+    chance = random.Random(7)
+    changed: list[Item] = []
+    for item in items:
+        found = mention(graph, item.question)
+        ways = [way for way in other_ways(found.text) if way not in item.question] if found else []
+        if found and ways:
+            changed.append(_changed(item, found.text, chance.choice(ways)))
+    return f"{name} hyphens and digits", changed
+
+
+def other_ways(name: str) -> list[str]:
+    """Return other ways to write a name: a hyphen as a space or left out, one or a space where letters meet digits."""
+    border = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+    ways = [re.sub(r"(?<=\w)-(?=\w)", by, name) for by in (" ", "")]
+    ways += [border.sub(by, name, count=1) for by in ("-", " ")]
+    return [way for way in dict.fromkeys(ways) if way != name]
+
+
 class Mention(NamedTuple):
     """A name that stands in a question, and the other names of its node."""
 
@@ -291,13 +315,17 @@ def _changed(item: Item, old: str, new: str) -> Item:
 
 
 def debian_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    yield "DEB plain", generated(graph, DEBIAN_PLAIN, 100) + generated(graph, DEBIAN_TWO_HOPS, 20)
+    plain = generated(graph, DEBIAN_PLAIN, 100) + generated(graph, DEBIAN_TWO_HOPS, 20)
+    yield "DEB plain", plain
+    yield otherwise_written("DEB", graph, plain)
     yield "DEB loose", generated(graph, DEBIAN_LOOSE, 100)
     yield "DEB first look", generated(graph, FIRST_LOOK["debian_bookworm"], 60)
 
 
 def go_sets(graph: Graph, data: Path) -> Iterator[tuple[str, Iterable[Item]]]:
-    yield "GO generated", generated(graph, GO_GENES, 150)
+    made = generated(graph, GO_GENES, 150)
+    yield "GO generated", made
+    yield otherwise_written("GO", graph, made)
     yield "GO first look", generated(graph, FIRST_LOOK["go_genes"], 60)
 
 

@@ -149,3 +149,49 @@ def test_words_know_where_they_stand(link):
     ]
     assert [word.text for word in reading.words if word.is_quoted] == ["pain", "intractable"]
     assert [word.text for word in reading.words if word.after_comma] == ["intractable"]
+
+
+SYMBOLS = (
+    {"id": "a", "type": "disease", "name": "COVID-19", "text": "a disease of the lungs"},
+    {"id": "b", "type": "gene", "name": "PRSS1", "text": "cuts proteins"},
+    {"id": "c", "type": "pathway", "name": "JAK-STAT", "text": "carries signals"},
+    {"id": "d", "type": "gene", "name": "TNF-alpha", "text": "a signal"},
+    {"id": "e", "type": "gene", "name": "PDE3B", "text": "cuts rings"},
+    {"id": "f", "type": "gene", "name": "PDE5", "text": "cuts rings"},
+    {"id": "g", "type": "gene", "name": "OR2", "text": "smells"},
+    {"id": "h", "type": "gene", "name": "overnight", "text": "a name that is a word"},
+)
+
+
+@pytest.fixture(scope="module")
+def symbols(scratch):
+    graph = Graph.from_records(SYMBOLS, (), path=scratch())
+    linker = PhraseLinker(graph, SchemaWords(graph), AnchorConfig())
+
+    def linked(question):
+        anchors = linker.link(read(question, graph.arrays.tokenizer))
+        return {anchor.phrase: [graph.arrays.ids[node.row] for node in anchor.candidates] for anchor in anchors}
+
+    return linked
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who has COVID-19?", {"COVID-19": ["a"]}),
+        ("Who has COVID19?", {"COVID19": ["a"]}),
+        ("Who has covid 19?", {"covid 19": ["a"]}),
+        ("Where is PRSS-1 made?", {"PRSS-1": ["b"]}),
+        ("Where is prss 1 made?", {"prss 1": ["b"]}),
+        ("What does JAKSTAT carry?", {"JAKSTAT": ["c"]}),
+        ("What does JAK STAT carry?", {"JAK STAT": ["c"]}),
+        ("What does TNFalpha bind?", {"TNFalpha": ["d"]}),
+        ("What does PDE-3B bind?", {"PDE-3B": ["e"]}),
+        ("What does PDE 3B bind?", {"PDE 3B": ["e"]}),
+        ("one or 2 of them", {}),
+        ("left over night", {}),
+        ("Who has COVID-21?", {}),
+    ],
+)
+def test_symbols_are_found_with_hyphens_and_without(symbols, question, expected):
+    assert symbols(question) == expected

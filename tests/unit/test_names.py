@@ -1,7 +1,9 @@
 """Phrases to the nodes that they name, and mistyped words to the words that were meant."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.graph.builder import GraphBuilder
@@ -128,3 +130,65 @@ def test_a_word_is_not_compared_with_one_of_a_hundred_times_its_length(build, mo
 class Ratio:
     def ratio(self):
         return 0.9
+
+
+PARTED = (
+    Node("a", "disease", "COVID-19"),
+    Node("b", "gene", "PRSS1"),
+    Node("c", "pathway", "JAK-STAT"),
+    Node("d", "gene", "TNF-alpha"),
+    Node("e", "gene", "IL-6 receptor"),
+    Node("f", "gene", "PRSS2"),
+)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "ids"),
+    [
+        ("covid19", {"a"}),
+        ("PRSS-1", {"b"}),
+        ("prss 1", {"b"}),
+        ("JAKSTAT", {"c"}),
+        ("tnfalpha", {"d"}),
+        ("IL6 receptor", {"e"}),
+        ("IL 6receptor", {"e"}),
+        ("PRSS1", set()),  # written as it is: `links` finds it
+        ("PRSS 3", set()),
+        ("COVID", set()),
+        ("COVID-9", set()),
+        ("", set()),
+        ("a1b2c3d4e5", set()),
+    ],
+)
+def test_names_are_found_that_are_parted_otherwise(build, phrase, ids):
+    arrays = build(PARTED).arrays
+    found = arrays.name_index.parted_links(arrays.tokenizer.words(phrase))
+    assert {arrays.ids[link.row] for link in found} == ids
+    assert all(link.is_exact for link in found)
+
+
+@settings(max_examples=30)  # each makes a graph
+@given(
+    st.lists(st.from_regex(r"[a-z]{1,3}|[0-9]{1,3}", fullmatch=True), min_size=1, max_size=5),
+    st.data(),
+)
+def test_any_other_way_to_part_a_name_at_its_letters_and_digits_finds_it(build, pieces, data):
+    """The oracle compares the characters of both, spaces aside."""
+
+    def written():
+        marks = data.draw(st.lists(st.sampled_from(["", "-", " "]), min_size=len(pieces) - 1, max_size=len(pieces) - 1))
+        return "".join(part for pair in zip(pieces, [*marks, ""], strict=True) for part in pair)
+
+    name, other = written(), written()
+    arrays = build([Node("n", "gene", name)]).arrays
+    words = arrays.tokenizer.words(other)
+    runs = [run for word in words for run in re.findall("[0-9]+|[a-z]+", word)]
+    is_same = words == arrays.tokenizer.words(name)
+    borders = {len("".join(runs[:at])) for at in range(1, len(runs))}
+    lengths = [len(word) for word in arrays.tokenizer.words(name)]
+    cuts = {sum(lengths[:at]) for at in range(1, len(lengths))}
+    found = [link.row for link in arrays.name_index.parted_links(words)]
+    if len(runs) > 1:
+        assert found == ([0] if not is_same and cuts <= borders else [])
+    else:
+        assert found in ([], [0])

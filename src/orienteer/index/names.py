@@ -9,6 +9,7 @@ Files (one entry for each name, alias and identifier; sorted by the key):
 
 from __future__ import annotations
 
+import re
 import threading
 from array import array
 from collections.abc import Sequence
@@ -25,6 +26,10 @@ from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
+_SHORTEST_PART = 2  # letters; a single one is seldom a word of a name
+_LONGEST_PARTED = 24  # letters of a word that may be two: each place to part it is a look-up
+_MOST_PIECES = 5  # runs of letters or digits that are put together in all ways: 16
+_LETTERS_OR_DIGITS = re.compile(r"[0-9]+|[^0-9]+")
 _BATCH = 50_000  # names indexed at once: bounds the memory
 ALIKE = 0.85  # least ratio (difflib's) of a mistyped word: a letter may be missing of five, or wrong of seven
 
@@ -148,6 +153,28 @@ class NameIndex:
         stems = [words.word_hash(self._tokenizer.stem(word).encode()) for word in phrase]
         return [Link(row, kind, False) for row, kind in self._look_up("stem", stems)]
 
+    def parted_links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes with a name of the same letters and digits, in the same order, that is parted otherwise.
+
+        For example `PRSS1` for the folded words `prss 1`, `COVID-19` for `covid19`, `JAK-STAT` for `jakstat`. Words are
+        joined and parted where letters meet digits; a single word of letters is parted anywhere. An overlong phrase has
+        none.
+        """
+        pieces = [piece for word in phrase for piece in _LETTERS_OR_DIGITS.findall(word)]
+        if len(pieces) == 1 and len(pieces[0]) <= _LONGEST_PARTED:
+            word = pieces[0]
+            ways = [[word[:at], word[at:]] for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)]
+        elif 1 < len(pieces) <= _MOST_PIECES:
+            ways = [_joined(pieces, ends) for ends in range(1 << len(pieces) - 1)]
+        else:
+            return []
+        links: dict[int, Link] = {}
+        for way in ways:
+            if way != list(phrase):
+                for row, kind in self._look_up("exact", [words.word_hash(word.encode()) for word in way]):
+                    links.setdefault(row, Link(row, kind, True))
+        return list(links.values())
+
     def _look_up(self, table: str, hashes: Sequence[int]) -> list[tuple[int, NameKind]]:
         return self._rows(table, words.phrase_hash(hashes))
 
@@ -178,6 +205,17 @@ class NameIndex:
             if ratio >= ALIKE:
                 scored.append((-ratio, other))
         return [other for _, other in sorted(scored)[:most]]
+
+
+def _joined(pieces: Sequence[str], ends: int) -> list[str]:
+    """Return words made of pieces: a word ends after piece i where bit i of `ends` is set, the last word at the end."""
+    joined = [pieces[0]]
+    for at, piece in enumerate(pieces[1:]):
+        if ends >> at & 1:
+            joined.append(piece)
+        else:
+            joined[-1] += piece
+    return joined
 
 
 def _wordless(text: str) -> int:

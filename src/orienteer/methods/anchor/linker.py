@@ -144,10 +144,13 @@ class PhraseLinker:
         for last in range(first + 1, min(len(reading.words), first + _LONGEST) + 1):
             word = reading.words[last - 1]
             posting = self._vocabulary.posting(word.text)
-            if posting is None and not word.in_code:
+            # Identifiers and symbols are no text: what has digits may stand in one, with what stands before it.
+            is_before_code = last < len(reading.words) and reading.words[last].in_code
+            if posting is None and not word.in_code and not is_before_code:
+                if last == first + 1:  # it may be two words of a name
+                    yield last
                 return
-            # Identifiers are no text: what has digits may stand in one.
-            if posting is not None and not word.is_stop:
+            if posting is not None and not word.is_stop and not word.in_code:
                 theirs = index.rows_of(posting)
                 if rows is _NO_ROWS or len(theirs) < len(rows) and len(rows) > _LONG and len(theirs) > _LONG:
                     rows = theirs
@@ -161,11 +164,11 @@ class PhraseLinker:
         if not self._may_name(reading, first, last):
             return None
         phrase = reading.folded(first, last)
-        if not self._graph.arrays.name_index.stem_links(
-            phrase
-        ):  # quicker than looking both ways: most spans name nothing
+        names = self._graph.arrays.name_index
+        # Quicker than looking both ways: most spans name nothing.
+        links = names.links(phrase) if names.stem_links(phrase) else self._parted(reading, first, last)
+        if not links:
             return None
-        links = self._graph.arrays.name_index.links(phrase)
         surface, is_quoted = reading.surface(first, last), reading.is_quoted(first, last)
         candidates = list(self._candidates(links, surface, is_quoted=is_quoted))
         is_doubtful = False
@@ -178,6 +181,19 @@ class PhraseLinker:
             return None
         terms = tuple(dict.fromkeys(term for word in phrase for term in self._graph.arrays.tokenizer.expand(word)))
         return LinkedPhrase(first, last, surface, best, terms, is_doubtful=is_doubtful)
+
+    def _parted(self, reading: QuestionWords, first: int, last: int) -> list[Link]:
+        """Return what a span names that parts words otherwise than the name: `PRSS-1` and `PRSS 1` for `PRSS1`.
+
+        So it may be with symbols, which have digits, with words joined by hyphens, and with a word that no node has.
+        """
+        words = reading.words[first:last]
+        if len(words) == 1 and words[0].text.isalpha():
+            is_symbol = len(words[0].text) >= SHORTEST_SPELLED and self._vocabulary.posting(words[0].text) is None
+        else:
+            is_symbol = any(any(letter.isdigit() for letter in word.text) for word in words)
+            is_symbol |= not any(word.stands_alone for word in words[1:])
+        return self._graph.arrays.name_index.parted_links([word.text for word in words]) if is_symbol else []
 
     def _may_name(self, reading: QuestionWords, first: int, last: int) -> bool:
         if reading.is_quoted(first, last):
