@@ -29,6 +29,7 @@ _COMPANY = 3  # words before a doubtful correction that may bear it out
 _LONG = 4_000  # nodes; two words that more nodes than this have are taken to stand together somewhere
 _COMMONER = 25  # times; a word that texts use so much more than edges touch its node is a word, and no name
 # (unmeasured: a smaller number loses names of few edges, a larger one takes common words for names)
+_REMEMBERED = 64  # questions of threads that ask at the same time
 _MOST_ANCHORS = 16  # nobody asks for what joins more; each costs its own walk
 _RARE = 2  # nodes; a word that only so few have may itself be a typing error
 _SHORTEST_SPELLED = 3  # letters
@@ -79,11 +80,13 @@ class PhraseLinker:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, config: AnchorConfig) -> None:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._speller = Speller(graph, vocabulary)
+        # The exact reading and the ranking ask for the phrases of the same question, one after the other.
+        self.phrases = lru_cache(maxsize=_REMEMBERED)(self._phrases)
+        """Every phrase of a question that names nodes; they may overlap."""
 
     def link(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
-        phrases = self.phrases(reading)
-        phrases.sort(key=lambda anchor: (-len(anchor.words), -anchor.quality, anchor.first))
+        phrases = sorted(self.phrases(reading), key=lambda anchor: (-len(anchor.words), -anchor.quality, anchor.first))
         taken: set[int] = set()
         anchors: list[LinkedPhrase] = []
         for anchor in phrases:
@@ -96,10 +99,9 @@ class PhraseLinker:
             first.setdefault(frozenset(node.row for node in anchor.candidates), anchor)
         return tuple(first.values())[:_MOST_ANCHORS]
 
-    def phrases(self, reading: QuestionWords) -> list[LinkedPhrase]:
-        """Return every phrase of a question that names nodes; they may overlap."""
+    def _phrases(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
-        return phrases + self._respelled(reading, phrases) if self._config.spelling else phrases
+        return (*phrases, *(self._respelled(reading, phrases) if self._config.spelling else ()))
 
     def _respelled(self, reading: QuestionWords, phrases: Sequence[LinkedPhrase]) -> list[LinkedPhrase]:
         """Return the phrases that are names but for the spelling of one word; all that a phrase may mean together."""

@@ -35,26 +35,30 @@ _COUNTED = ("at least", "no less than", "no fewer than", "a minimum of", "at mos
             "more than", "over", "above", "exceeding", "less than", "fewer than", "under", "below", "exactly", "precisely",
             "just", "only", "not more than", "not less than", "greater than", "upwards of")  # fmt: skip
 
+_BY_FIRST: dict[str, list[tuple[Comparison, str]]] = {}
+"""The phrases by their first words, in the order above."""
+for _comparison, _phrases in _SIGNS.items():
+    for _phrase in _phrases:
+        _BY_FIRST.setdefault(_phrase.split()[0], []).append((_comparison, _phrase))
+
 
 def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
     """Yield the comparisons that begin here."""
-    for comparison, phrases in _SIGNS.items():
-        for phrase in phrases:
-            if phrase in _DATE_ONLY and not of_dates:
-                continue
-            last = context.starts(place, phrase)
-            if last is not None:
-                yield Parse(last, comparison, 0.0)
+    for comparison, phrase in _BY_FIRST.get(context.at(place), ()):
+        if phrase in _DATE_ONLY and not of_dates:
+            continue
+        last = context.starts(place, phrase)
+        if last is not None:
+            yield Parse(last, comparison, 0.0)
 
 
 def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
     """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
-    for comparison, phrases in _SIGNS.items():
-        for phrase in phrases:
-            if phrase in _COUNTED and (after := context.starts(place, phrase)) is not None:
-                amount = context.units.quantities.get(after)
-                if amount is not None and amount.unit is None and amount.span is None:
-                    yield Parse(amount.last, (comparison, amount.value), 0.0)
+    for comparison, phrase in _BY_FIRST.get(context.at(place), ()):
+        if phrase in _COUNTED and (after := context.starts(place, phrase)) is not None:
+            amount = context.units.quantities.get(after)
+            if amount is not None and amount.unit is None and amount.span is None:
+                yield Parse(amount.last, (comparison, amount.value), 0.0)
     amount = context.units.quantities.get(place)
     if amount is not None and amount.unit is None and amount.span is None:
         if (after := context.starts(amount.last, "or more", "or greater", "plus")) is not None:

@@ -80,10 +80,12 @@ class Context:
 
     def starts(self, place: int, *phrases: str) -> int | None:
         """Return where the first of these phrases ends that begins here; None where none does."""
+        first = self.at(place)
         for phrase in phrases:
-            parts = phrase.split()
-            if self.words[place : place + len(parts)] == parts:
-                return place + len(parts)
+            if first and phrase.startswith(first):  # so it is with few of the many that are tried
+                parts = phrase.split()
+                if self.words[place : place + len(parts)] == parts:
+                    return place + len(parts)
         return None
 
     def skip(self, place: int, words: Iterable[str] = DETERMINERS) -> int:

@@ -327,13 +327,17 @@ class Lexicon:
             posting = self.vocabulary.posting(word)
             if posting is None:
                 return ()
-            having = arrays.text_index.rows_of(posting)
-            rows = having if rows is None else np.intersect1d(rows, having)
+            index = arrays.text_index
+            rows = index.rows_of(posting) if rows is None else index.having(posting, rows)
         if rows is None or len(rows) > 2_000:
             return ()
         span = len(phrase)
         named = []
+        first = phrase[0].encode()
         for row in rows.tolist():
+            raw = arrays.names.raw(row)
+            if raw.isascii() and first not in raw.lower():  # most have it in their texts alone
+                continue
             own = arrays.tokenizer.words(arrays.names[row])
             if any(own[at : at + span] == list(phrase) for at in range(len(own) - span + 1)):
                 named.append(row)
