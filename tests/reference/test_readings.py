@@ -45,7 +45,7 @@ def complete(result: Result) -> set[str]:
         ("Who brews Pliny the Elder?", "Russian River Brewing Company"),
         ("How many beers does Russian River brew?", "1"),
         ("How many beers are there?", "10"),
-        ("Which brewery brews the most wheat beers?", None),
+        ("Which brewery brews the most wheat beers?", "Weihenstephan"),
         ("Is Vitus brewed by Weihenstephan?", "yes"),
         ("Is Vitus brewed by Rodenbach?", "no"),
         ("average abv of beers brewed by Rodenbach", "5.8"),

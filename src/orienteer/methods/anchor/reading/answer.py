@@ -14,7 +14,7 @@ from orienteer.methods.anchor.linker import LinkedPhrase
 from orienteer.methods.anchor.reading.execution import Executor, Outcome
 from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.query import Among, Condition, Either, Filled, Joined, Query, Valued
-from orienteer.methods.anchor.reading.reader import Read, Reader
+from orienteer.methods.anchor.reading.reader import Read, Reader, named_rows
 from orienteer.methods.anchor.reading.thesaurus import MOST
 from orienteer.methods.anchor.reading.wording import Wording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
@@ -76,6 +76,8 @@ class Answerer:
             text = read.complaint + (f"; not understood: {_quoted(left)}" if left else "")
         elif read.not_understood:
             text = f"not understood: {_quoted(read.not_understood)}"
+        elif read.reached is not None:
+            text = f"not understood from {read.reached!r} on"
         else:
             text = "not understood as a whole"
         note = f"no exact answer: {text}; what follows was ranked by names and words"
@@ -86,7 +88,12 @@ class Answerer:
     def _answered(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase]) -> Answer:
         rows, line = outcome.rows, self._wording.line(query)
         reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(rows))
-        notes = [f"read {phrase.phrase!r} as {phrase.read_as!r}" for phrase in respelled if phrase.read_as is not None]
+        named = set(named_rows(query.nodes))
+        notes = [
+            f"read {phrase.phrase!r} as {phrase.read_as!r}"
+            for phrase in respelled
+            if any(candidate.row in named for candidate in phrase.candidates)
+        ]
         is_best = query.nodes.best is not None
         if is_best and query.nodes.best is not None and len(rows) > query.nodes.best.first:
             notes.append(f"{len(rows)} nodes tie")

@@ -26,15 +26,15 @@ from orienteer.methods.anchor.reading.relations import Frame, Relation, Relation
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
 _AUXILIARIES = frozenset(
-    ["is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "may", "might", "must", "should", "get", "gets", "got", "also", "both", "currently", "ever", "themselves", "itself", "usually", "directly", "jointly", "commonly", "together", "actually", "still", "known", "said", "to", "thereby", "officially", "originally"]
+    ["is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "has", "have", "had", "can", "get", "gets", "got", "also", "both", "ever", "themselves", "itself", "usually", "directly", "jointly", "commonly", "together", "actually", "known", "said", "to", "thereby", "officially", "originally"]
 )
 _DENIALS = frozenset(
-    ["not", "never", "no", "cannot", "neither", "nor", "isn", "aren", "wasn", "weren", "don", "doesn", "didn", "hasn", "haven", "can", "won", "t", "without"]
+    ["not", "never", "no", "cannot", "neither", "nor", "without"]
 )
 _RELATIVE = frozenset(["that", "which", "who", "whom", "where", "when"])
-_ADVERBIAL = ("involved in", "used to", "used for", "able to", "responsible for", "said to", "considered to", "known to", "known for",
-              "able to be", "supposed to", "at the same time", "in the end", "took place", "take place", "takes place", "taken place", "happened", "occurred",
-              "used in", "at some point", "at any point", "at some time", "meant to", "in fact", "at least once", "turned out to be", "thought to be", "in turn", "by themselves", "on their own", "there to", "for", "made use of to", "involved with")  # fmt: skip
+_ADVERBIAL = ("involved in", "used for", "able to", "responsible for", "known to", "known for",
+              "able to be", "at the same time", "in the end", "took place", "take place", "takes place", "taken place", "happened", "occurred",
+              "used in", "at some point", "at any point", "at some time", "meant to", "in fact", "at least once", "in turn", "by themselves", "on their own", "there to", "for", "made use of to", "involved with")  # fmt: skip
 _ANY_OF = (
     "count among",
     "counts among",
@@ -59,9 +59,11 @@ _PREPOSITIONS = frozenset(
     ["by", "with", "to", "of", "on", "in", "for", "from", "as", "at", "into", "against", "upon", "within", "inside", "under", "through", "over", "via", "about", "between", "among", "than", "out", "toward", "towards", "onto", "off", "behind", "near", "around", "up", "because", "alongside"]
 )
 _HAVING = frozenset(
-    ["with", "having", "has", "have", "had", "featuring", "possessing", "holding", "own", "owns", "carrying", "bearing", "offer", "offers", "offering"]
+    ["with", "having", "has", "have", "had", "featuring", "possessing", "offer", "offers", "offering"]
 )
 _EXCEPTING = ("other than", "except for", "except", "excluding", "besides", "apart from", "aside from", "not counting", "save for", "but for", "minus", "leaving out", "but not")  # fmt: skip
+_TELLING = frozenset(("on", "for", "with", "under", "from", "to", "against", "without"))
+"""Prepositions that change what a verb says."""
 _MOST_MODIFIERS = 5
 
 
@@ -77,6 +79,8 @@ class Objects(NamedTuple):
 
     members: tuple[Object, ...]
     any: bool = False
+    both: bool = False
+    """`both X and Y`"""
     commas: bool = False
     """They are joined by commas alone so far."""
     count: tuple[str, float] | None = None
@@ -159,11 +163,13 @@ class Clauses:
                 had.append((begin, is_denied))
                 if context.at(begin) not in _AUXILIARIES:
                     break
-            if context.at(begin) in (_DENIALS - {"can", "t"}):
+            if context.at(begin) in (_DENIALS):
                 is_denied = not is_denied
             begin += 1
             places.append((begin, is_denied))
         adverb = context.starts(begin, *_ADVERBIAL)
+        if adverb is None and context.at(begin - 1) in ("is", "are", "was", "were", "be", "been"):
+            adverb = context.starts(begin, "used to")
         ends = [*places[-1:], *had, *([(adverb, is_denied)] if adverb is not None else [])]
         article = context.starts(begin, "a", "an", "one of the", "the", "a kind of", "among the", "to the")
         if article is not None and context.units.edges.get(article):
@@ -203,14 +209,35 @@ class Clauses:
             while self._context.at(begin) in _PREPOSITIONS and not any(count(self._context, begin)):
                 preposition = preposition or self._context.at(begin)
                 begin += 1
+            verbs = self._fitting(verbs, preposition)
+            if not verbs:
+                continue
             is_passive = self._context.at(last) == "by"
             frame = Frame.PASSIVE if is_passive else Frame.SUBJECT
             if preposition == "of":
                 frame = Frame.NOUN_OF
             yield from self._measured(begin, nodes, verbs, frame)
             for objects in self.objects(begin):
-                for related in self._joined(nodes, verbs, frame, objects.value, begin):
+                is_strict = preposition in ("", "by") and frame in (Frame.SUBJECT, Frame.PASSIVE)
+                for related in self._joined(nodes, verbs, frame, objects.value, begin, is_strict=is_strict):
                     yield Parse(objects.last, related.value, objects.cost + related.cost)
+
+    def _fitting(self, verbs: tuple[EdgeUnit, ...], preposition: str) -> tuple[EdgeUnit, ...]:
+        """Return verbs with the edge types that their preposition may belong to: nobody works *for* what they work in."""
+        if preposition not in _TELLING:
+            return verbs
+        labels = self._context.lexicon.vocabulary.edge_labels
+        kept = []
+        for verb in verbs:
+            edges = {}
+            for edge, fit in verb.edges.items():
+                words = {word for label in labels[edge] for word in label.words}
+                if preposition in words or not words & (_PREPOSITIONS - {"by"}):
+                    edges[edge] = fit
+            if not edges:
+                return ()
+            kept.append(verb._replace(edges=edges))
+        return tuple(kept)
 
     def _verbs(self, place: int) -> Iterator[tuple[tuple[EdgeUnit, ...], int, int]]:
         """Yield the edge types that are named here, where they end: one verb, or several joined by `or` or `and`."""
@@ -224,7 +251,14 @@ class Clauses:
                     yield (unit, other), other.last, place
 
     def _joined(
-        self, nodes: Nodes, verbs: Sequence[EdgeUnit], frame: Frame, objects: Objects, place: int
+        self,
+        nodes: Nodes,
+        verbs: Sequence[EdgeUnit],
+        frame: Frame,
+        objects: Objects,
+        place: int,
+        *,
+        is_strict: bool = False,
     ) -> Iterator[Parse[Nodes]]:
         """Yield the set of those that the relation joins to the objects."""
         is_or = len(verbs) > 1 and self._context.at(verbs[1].first - 1) == "or"
@@ -233,7 +267,7 @@ class Clauses:
         for member in objects.members:
             options: list[Condition] = []
             for verb in verbs:
-                relation = next(self._relations.named(types, verb.edges, frame, member.nodes), None)
+                relation = next(self._relations.named(types, verb.edges, frame, member.nodes, is_strict=is_strict), None)
                 if relation is None:
                     return
                 if types.types != relation.nodes.types and not types.named:
@@ -244,9 +278,16 @@ class Clauses:
             parts.append((Either(tuple((option,) for option in options)) if is_or else options[0], cost))
             parts.extend((option, 0.0) for option in options[1:] if not is_or)
         conditions = tuple(condition for condition, _ in parts)
-        if objects.any and len(conditions) > 1:
+        if (objects.any or self._cannot_be_both(objects, conditions)) and len(conditions) > 1:
             conditions = (Either(tuple((condition,) for condition in conditions)),)
         yield Parse(place, types.that(*conditions), sum(cost for _, cost in parts))
+
+    def _cannot_be_both(self, objects: Objects, conditions: Sequence[Condition]) -> bool:
+        """Tell whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
+        return not objects.both and all(
+            isinstance(condition, Joined) and not condition.negated and self._relations.is_single(condition.kinds)
+            for condition in conditions
+        )
 
     def _condition(self, relation: Relation, member: Object, objects: Objects) -> Condition:
         comparison, number = objects.count if objects.count is not None else (None, 0.0)
@@ -257,10 +298,11 @@ class Clauses:
         context = self._context
         for objects in self.objects(place):
             begin = context.skip(objects.last, _AUXILIARIES)
-            begin = context.starts(begin, *_ADVERBIAL) or begin
+            used = context.starts(begin, "used to") if context.at(begin - 1) in ("is", "are", "was", "were") else None
+            begin = used or context.starts(begin, *_ADVERBIAL) or begin
             is_denied = False
-            while context.at(begin) in (_DENIALS - {"can"}):
-                is_denied = is_denied or context.at(begin) != "t"
+            while context.at(begin) in _DENIALS:
+                is_denied = True
                 begin += 1
             begin = context.skip(begin, _AUXILIARIES)
             for verbs, last, _ in self._verbs(begin):
@@ -268,7 +310,8 @@ class Clauses:
                 if context.at(end) in _PREPOSITIONS:
                     end += 1
                 frame = frame_of_all or (Frame.PASSIVE_OBJECT if context.at(last) == "by" else Frame.OBJECT)
-                for related in self._joined(nodes, verbs, frame, objects.value, place):
+                is_strict = end == last and frame is Frame.OBJECT
+                for related in self._joined(nodes, verbs, frame, objects.value, place, is_strict=is_strict):
                     value = self._denied(related.value, nodes) if is_denied else related.value
                     if value is not None:
                         yield Parse(end, value, objects.cost + related.cost + 0.02)
@@ -370,6 +413,8 @@ class Clauses:
         front = [
             Parse(head.last, Objects((Object(head.value, negated=neither is not None or none is not None),)), head.cost)
             for head in context.nodes(begin)
+            # "every paradigm" asks for all of them, which no condition here says
+            if head.value.named or context.at(begin) not in ("all", "every", "each")
         ]
         for _ in range(_MOST_MODIFIERS + 3):
             results += front
@@ -377,6 +422,8 @@ class Clauses:
             front = sorted(front, key=lambda parse: parse.cost)[:24]
             if not front or context.is_exhausted():
                 break
+        if both is not None:
+            results = [parse._replace(value=parse.value._replace(both=True)) for parse in results]
         if either is not None:
             results = [
                 parse._replace(value=parse.value._replace(any=len(parse.value.members) > 1)) for parse in results
@@ -412,7 +459,8 @@ class Clauses:
             if is_any and not (is_first or objects.any or objects.commas or follows_denial):
                 continue
             for head in context.nodes(context.skip(begin, _PREPOSITIONS - {"between"})):
-                member = Object(head.value, negated=is_denied or denied or (is_any and follows_denial))
+                is_nor = words in ("nor", "and neither") and not (follows_denial or denied)  # the verb is denied
+                member = Object(head.value, negated=not is_nor and (is_denied or denied or (is_any and follows_denial)))
                 any_of = objects.any or (is_any and not follows_denial)
                 yield Parse(head.last, Objects((*objects.members, member), any_of), parse.cost + head.cost)
             break
@@ -458,6 +506,12 @@ class Clauses:
             for other, last, cost in self.named_property(unit.last, nodes):
                 if other.name == facts.name:
                     yield Parse(last, nodes.that(Valued(facts.name, "=", unit.value, is_denied)), cost + unit.cost)
+        than = next((at for words in ("before", "earlier than", "after", "later than", "over", "above", "below", "under", "more than", "less than", "higher than", "lower than") if (at := context.starts(begin, words)) is not None), None)
+        for other in context.nodes(than) if than is not None else ():  # "founded before Orvelle"
+            value = context.lexicon.number(facts, other.value.named[0]) if len(other.value.named) == 1 else None
+            if value is not None:
+                is_less = context.at(begin) in ("before", "earlier", "below", "under", "less", "lower")
+                yield Parse(other.last, nodes.that(Valued(facts.name, "<" if is_less else ">", value, denied)), other.cost + cost)
         missing = context.starts(
             begin,
             "missing",
@@ -516,7 +570,7 @@ class Clauses:
                 self._condition(relation, Object(member.nodes, member.negated != is_denied), objects.value)
             )
             cost += relation.cost
-        if objects.value.any and len(conditions) > 1:
+        if (objects.value.any or self._cannot_be_both(objects.value, conditions)) and len(conditions) > 1:
             conditions = [Either(tuple((condition,) for condition in conditions))]
         yield Parse(self._as_type(objects.last), types.that(*conditions), objects.cost + cost - 0.1)
 
@@ -734,7 +788,7 @@ class Clauses:
                 narrowed = nodes if nodes.named else replace(nodes, types=facts.types & self._relations.types_of(nodes))
                 yield from self._or_values(facts, unit.last, narrowed, (unit.value,), unit.cost + 0.1)
         dated = [facts for facts in self._phrases.properties_of(nodes) if facts.kind in ("year", "date")]
-        if len(dated) == 1:
+        if len(dated) == 1 and not nodes.conditions:  # "who received it in 1984" is not about when they were born
             for parse in compared(context, place, dated[0], default=None):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 
@@ -745,7 +799,7 @@ class Clauses:
         yield Parse(last, nodes.that(options[0][0] if len(options) == 1 else Either(options)), cost)
         begin = self._context.starts(last, "or in", "or from", "or", "and in", "and")
         for unit in self._context.units.values.get(self._context.skip(begin), ()) if begin is not None else ():
-            if unit.property == facts.name and len(values) < 5 and self._context.at(last) == "or":
+            if unit.property == facts.name and len(values) < 5:
                 yield from self._or_values(facts, unit.last, nodes, (*values, unit.value), cost)
 
     def _placed_at(self, objects: Parse[Objects], nodes: Nodes, word: str, frame: Frame) -> Iterator[Parse[Nodes]]:
@@ -759,7 +813,7 @@ class Clauses:
             types = types if types.named else replace(types, types=relation.nodes.types)
             conditions.append(Joined(relation.kinds, relation.target, member.negated))
             cost += relation.cost
-        if objects.value.any and len(conditions) > 1:
+        if (objects.value.any or self._cannot_be_both(objects.value, conditions)) and len(conditions) > 1:
             conditions = [Either(tuple((condition,) for condition in conditions))]
         yield Parse(objects.last, types.that(*conditions), objects.cost + cost)
 
@@ -911,7 +965,7 @@ class Clauses:
                 from orienteer.methods.anchor.reading.quantities import UNITS
 
                 fitting = [f for f in own if f.unit is not None and UNITS[f.unit][0] == UNITS[amount.unit][0]]
-            elif amount.is_year or amount.span is not None:
+            elif (amount.is_year or amount.span is not None) and not nodes.conditions:
                 fitting = [f for f in own if f.kind in ("year", "date")]
             else:
                 fitting = []

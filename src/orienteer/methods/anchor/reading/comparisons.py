@@ -13,7 +13,7 @@ from orienteer.methods.anchor.reading.thesaurus import COMPARATIVES, Adjective
 _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
     ">=": (
         "at least", "no less than", "no fewer than", "not less than", "not fewer than", "a minimum of", "minimum of", "since",
-        "starting from", "as of", "from", "no earlier than", "not before",
+        "starting from", "as of", "no earlier than", "not before",
     ),
     "<=": (
         "at most", "up to", "no more than", "not more than", "a maximum of", "maximum of", "until", "till", "no later than",
@@ -27,7 +27,7 @@ _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
         "less than", "fewer than", "smaller than", "lower than", "under", "below", "short of", "before", "prior to",
         "earlier than", "ahead of",
     ),
-    "=": ("exactly", "equal to", "equals", "precisely", "just", "only", "during", "in the year", "in year", "in", "on"),
+    "=": ("exactly", "equal to", "equals", "precisely", "just", "only", "during", "in the year", "in year", "in", "on", "from"),
 }  # fmt: skip
 _DATE_ONLY = {"since", "until", "till", "after", "before", "prior to", "later than", "earlier than", "in", "on", "during", "from",
               "in the year", "in year", "starting from", "as of", "through", "past", "by", "by the end of"}  # fmt: skip
@@ -86,6 +86,8 @@ def compared(
         high = context.units.quantities.get(middle) if middle is not None else None
         if high is not None:
             low = low._replace(unit=low.unit or high.unit)
+            if low.scale == 1 and high.scale > 1 and low.value < high.value / high.scale:  # "10 to 50 million"
+                low = low._replace(value=low.value * high.scale)
             conditions = (*_conditions(facts, ">=", low), *_conditions(facts, "<=", high))
             if len(conditions) == 2:
                 yield Parse(high.last, conditions, 0.0)

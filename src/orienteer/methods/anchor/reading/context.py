@@ -14,10 +14,10 @@ Value = TypeVar("Value")
 _MOST = 12  # parses of one phrase that are followed
 _STEPS = 20_000  # rules that are tried for one question: a bound on its time
 DETERMINERS = frozenset(
-    ["a", "an", "the", "any", "some", "all", "every", "each", "those", "these", "its", "their", "his", "her", "our", "your", "my", "of", "different", "distinct", "various", "known", "individual", "existing", "single", "whole", "such", "other", "particular", "respective", "entire", "full", "own", "specific", "there"]
+    ["a", "an", "the", "any", "some", "all", "every", "each", "those", "these", "its", "their", "his", "her", "our", "your", "my", "of", "different", "distinct", "various", "known", "individual", "existing", "whole", "such", "other", "particular", "respective", "entire", "full", "specific", "there"]
 )
 EMPTY = frozenset(
-    ["please", "also", "currently", "actually", "there", "overall", "altogether", "together", "total", "here", "exactly", "exist", "exists", "existing", "available", "recorded", "listed", "you", "think", "know", "ever", "still", "now", "themselves", "itself", "respectively", "entirely", "the", "whole", "i", "ve", "got", "in", "have", "altogether"]
+    ["please", "also", "actually", "there", "overall", "altogether", "together", "total", "here", "exactly", "exist", "exists", "existing", "available", "recorded", "listed", "you", "think", "know", "ever", "themselves", "itself", "respectively", "entirely", "the", "whole", "i", "ve", "got", "in", "have", "altogether"]
 )
 """Words that may end a question and say nothing."""
 _ENDINGS = tuple(
@@ -65,6 +65,8 @@ class Context:
     complaints: dict[str, int] = field(default_factory=dict)
     """Why something could not be read, with the place in the question where that was."""
     steps: int = 0
+    reached: int = 0
+    """Up to which word the question was understood, where it was not to its end."""
 
     def __post_init__(self) -> None:
         self.words = [word.text for word in self.reading.words]

@@ -25,7 +25,7 @@ from orienteer.methods.anchor.reading.query import (
     Valued,
 )
 
-_FEW = 256  # nodes; from fewer, edges are walked backwards from the target
+_PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,14 @@ class Executor:
         measured: tuple[float, ...] = ()
         missing = 0
         if query.nodes.best is not None:
+            compared = rows
             rows, measured, missing = self._front(rows, query.nodes.best)
+            if missing and query.nodes.named and len(compared) <= _PAIR:  # of two, one is not told: nobody can say
+                rows, measured = compared[:0], ()
         if query.form == "count":
             return Outcome(rows, len(rows))
         if query.form == "test":
-            return Outcome(rows, bool(len(rows)))
+            return Outcome(rows, None, missing=1) if not len(rows) and self._is_untold(query.nodes) else Outcome(rows, bool(len(rows)))
         if query.form in ("average", "sum") and query.measure is not None:
             values = self.measured(rows, query.measure)
             known = values[~np.isnan(values)]
@@ -75,12 +78,24 @@ class Executor:
             return Outcome(rows, _plain(total), missing=len(values) - len(known))
         return Outcome(rows, None, measured, missing)
 
+    def _is_untold(self, nodes: Nodes) -> bool:
+        """Tell whether named nodes have no value for a property that they are asked about."""
+        named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
+        if named is None:
+            return False
+        rows = np.array(sorted(named.rows), np.int32)
+        return any(
+            isinstance(condition, Valued) and not np.isin(rows, self._arrays.properties.rows(condition.property)).any()
+            for condition in nodes.conditions
+        )
+
     def _compare(self, query: Query) -> Outcome:
         assert query.other is not None and query.measure is not None
         ours, theirs = self.rows(query.nodes), self.rows(query.other)
         values, others = self.measured(ours, query.measure), self.measured(theirs, query.measure)
         rows = np.unique(np.concatenate([ours, theirs])).astype(np.int32)
-        if len(values) != 1 or len(others) != 1 or np.isnan(values[0]) or np.isnan(others[0]):
+        values, others = values[~np.isnan(values)], others[~np.isnan(others)]  # of namesakes, those that have it
+        if len(values) != 1 or len(others) != 1 :
             return Outcome(rows, None, missing=1)
         is_so = values[0] > others[0] if query.descending else values[0] < others[0]
         return Outcome(rows, bool(is_so), (float(values[0]), float(others[0])))
@@ -109,6 +124,8 @@ class Executor:
         return np.flatnonzero(mask[self._arrays.node_types]).astype(np.int32)
 
     def _meeting(self, rows: Rows, condition: Condition) -> Rows:
+        if isinstance(condition, Valued) and condition.negated:  # what is not known is not denied
+            rows = rows[np.isin(rows, self._arrays.properties.rows(condition.property), assume_unique=True)]
         keep = self._met(rows, condition)
         return rows[~keep if condition.negated else keep]
 

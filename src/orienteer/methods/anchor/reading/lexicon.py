@@ -24,7 +24,8 @@ _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, a
 _LONGEST_VALUE = 6  # words
 _PARTIAL = 8  # nodes; a part of a name that more nodes have names none
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
-_SYNONYM = 0.55  # below every likeness of the same word
+_BY_STEM = 0.86  # quality; names of which the stems alone agree are below
+_SYNONYM = 0.6  # below every likeness of the same word
 _BEHIND_PROPERTIES = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level"])
 _LIGHT = frozenset(["year", "date", "time", "day", "number", "no", "count", "name", "value", "total", "is", "has", "in", "at", "of", "the"])
 """Words of properties that a question leaves out: `founded_year`."""
@@ -153,7 +154,11 @@ class Lexicon:
                 if letter_likeness(phrase.phrase, phrase.read_as) < _SURE_SPELLING:
                     continue
                 respelled.append(phrase)
-            rows = self._likeliest(phrase)
+            rows = self._with_its_signs(reading, phrase, self._likeliest(phrase))
+            if not rows:
+                continue
+            if phrase.quality <= _BY_STEM and len(phrase.words) > 1 and self._types_at(reading, phrase.last - 1, free):
+                continue  # "Python packages" is not called `python-packaging`
             cost = 0.1 * (1 - phrase.quality) + 0.3 * phrase.is_doubtful + 0.2 * (phrase.read_as is not None)
             units.names.setdefault(phrase.first, []).append(NameUnit(phrase.last, rows, cost))
         for place, word in enumerate(reading.words):
@@ -169,6 +174,19 @@ class Lexicon:
         self._add_uncovered(reading, units)
         self._add_partial(reading, units)
         return units, respelled
+
+    def _types_at(self, reading: QuestionWords, place: int, free: Sequence[bool]) -> bool:
+        return any(unit.last == place + 1 for unit in self._types(reading, place, free))
+
+    def _with_its_signs(self, reading: QuestionWords, phrase: LinkedPhrase, rows: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the nodes whose names have the signs that stand right behind a phrase: `C++` is not `C`."""
+        sign = reading.text[reading.words[phrase.last - 1].end :][:1]
+        if sign not in ("+", "#"):
+            return rows
+        arrays = self.graph.arrays
+        return tuple(
+            row for row in rows if any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+        )
 
     def _likeliest(self, phrase: LinkedPhrase) -> tuple[int, ...]:
         """Return the nodes that a phrase may mean, of each type those that are called most exactly so."""

@@ -10,11 +10,12 @@ from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.lexicon import NameUnit, PropertyFacts
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Filled, Joined, Measure, Nodes, Valued
 from orienteer.methods.anchor.reading.relations import Frame, Relations
-from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, MOST, SUPERLATIVES, Adjective
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, MOST, PEOPLE, SUPERLATIVES, Adjective
 
 _PRONOUNS = frozenset(
     ["anything", "things", "those", "ones", "one", "what", "something", "everything", "who", "whoever", "whichever", "which", "whatever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody"]
 )
+_PEOPLE = frozenset(("who", "whoever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody"))
 _LONGEST_CHAIN = 3  # possessives in a row
 _AMBIGUOUS_AGE = 2  # properties that tell when a thing began; of more nobody can tell
 
@@ -25,6 +26,13 @@ class Phrases:
     def __init__(self, context: Context, relations: Relations) -> None:
         self._context, self._relations = context, relations
         self.heads = lru_cache(maxsize=None)(self._heads)
+
+    def who(self) -> frozenset[int]:
+        """Return the node types of people, by what they are called; none where no type is called so."""
+        stem = self._context.lexicon.vocabulary.stem
+        stems = set(map(stem, PEOPLE))
+        labels = self._context.lexicon.vocabulary.node_labels
+        return frozenset(number for number, own in enumerate(labels) for label in own if stems & set(label.stems))
 
     # ---------------------------------------------------------------------------------------------------- properties
 
@@ -124,8 +132,8 @@ class Phrases:
     def _all_heads(self, place: int) -> Iterator[Parse[Nodes]]:
         context = self._context
         for begin in context.skips(place):
-            if context.at(begin) in _PRONOUNS:
-                yield Parse(begin + 1, Nodes(), 0.1)
+            if context.at(begin) in _PRONOUNS and not context.units.types.get(begin):
+                yield Parse(begin + 1, Nodes(self.who() if context.at(begin) in _PEOPLE else frozenset()), 0.1)
             for kind in context.units.types.get(begin, ()):
                 yield Parse(kind.last, Nodes(types=kind.types), kind.cost)
         if context.is_exhausted():
@@ -155,12 +163,26 @@ class Phrases:
                     if self._relations.types_of(head.value) & facts.types:
                         nodes = head.value.that(Valued(facts.name, "=", "true", negated=is_not))
                         yield Parse(head.last, nodes, head.cost + prop.cost)
+        for unit in context.units.names.get(begin, ()):
+            yield from self._class_of(unit, begin)
         for name in self.names(begin):
             for head in self.heads(name.last):
                 if head.value.types and not head.value.named:
                     for relation in self._relations.unnamed(head.value, "", name.value, Frame.SUBJECT):
                         joined = Joined(relation.kinds, relation.target)
                         yield Parse(head.last, relation.nodes.that(joined), head.cost + name.cost + relation.cost + 0.1)
+
+    def _class_of(self, unit: NameUnit, begin: int) -> Iterator[Parse[Nodes]]:
+        """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
+        context, arrays = self._context, self._context.lexicon.graph.arrays
+        last = context.at(unit.last - 1)
+        is_plural = last.endswith("s") and not any(arrays.names[row].casefold().endswith(last) for row in unit.rows)
+        if not is_plural:
+            return
+        classes = Nodes(conditions=(Among(unit.rows),))
+        for relation in self._relations.unnamed(Nodes(), "", classes, Frame.SUBJECT):
+            if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
+                yield Parse(unit.last, relation.nodes.that(Joined(relation.kinds, relation.target)), unit.cost + 0.2)
 
     def _most_done(self, place: int) -> Iterator[Parse[Nodes]]:
         """Yield `most supported paradigm`: by how many edges of this kind a node has."""
@@ -169,6 +191,8 @@ class Phrases:
         if is_more is None:
             return
         for unit in context.units.edges.get(place + 1, ()):
+            if not context.at(unit.last - 1).endswith(("ed", "en", "n", "t", "d")) or context.at(unit.last - 1).endswith("ent"):
+                continue  # "most influential" is not "most influenced"
             for head in self.heads(unit.last):
                 for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, Nodes()):
                     if relation.nodes.types and head.value.best is None:
@@ -297,6 +321,11 @@ class Phrases:
                                 relation.nodes.that(Joined(relation.kinds, relation.target)),
                                 owner.cost + relation.cost,
                             )
+                if of is not None and context.at(unit.last) != "of":
+                    labels = context.lexicon.vocabulary.edge_labels
+                    words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
+                    if context.at(unit.last) in words or context.at(begin - 1) in ("who", "that", "which"):
+                        continue  # "reports to X" is a verb
                 if of is None:
                     for owner in self.names(unit.last):  # "antonym expensive"
                         if not context.at(unit.last - 1).endswith(("ing", "ed")):

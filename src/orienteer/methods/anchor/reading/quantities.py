@@ -92,6 +92,8 @@ class Quantity(NamedTuple):
     """A date as years and parts of years: the first moment, and the first one after it."""
     is_year: bool = False
     """A whole number that may be a year."""
+    scale: float = 1.0
+    """What the number was multiplied by: `million`."""
 
 
 class Written(NamedTuple):
@@ -176,21 +178,25 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
         last = next((at for at in range(first, len(words)) if words[at].start >= match_end), len(words))
     is_year = last == first + 1 and _is_year(word.text)
     unit: str | None = None
+    scale = 1.0
     before = text[word.start - 1 : word.start]
     if before in ("€", "$", "£"):
         unit = _SIGNS[before]
     rest = text[match_end:].lstrip()
     if glued := _GLUED.match(text, match_end):  # 100MB: the word goes on behind its digits
-        unit, last = (
-            _unit(glued[1]),
-            max(last, next((at for at in range(first, len(words)) if words[at].start >= glued.end()), len(words))),
-        )
-        if unit is None:
+        if glued[1] == "s" and value % 10 == 0 and 1000 <= value <= 2090:  # "the 1990s"
+            return Quantity(first + 1, value, span=(value, value + 10))
+        scale = {"k": 1e3, "m": 1e6, "bn": 1e9}.get(glued[1].casefold(), 1.0) if unit or glued[1] != "m" else 1.0
+        unit = unit if scale > 1 else _unit(glued[1])
+        last = max(last, next((at for at in range(first, len(words)) if words[at].start >= glued.end()), len(words)))
+        value *= scale
+        if unit is None and scale == 1:
             return None
     elif rest[:1] in _SIGNS:
         unit = _SIGNS[rest[0]]
     elif last < len(words) and words[last].text in _SCALES and words[last].text != "k":
-        value, last, is_year = value * _SCALES[words[last].text], last + 1, False
+        scale = _SCALES[words[last].text]
+        value, last, is_year = value * scale, last + 1, False
     if unit is None and last < len(words) and words[last].text in UNITS:
         square = None
         unit, last, is_year = square or words[last].text, last + 1, False
@@ -200,7 +206,7 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
         area = {"km": "sqkm", "kilometres": "sqkm", "kilometers": "sqkm", "m": "sqm", "metres": "sqm", "meters": "sqm"}
         if words[last + 1].text in area:
             unit, last, is_year = area[words[last + 1].text], last + 2, False
-    return Quantity(last, value, unit, is_year=is_year and unit is None)
+    return Quantity(last, value, unit, is_year=is_year and unit is None and scale == 1, scale=scale)
 
 
 def _unit(glued: str) -> str | None:

@@ -79,7 +79,7 @@ class Questions:
             return
         for named in self._phrases.names(place):
             yield named
-            if not named.value.named:
+            if not named.value.named or self._are_namesakes(named.value):  # "the Night Owl from Ballycrane"
                 yield from self._clauses.described(named)
             for noun in self._phrases.noun_of(named.last, named.value, named.cost + 0.2):
                 yield from self._clauses.described(noun)
@@ -112,11 +112,19 @@ class Questions:
             conditions = [Either(tuple((condition,) for condition in conditions))]
         yield Parse(objects.last, nodes.that(*conditions), objects.cost)
 
+    def _are_namesakes(self, nodes: Nodes) -> bool:
+        """Tell whether several nodes of one type are called the same."""
+        arrays = self._context.lexicon.graph.arrays
+        called = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
+        return len(called) == 1 < len(nodes.named)
+
     # ------------------------------------------------------------------------------------------------------------ forms
 
     def read(self) -> list[Parse[Query]]:
         """Return the ways to read the whole question, likeliest first."""
-        parses = best(parse for parse in self._read_from(0) if self._context.is_over(parse.last))
+        all_parses = self._read_from(0)
+        self._context.reached = max((parse.last for parse in all_parses), default=0)
+        parses = best(parse for parse in all_parses if self._context.is_over(parse.last))
         return parses or self._read_behind()
 
     def _read_behind(self) -> list[Parse[Query]]:
@@ -233,7 +241,8 @@ class Questions:
         lasts = {after for phrase in _COUNTING if (after := context.starts(begin, phrase)) is not None}
         for last in lasts | ({number} if number is not None else set()):
             for parse in self.nodes(last):
-                yield from self._finished(Parse(parse.last, Query("count", parse.value), parse.cost))
+                if not parse.value.named:
+                    yield Parse(parse.last, Query("count", parse.value), parse.cost)
         for parse in self.nodes(begin):
             last = context.starts(
                 parse.last,
@@ -247,7 +256,7 @@ class Questions:
                 "total count",
                 "how many in total",
             )
-            if last is not None:
+            if last is not None and not parse.value.named:
                 yield Parse(last, Query("count", parse.value), parse.cost)
         # "of the beers that X brews, how many are Y": the set first
         of = context.starts(
@@ -289,9 +298,6 @@ class Questions:
                     for further in self._clauses.modifiers(which, parse.value):
                         yield Parse(further.last, Query("list", further.value), parse.cost + further.cost)
 
-    def _finished(self, parse: Parse[Query]) -> Iterator[Parse[Query]]:
-        yield parse
-
     def _lists(self, begin: int) -> Iterator[Parse[Query]]:
         context = self._context
         begins = {begin: 0.05}
@@ -304,8 +310,10 @@ class Questions:
                     if again is not None:
                         begins[again] = 0.0
         for start, cost in begins.items():
+            asks_all = context.at(start) in ("all", "every", "each", "any") or context.at(start - 1) in ("all", "where")
             for parse in self.nodes(start):
-                yield Parse(parse.last, Query("list", parse.value), parse.cost + cost)
+                if not (parse.value.named and (asks_all or context.at(parse.last - 1).endswith("s") and cost == 0)):
+                    yield Parse(parse.last, Query("list", parse.value), parse.cost + cost)
             yield from self._top(start, cost)
         for phrase in (
             "leaving out",
@@ -357,7 +365,8 @@ class Questions:
             "from where",
         )
         if asks_who is not None:
-            for said in self._clauses.described(Parse(asks_who, Nodes(), 0.1)):
+            people = self._phrases.who() if context.at(asks_who - 1) in ("who", "whom") else frozenset()
+            for said in self._clauses.described(Parse(asks_who, Nodes(people), 0.1)):
                 if said.value.conditions or said.value.best is not None:
                     yield Parse(said.last, Query("list", said.value), said.cost)
         for left in self.nodes(begin):  # "X aside, how many"
@@ -485,6 +494,10 @@ class Questions:
                     for facts, end, cost in self._properties(head.last, head.value):
                         yield Parse(end, Query(form, head.value, Measure(property=facts.name)), head.cost + cost)  # type: ignore[arg-type]
                 for unit in context.units.properties.get(of, ()):
+                    facts = context.lexicon.properties[unit.property]
+                    if facts.kind == "number":  # "average salary in Engineering"
+                        for scope in self._clauses.described(Parse(unit.last, Nodes(facts.types), 0.15)):
+                            yield Parse(scope.last, Query(form, scope.value, Measure(property=facts.name)), scope.cost + unit.cost)  # type: ignore[arg-type]
                     for scope in self._of_nodes(unit.last):
                         facts = context.lexicon.properties[unit.property]
                         if facts.types & self._relations.types_of(scope.value):
@@ -575,6 +588,8 @@ class Questions:
             at = context.skip(start)
             for unit in context.units.properties.get(at, ()):
                 for scope in self._of_nodes(unit.last):
+                    if not scope.value.named and context.units.types.get(context.skip(unit.last)):
+                        continue  # "active employees" are not what `active` is of them
                     yield from self._value(unit.property, scope.value, scope.last, scope.cost + unit.cost)
             for scope in self.nodes(at):
                 end = context.possessive(scope.last)
@@ -603,11 +618,11 @@ class Questions:
         if how is not None and context.at(how) in ADJECTIVES:
             for scope in self._of_nodes(how + 1):
                 facts = self._phrases.compared_by(ADJECTIVES[context.at(how)], scope.value, how)
-                if facts is not None:
+                if facts is not None and not (ADJECTIVES[context.at(how)].is_age and facts.kind != "number"):
                     yield from self._value(facts.name, scope.value, scope.last, scope.cost)
         for last in {
             after
-            for phrase in ("how much does", "how much do", "how much did", "how long does")
+            for phrase in ("how much does", "how much do", "how much did", "how long does", "what does", "what do", "what did")
             if (after := context.starts(begin, phrase)) is not None
         }:
             for scope in self.nodes(last):

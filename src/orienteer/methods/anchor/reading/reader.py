@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
@@ -11,7 +12,7 @@ from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import DETERMINERS, EMPTY, Context
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Query
+from orienteer.methods.anchor.reading.query import Among, Either, Joined, Nodes, Query
 from orienteer.methods.anchor.reading.questions import Questions
 from orienteer.methods.anchor.reading.relations import Relations
 from orienteer.methods.anchor.words import SchemaWords, read
@@ -21,6 +22,8 @@ _SPELLED_OUT = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
         (r"(?i)\bcan(?:no|['’])t\b", "can not"),
+        (r"(?i)\bwon['’]t\b", "will not"),
+        (r"(?i)\bwho['’]s\b", "who is"),
         (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b", r"\1 not"),
         (r"\s*(?:>=|≥|=>)\s*", " at least "),
         (r"\s*(?:<=|≤|=<)\s*", " at most "),
@@ -33,6 +36,9 @@ _SPELLED_OUT = tuple(
 """Signs and contractions, and the words that they stand for."""
 
 
+_BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
+
+
 @dataclass(frozen=True, slots=True)
 class Read:
     """How a question was read."""
@@ -42,6 +48,8 @@ class Read:
     not_understood: tuple[str, ...] = ()
     unknown_names: tuple[str, ...] = ()
     complaint: str | None = None
+    reached: str | None = None
+    """The word from which on it was not understood."""
     respelled: tuple[LinkedPhrase, ...] = ()
 
 
@@ -62,12 +70,49 @@ class Reader:
         context = Context(reading, units, self.lexicon)
         phrases = Phrases(context, self._relations)
         clauses = Clauses(context, self._relations, phrases)
+        grouped = _grouped(context)
+        if grouped is not None:
+            return Read(None, not_understood=(grouped,))
         parses = Questions(context, self._relations, phrases, clauses).read()
         if parses:
-            return Read(parses[0].value, parses[0].cost, respelled=tuple(respelled))
+            query = _but_others(context, parses[0].value)
+            return Read(query, parses[0].cost, respelled=tuple(respelled))
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
-        return Read(None, not_understood=words, unknown_names=names, complaint=complaint)
+        return Read(None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context))
+
+
+def _grouped(context: Context) -> str | None:
+    """Return the word that asks for an answer for each of several, which no query here gives."""
+    for place, word in enumerate(context.words):
+        if word == "per" or (word in ("each", "every") and place > _BEGINNING):
+            return context.reading.surface(place, place + 1)
+    return None
+
+
+def _reached(context: Context) -> str | None:
+    place = context.reached
+    return context.reading.surface(place, place + 1) if 0 < place < context.end else None
+
+
+def _but_others(context: Context, query: Query) -> Query:
+    """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
+    places = [place for place, word in enumerate(context.words) if word in ("other", "others")]
+    is_asked = any(context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each") for place in places)
+    rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
+    return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
+
+
+def named_rows(nodes: Nodes) -> Iterator[int]:
+    """Yield the rows of all nodes that a set names, at any depth."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Among) and not condition.negated:
+            yield from condition.rows
+        elif isinstance(condition, Joined):
+            yield from named_rows(condition.target)
+        elif isinstance(condition, Either):
+            for option in condition.options:
+                yield from named_rows(Nodes(conditions=option))
 
 
 def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Measure, Nodes
 from orienteer.methods.anchor.reading.thesaurus import SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
+from orienteer.text import english
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
+_SYNONYMS = 0.65  # the fit of words that say the same, and of words that only begin alike, is below
+_SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
 _FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
@@ -47,6 +53,10 @@ _AGENTS = (
 """Endings of nouns for whoever does something."""
 
 
+_VERBAL = frozenset("to on with in at for".split())
+"""Words of labels that are verbs: `reports_to`."""
+
+
 class Frame(Enum):
     """How a relation is said of the nodes that are described."""
 
@@ -74,6 +84,7 @@ class Relations:
         self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
         self._node_types = lexicon.graph.arrays.node_types
         self._symmetric = frozenset(map(self._vocabulary.stem, SYMMETRIC))
+        self._is_single = lru_cache(maxsize=None)(self._is_single_of)
         self._all = frozenset(range(len(self._vocabulary.hops)))
 
     def types_of(self, nodes: Nodes) -> frozenset[int]:
@@ -83,6 +94,18 @@ class Relations:
             own = frozenset(int(self._node_types[row]) for row in rows)
             return own & nodes.types if nodes.types else own
         return nodes.types or self._all
+
+    def is_single(self, kinds: tuple[int, ...]) -> bool:
+        """Tell whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
+        return all(self._is_single(kind) for kind in kinds)
+
+    def _is_single_of(self, kind: int) -> bool:
+        arrays = self._lexicon.graph.arrays
+        mask = np.zeros(2 * len(arrays.types.edges), np.bool_)
+        mask[kind] = True
+        entries = arrays.adjacency.entries(np.arange(len(arrays), dtype=np.int32), mask)
+        pairs = np.unique(entries.owner.astype(np.int64) << 32 | entries.neighbor.astype(np.int64))
+        return len(pairs) == len(np.unique(pairs >> 32))
 
     def able(self, nodes: Nodes, measure: Measure) -> Nodes:
         """Return those named nodes of which a measure can be taken."""
@@ -94,21 +117,34 @@ class Relations:
         )
         return self._cut(nodes, types)
 
-    def named(self, nodes: Nodes, edges: Mapping[int, float], frame: Frame, target: Nodes) -> Iterator[Relation]:
-        """Yield the relation that is named by edge types."""
+    def named(
+        self, nodes: Nodes, edges: Mapping[int, float], frame: Frame, target: Nodes, *, is_strict: bool = False
+    ) -> Iterator[Relation]:
+        """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
         if not hops:
             return
         top = max(edges[hop.kind >> 1] for _, hop in hops)
         chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
-        yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
+        if top < _SURE and len(self._labels({hop.kind >> 1 for _, hop in chosen})) > 1:
+            return  # a word of two labels names neither: `parts`, of part meronym and part holonym
+        if is_strict and top > _SYNONYMS:  # a synonym may turn it: who employs is worked for
+            chosen = [
+                (source, hop)
+                for source, hop in chosen
+                if self._is_symmetric(hop) or self._is_passive(hop.kind >> 1) or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
+            ]
+        if chosen:
+            yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: Nodes) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
         label_words = {
             word for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for word in label.words
         }
-        if word in label_words or not word.endswith(_AGENTS):
+        if word in label_words and label_words & _VERBAL:
+            return  # "reports" of somebody are not whom they report to
+        if word in label_words or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
             yield from self.named(Nodes(), unit.edges, Frame.NOUN_OF, owner)
             return
         for relation in self.named(Nodes(), unit.edges, Frame.SUBJECT, owner):
@@ -119,8 +155,12 @@ class Relations:
         self, nodes: Nodes, preposition: str, target: Nodes, frame: Frame = Frame.SUBJECT
     ) -> Iterator[Relation]:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
-        hops = list(self._between(nodes, target))
+        # of two things of one kind nobody tells what joins them, unless a word does
+        hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         edges = {hop.kind >> 1 for _, hop in hops}
+        if preposition == "by":
+            edges = {edge for edge in edges if self._is_hinted(edge, preposition)}
+            hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in edges]
         if len(edges) > 1 and preposition:
             hinted = {edge for edge in edges if self._is_hinted(edge, preposition)}
             if hinted:
@@ -140,7 +180,7 @@ class Relations:
 
     def _is_hinted(self, edge: int, preposition: str) -> bool:
         words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
-        if preposition in words and preposition != "by":
+        if preposition in words:
             return True
         return any(
             word.startswith(hint) for word in words for hint in _PREPOSITIONS.get(preposition, ()) if len(hint) > 2
@@ -165,6 +205,10 @@ class Relations:
                 continue
             directed.append((source, hop))
         return directed
+
+    def _is_passive(self, edge: int) -> bool:
+        """Tell whether a label has a preposition, as in `observed_with`: telescopes observe what is observed with them."""
+        return any(word in english.STOP for label in self._vocabulary.edge_labels[edge] for word in label.words)
 
     def _is_symmetric(self, hop: SchemaHop) -> bool:
         """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""

@@ -90,6 +90,12 @@ TYPES: tuple[frozenset[str], ...] = tuple(
     )
 )
 """Words of one group may stand for one another where a node type is called by one of them."""
+PEOPLE = frozenset(
+    """person people human employee worker staff author writer actor actress director astronomer captain scientist player
+    student teacher doctor patient user customer member researcher engineer artist musician singer politician designer
+    founder individual athlete driver pilot nurse lawyer journalist character man woman""".split()
+)
+"""What node types of people are called: whom `who` asks for."""
 SYMMETRIC = frozenset(
     ["resemble", "similar", "interact", "covary", "sibling", "marry", "spouse", "adjacent", "neighbour", "neighbor", "border", "collaborate", "connect", "relate", "opposite", "antonym", "synonym", "equivalent", "partner", "coauthor", "twin"]
 )
