@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pydantic import Field
 
 from orienteer.ingest.formats.table import Drop
+from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
 
 SHOWN = 3
@@ -68,6 +69,8 @@ class Report(Record):
     private: dict[str, int] = {}
     """Values that were left out, by column."""
     ignored: tuple[Ignored, ...] = ()
+    mapping: tuple[FileMapping, ...] = ()
+    """How each file was read."""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     peak_bytes: int | None = None

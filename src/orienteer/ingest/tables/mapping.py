@@ -1,0 +1,98 @@
+"""The mapping of a file: what kind of thing it holds, and the role of each of its columns.
+
+A role is written as text, so that a person can read and change it:
+
+    id                          the row's id
+    prefixed id                 the row's id with its type before it, `beer:1`: another table has the same ids
+    name, text, aliases, type, weight, label
+    source, target              an end of an edge, as an id
+    source style.code           an end of an edge: a value of the column `code` of the table of styles
+    target new user             an end of an edge: a node of this type is made of each value
+    edge has_style -> style.code
+                                each row has an edge to the row of styles whose `code` is the value
+    edge country -> new country each row has an edge to a node that is made of the value
+    property, ignored           kept with the node or edge; left out
+
+`split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, cast
+
+from orienteer.errors import BadInput
+from orienteer.records import Record
+
+Kind: TypeAlias = Literal["nodes", "edges", "both", "ignored"]
+"""What the rows of a file become; `both` are nodes that have edges, or edges whose rows describe their ends."""
+PLAIN = ("id", "prefixed id", "name", "text", "aliases", "type", "weight", "label", "source", "target")
+"""Roles without an object; a column of none of them is a property."""
+PROPERTY, IGNORED = "property", "ignored"
+SEPARATORS = ("|", ";", ",", "json")
+"""What parts the values of a cell; `json` is a list as JSON or Python writes it."""
+
+_LINK = re.compile(
+    r"(?:(?P<end>source|target)|edge (?P<type>.+?) ->) (?P<new>new )?(?P<node_type>.+?)"
+    r"(?: split (?P<separator>\||;|,|json))?"
+)
+
+
+class FileMapping(Record):
+    """How a file, or a table of a database, is read."""
+
+    file: str
+    """Its path as it was given; `PATH#TABLE` for a table of a database."""
+    kind: Kind
+    type: str | None = None
+    """The type of its nodes or edges where no column has it."""
+    columns: Mapping[str, str] = {}
+    """Roles by column, as the head of this module has them."""
+    why: str = ""
+    undirected: bool = False
+    """The edges of this type have no direction."""
+
+    def having(self, *roles: str) -> list[str]:
+        """Return the columns of these plain roles, best first."""
+        return [column for column, role in self.columns.items() if role in roles]
+
+    @property
+    def links(self) -> dict[str, Link]:
+        """Return the columns whose values name other nodes."""
+        links = {column: link_of(role) for column, role in self.columns.items()}
+        return {column: link for column, link in links.items() if link is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A column whose values name other nodes: the end of an edge (`end`), or an edge of each row (`edge_type`)."""
+
+    node_type: str
+    """The table's type for a key, else the type of the nodes that are made."""
+    key: str = ""
+    """The column of the other table that has the value; empty where nodes are made of the values."""
+    edge_type: str = ""
+    end: Literal["", "source", "target"] = ""
+    separator: str = ""
+
+    def __str__(self) -> str:
+        to = f"{self.node_type}.{self.key}" if self.key else f"new {self.node_type}"
+        split = f" split {self.separator}" if self.separator else ""
+        return f"{self.end or f'edge {self.edge_type} ->'} {to}{split}"
+
+
+def link_of(role: str) -> Link | None:
+    """Return the link that a role is, None for a plain role. Raises `BadInput` for text that is no role."""
+    if role in (*PLAIN, PROPERTY, IGNORED):
+        return None
+    parts = _LINK.fullmatch(role)
+    node_type, dot, key = parts["node_type"].partition(".") if parts is not None else ("", "", "")
+    if parts is None or bool(parts["new"]) == bool(dot):
+        raise BadInput(
+            f"{role!r} is no role of a column: write one of {', '.join((*PLAIN, PROPERTY, IGNORED))}, "
+            "'edge TYPE -> TABLE.COLUMN', 'edge TYPE -> new TYPE', 'source TABLE.COLUMN' or 'target TABLE.COLUMN'"
+        )
+    end = cast(Literal["", "source", "target"], parts["end"] or "")  # the pattern allows no other
+    return Link(node_type, key, parts["type"] or "", end, parts["separator"] or "")
