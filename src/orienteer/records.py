@@ -89,6 +89,8 @@ class Schema:
     """Readable label of a type whose name is a code; both are accepted wherever a type is."""
     also_called: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Further words for a node type or an edge type."""
+    partial: frozenset[str] = frozenset()
+    """Types of nodes or edges of which the graph holds only some, so that a count of them is a lower bound."""
 
     @property
     def edge_types(self) -> dict[str, int]:

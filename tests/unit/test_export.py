@@ -16,7 +16,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.ingest.export import export_graph
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.records import Edge, Node
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
@@ -84,7 +84,7 @@ def graph(tmp_path: Path) -> Graph:
     (source / "nodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in nodes))
     (source / "edges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in edges))
     (source / "codes.tsv").write_text("code\tlabel\nGiG\tGene - interacts - Gene\nhits\tstrikes\n")
-    import_graph([source], tmp_path / "graph")
+    import_graph([source], tmp_path / "graph", options=ImportOptions(columns={"node_type": "kind"}))
     return Graph.open(tmp_path / "graph")
 
 

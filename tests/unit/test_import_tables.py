@@ -63,7 +63,8 @@ def node_of(row: dict[str, Any]) -> Node:
 @pytest.mark.parametrize(
     ("row", "node_type", "left"),
     [
-        ({"kind": "k", "type": "t", "pos": "p", "category": "c"}, "k", {"type": "t", "pos": "p", "category": "c"}),
+        ({"kind": "k", "type": "t", "pos": "p", "category": "c"}, "t", {"kind": "k", "pos": "p", "category": "c"}),
+        ({"kind": "k", "pos": "p", "category": "c"}, "k", {"pos": "p", "category": "c"}),
         ({"category": "c", "pos": "p", "type": "t"}, "t", {"category": "c", "pos": "p"}),
         ({"category": "noun.Tops", "pos": "noun"}, "noun", {"category": "noun.Tops"}),
         ({"category": "c"}, "c", {}),
@@ -74,7 +75,7 @@ def node_of(row: dict[str, Any]) -> Node:
         ({"type": "a|b"}, "a|b", {}),
     ],
 )
-def test_the_node_type_is_kind_type_pos_category_in_this_order(
+def test_the_node_type_is_type_kind_pos_category_in_this_order(
     row: dict[str, Any], node_type: str, left: dict[str, Any]
 ) -> None:
     node = node_of(row)
@@ -398,16 +399,19 @@ def unclear(tmp_path: Path, files: Mapping[str, str], **options: Any) -> str:
 
 def test_what_is_not_clear_is_asked_for(tmp_path: Path) -> None:
     message = unclear(tmp_path / "1", {"table.csv": "alpha,beta\n1,2\n"})
-    assert all(words in message for words in ("alpha, beta", "--nodes FILE", "--column source=COLUMN"))
+    file = tmp_path / "1" / "source" / "table.csv"
+    assert f"--nodes {file}:id=alpha,name=beta,type=table" in message
+    assert f"--edges {file}:source=alpha,target=beta,type=table" in message
     assert "--column target=COLUMN" in unclear(tmp_path / "2", {"edges.csv": "source,whither\n1,2\n"})
-    assert "--column id=COLUMN" in unclear(tmp_path / "3", {"nodes.csv": "alpha,beta\n1,2\n"})
+    file = tmp_path / "3" / "source" / "nodes.csv"
+    assert f"--nodes {file}:id=alpha" in unclear(tmp_path / "3", {"nodes.csv": "alpha,beta\n1,2\n"})
     assert "holds no table" in unclear(tmp_path / "4", {})
     assert "holds no table" in unclear(tmp_path / "5", {"README.txt": "a\tb\tc\n"})
 
 
 def test_genes_with_a_start_and_an_end_are_nodes(tmp_path: Path) -> None:
     found = imported(tmp_path, {"genes.csv": "id,name,start,end\ng1,BRCA1,10,20\n"})
-    assert found.nodes == [Node("g1", "node", "BRCA1", "", (), {"start": 10, "end": 20})]
+    assert found.nodes == [Node("g1", "gene", "BRCA1", "", (), {"start": 10, "end": 20})]
 
 
 def _names(rows: Iterable[Any]) -> list[str]:
@@ -418,4 +422,5 @@ def test_several_tables_of_nodes_are_read_together(tmp_path: Path) -> None:
     files = {"genes.csv": "id,name\ng1,A\n", "drugs.csv": "id,name\nd1,B\n", "hits.csv": "source,target\nd1,g1\n"}
     found = imported(tmp_path, files)
     assert _names(found.nodes) == ["d1", "g1"]
-    assert found.triples == [("d1", "edge", "g1")]
+    assert [node.type for node in found.nodes] == ["drug", "gene"]
+    assert found.triples == [("d1", "hits", "g1")]

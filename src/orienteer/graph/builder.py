@@ -151,12 +151,13 @@ class GraphBuilder:
         labels: Mapping[str, str] | None = None,
         also_called: Mapping[str, Sequence[str]] | None = None,
         text_types: Collection[str] = (),
+        partial: Collection[str] = (),
     ) -> Manifest:
         """Write the indexes and make this the graph. Raises `BadInput` for a graph without nodes.
 
         `text_types` are the types of nodes that were read, if all other nodes were made from those. The rarity of a
         word and the mean length of a text then count only nodes of these types: a passage is ranked as if the other
-        nodes were not there.
+        nodes were not there. `partial` are types of nodes or edges of which the graph holds only some.
         """
         if not self._rows:
             raise BadInput("there are no nodes: a graph needs at least one")
@@ -193,6 +194,7 @@ class GraphBuilder:
             symmetric=symmetric,
             labels=dict(labels or {}),
             also_called={name: tuple(words) for name, words in (also_called or {}).items()},
+            partial=tuple(sorted(partial)),
             text=text,
             properties=tuple(self._properties),
             provenance=self._provenance,

@@ -99,6 +99,8 @@ class Manifest(Record):
     symmetric: tuple[str, ...] = ()
     labels: dict[str, str] = {}
     also_called: dict[str, tuple[str, ...]] = {}
+    partial: tuple[str, ...] = ()
+    """Types of nodes or edges of which the graph holds only some."""
     text: dict[str, float] = {}
     """Statistics of the text index: terms, postings, mean length, k1, b."""
     properties: tuple[str, ...] = ()

@@ -88,6 +88,7 @@ class Nodes:
             symmetric=frozenset(manifest.symmetric),
             labels=manifest.labels,
             also_called=manifest.also_called,
+            partial=frozenset(manifest.partial),
         )
 
     @cached_property

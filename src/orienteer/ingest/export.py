@@ -70,6 +70,7 @@ def _meta(graph: Graph) -> dict[str, Any]:
         "symmetric": sorted(schema.symmetric),
         "labels": dict(schema.labels),
         "also_called": {name: list(words) for name, words in schema.also_called.items()},
+        **({"partial": sorted(schema.partial)} if schema.partial else {}),
         **({"text_types": list(graph.arrays.text_types)} if graph.arrays.text_types else {}),
     }
 

@@ -6,27 +6,27 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from orienteer.errors import BadInput, BadOption, DuplicateNode
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
-from orienteer.graph.reserved import CHUNK
 from orienteer.ingest import portable
 from orienteer.ingest.bounds import memory_told
-from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, shown
 from orienteer.ingest.provenance import describe_import
-from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, RowPlace, Tally, peak_bytes
+from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
-from orienteer.ingest.tables.columns import Columns, check_named
-from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.assignment import ImportPlan, plan
+from orienteer.ingest.tables.columns import Columns
+from orienteer.ingest.tables.kinds import sort_tables
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker, explode
-from orienteer.ingest.tables.plan import ImportPlan, Table, asks, left_over, links_out, plan, refuse_links, table_of
-from orienteer.ingest.tables.values import identifier
+from orienteer.ingest.tables.mapping import FileMapping, rendered
+from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
+from orienteer.ingest.tables.plan import asks, left_over, links_out, refuse_links, table_of
+from orienteer.ingest.tables.reader import TableReader
+from orienteer.ingest.tables.spec import TableSpec
 from orienteer.options import Options
 
 SOME = 10
@@ -40,10 +40,12 @@ class ImportOptions(Options):
     """Replace a graph that stands at the target."""
     strict: bool = False
     """Fail where any row would be dropped or merged."""
-    nodes: tuple[Path, ...] = ()
-    """Tables of nodes, in place of those that are recognised."""
-    edges: tuple[Path, ...] = ()
-    """Tables of edges, in place of those that are recognised."""
+    nodes: tuple[Path | TableSpec, ...] = ()
+    """Tables of nodes: a path takes the place of all that are recognised, a `TableSpec` adds one to them."""
+    edges: tuple[Path | TableSpec, ...] = ()
+    """Tables of edges, likewise."""
+    mapping: Path | None = None
+    """A file of mappings that says how each table is read, as `validate` drafts it."""
     columns: Mapping[str, str] = {}
     """Column by role: id, name, text, aliases, type, node_type, edge_type, source, target, weight."""
     labels: Path | None = None
@@ -52,6 +54,8 @@ class ImportOptions(Options):
     """Columns, or keys of objects in columns, that are stored nowhere."""
     explode: Mapping[str, str] = {}
     """Edge type by list column: each member becomes a node and an edge to it."""
+    partial: tuple[str, ...] = ()
+    """Types of nodes or edges of which the graph holds only some: counts over them say so."""
     language: str = "en"
     """The language of names and texts that RDF has in several languages."""
 
@@ -73,8 +77,14 @@ def import_graph(
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
         importer = _Importer(sources, options)
-        provenance = describe_import([*sources, *options.nodes, *options.edges], importer.files, _written(options))
+        if options.strict and importer.guesses:
+            raise BadInput(_guessed(importer.guesses))
+        named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
+        provenance = describe_import([*sources, *named], importer.files, _written(options))
+        provenance["mapping"] = [mapping.model_dump(mode="json") for mapping in importer.mapping]
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
+            for line in rendered(importer.mapping):
+                builder.tell(line, 0)
             importer.into(builder)
             report = importer.report(builder)
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
@@ -83,7 +93,12 @@ def import_graph(
                 raise BadInput(f"The sources hold no node: {_cuts(report.dropped) or 'is one of the files empty?'}")
             if target is not None:
                 labels = importer.labels
-                builder.publish(labels=labels.labels, also_called=labels.also_called, text_types=labels.text_types)
+                builder.publish(
+                    labels=labels.labels,
+                    also_called=labels.also_called,
+                    text_types=labels.text_types,
+                    partial=importer.partial(builder),
+                )
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
 
@@ -94,13 +109,19 @@ def validate(
     return import_graph(sources, None, options=options, progress=progress)
 
 
-def holds_tables(path: Path) -> bool:
-    """Say whether a path is a graph in tables, or in a known layout. Reads names of columns, no rows."""
+def holds_graph(path: Path) -> bool:
+    """Say whether a path is a graph in a known layout, or has tables that are named as nodes and edges are.
+
+    Reads names of columns, hardly any rows: tables that only their values can tell do not count.
+    """
+    columns = Columns()
     try:
-        _Importer([path], ImportOptions())
+        if recognize([path], columns, Tally()) is not None:
+            return True
+        tables = sort_tables([path], columns)
     except BadInput:
         return False
-    return True
+    return bool(tables.nodes or tables.edges)
 
 
 class _Importer:
@@ -110,12 +131,16 @@ class _Importer:
         self._options = options
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
-        by_hand = options.nodes or options.edges
+        self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
+        by_hand = options.nodes or options.edges or options.mapping
         self._own = None if by_hand else recognize(sources, self._columns, self._tally, language=options.language)
-        if self._own is None:
-            self._plan = plan(sources, self._columns, nodes=options.nodes, edges=options.edges)
+        if self._own is not None:
+            self._plan = ImportPlan(ignored=left_over(sources, self._own.files))
+        elif options.mapping is not None:
+            self._plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
         else:
-            self._plan = ImportPlan((), (), ignored=left_over(sources, self._own.files))
+            self._plan = plan(sources, self._columns, nodes=self._nodes, edges=self._edges)
+        self._tally.notes += self._plan.notes
         refuse_links(sources, self._own.files if self._own else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
@@ -125,9 +150,26 @@ class _Importer:
         self.labels = Labels()
 
     @property
+    def mapping(self) -> tuple[FileMapping, ...]:
+        """Return how each file is read, those that are left aside among them."""
+        if self._own:
+            why = "a graph of its own, read as a whole"
+            return tuple(FileMapping(file=str(path), kind="both", why=why) for path in self._own.files)
+        ignored = [
+            FileMapping(file=table.file, kind="ignored", why="no part of the graph") for table in self._plan.others
+        ]
+        return (*(mapped.mapping for mapped in self._plan.tables), *ignored)
+
+    @property
+    def guesses(self) -> tuple[str, ...]:
+        """Return what the values of tables told, where names did not."""
+        return self._plan.guesses
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """Return the files that the graph is made of."""
-        by_hand = (self._options.labels,) if self._options.labels else ()
+        named = (self._options.labels, self._options.mapping)
+        by_hand = tuple(path for path in named if path is not None)
         return (*(self._own.files if self._own else self._plan.files), *by_hand)
 
     def into(self, builder: GraphBuilder) -> None:
@@ -136,65 +178,9 @@ class _Importer:
             if self._own:
                 self.labels = self._own.read(builder)
             else:
-                self._read_tables(builder)
+                TableReader(self._plan, self._columns, self._tally, self.labels).into(builder)
+                mirror.clean(builder.edges, self._tally)
             self._read_labels(builder)
-
-    def _read_tables(self, builder: GraphBuilder) -> None:
-        exploded: list[NodeMaker] = []
-        for table in self._plan.nodes:
-            with memory_told(table.path):
-                exploded.append(self._read_nodes(table, builder))
-        for table in self._plan.edges:
-            with memory_told(table.path):
-                self._read_edges(table, builder)
-        explode(exploded, self._columns, builder)
-        check_named(self._columns, self._seen)
-        mirror.clean(builder.edges, self._tally)
-
-    def _read_nodes(self, table: Table, builder: GraphBuilder) -> NodeMaker:
-        file = str(table.path)
-        maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text)
-        id_column = table.id_column(self._columns)
-        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(file)):
-            for node, line in maker.of_batch(batch, id_column=id_column, file=file):
-                if table.is_corpus and node.type == DEFAULT_TYPE:
-                    node = replace(node, type=CHUNK)
-                try:
-                    is_new = builder.add_node(node)
-                except DuplicateNode as error:
-                    raise DuplicateNode(self._two_nodes(node.id, file, line)) from error
-                if not is_new:
-                    self._tally.merge("duplicate", [RowPlace(file=file, line=line, value=shown(node.id))])
-        self._seen |= maker.seen | set(table.columns)
-        return maker
-
-    def _two_nodes(self, node_id: str, file: str, line: int) -> str:
-        """Say where a node that is there already was read: the tables are read again up to it."""
-        for table in self._plan.nodes:
-            id_column = table.id_column(self._columns)
-            for batch in table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None):
-                for place, value in zip(batch.lines, batch.columns[id_column], strict=True):
-                    if identifier(value) == node_id:
-                        return (
-                            f"Two different nodes have the id {node_id!r}: {table.path}, line {place}, and {file}, "
-                            f"line {line}. Give one another id, or name another id column with --column id=COLUMN."
-                        )
-        raise AssertionError(node_id)  # it was read from one of these tables
-
-    def _read_edges(self, table: Table, builder: GraphBuilder) -> None:
-        is_text = table.format.is_text
-        roles = table.edge_roles(self._columns)
-        maker = EdgeMaker(roles, self._columns, tally=self._tally, file=str(table.path), is_text=is_text)
-        maker.has_nodes = bool(self._plan.nodes)
-        described = None if maker.has_nodes else NodeMaker(self._columns, tally=self._tally, is_text=is_text)
-        for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(str(table.path))):
-            if described is not None:
-                for node in maker.nodes(batch, described, present=builder):
-                    builder.add_node(node)
-            builder.add_edges(maker.of_batch(batch))
-        for type_name, label in maker.labels.items():
-            self.labels.add(type_name, label)
-        self._seen |= maker.seen | set(table.columns)
 
     def _read_labels(self, builder: GraphBuilder) -> None:
         edges = builder.edges
@@ -211,6 +197,14 @@ class _Importer:
                 reason = "questions, no part of the graph" if asks(table) else "not recognised as nodes or edges"
                 self._ignored.append(Ignored(file=str(table.path), reason=reason))
 
+    def partial(self, builder: GraphBuilder) -> tuple[str, ...]:
+        """Return the types that are marked partial. Raises `BadInput` for one that no node and no edge has."""
+        types = {*builder.edges.type_names, *builder.edges.node_type_names}
+        for name in self._options.partial:
+            if name not in types:
+                raise BadInput(f"--partial: no node and no edge has the type {name!r}: {', '.join(sorted(types))}")
+        return tuple(sorted({*self._options.partial, *self.labels.partial}))
+
     def report(self, builder: GraphBuilder) -> Report:
         """Say what came of it."""
         edges = builder.edges
@@ -222,11 +216,13 @@ class _Importer:
             node_types=dict(zip(edges.node_type_names, nodes, strict=True)),
             edge_types={name: count for name, count in zip(edges.type_names, counts, strict=True) if count},
             symmetric=tuple(sorted(edges.symmetric)),
+            partial=self.partial(builder),
             labels=self.labels.labels,
             dropped=self._tally.dropped,
             merged=self._tally.merged,
             private={column: self._tally.private.get(column, 0) for column in self._columns.private},
             ignored=tuple(self._ignored),
+            mapping=self.mapping,
             notes=tuple(self._tally.notes),
         )
 
@@ -238,15 +234,28 @@ def _cuts(cuts: Sequence[Cut]) -> str:
     )
 
 
+def _specs(tables: Sequence[Path | TableSpec]) -> list[TableSpec]:
+    return [table if isinstance(table, TableSpec) else TableSpec(path=table) for table in tables]
+
+
+def _guessed(guesses: Sequence[str]) -> str:
+    return (
+        f"--strict: these were guessed: {'; '.join(guesses)}. Settle them: write them down with orienteer validate "
+        "--write-mapping FILE, change what is wrong, and import with --mapping FILE."
+    )
+
+
 def _written(options: ImportOptions) -> dict[str, Any]:
     """Return the options that shaped the graph, as JSON."""
     written = {
         "nodes": list(map(str, options.nodes)),
         "edges": list(map(str, options.edges)),
         "columns": dict(options.columns),
+        "mapping": str(options.mapping) if options.mapping else None,
         "labels": str(options.labels) if options.labels else None,
         "private": list(options.private),
         "explode": dict(options.explode),
+        "partial": list(options.partial),
         "strict": options.strict,
         "language": options.language if options.language != "en" else None,
     }

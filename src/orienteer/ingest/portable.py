@@ -64,7 +64,8 @@ def finished(meta: Mapping[str, Any], edges: EdgeTable) -> Labels:  # Any: JSON
         raise BadInput(f"{file}, line {line}: {edge} has an end that is no node; export the graph again")
     edges.symmetric.update(meta.get("symmetric", ()))
     also_called = {name: tuple(words) for name, words in meta.get("also_called", {}).items()}
-    return Labels(dict(meta.get("labels", {})), also_called, tuple(meta.get("text_types", ())))
+    text_types, partial = tuple(meta.get("text_types", ())), tuple(meta.get("partial", ()))
+    return Labels(dict(meta.get("labels", {})), also_called, text_types, partial)
 
 
 def recognize(sources: Sequence[Path]) -> Dump | None:

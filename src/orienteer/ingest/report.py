@@ -18,6 +18,7 @@ SHOWN = 3
 MEANING: Mapping[str, str] = {
     "dangling": "an edge to a missing node",
     "empty id": "a row without an id",
+    "unresolved": "a value that no row, or several rows, of the other table have",
     "bad encoding": "bytes that are not UTF-8",
     "duplicate": "equal to an earlier row in every column",
     "hyperedge": "joins any number of nodes, where an edge has two ends",
@@ -63,6 +64,8 @@ class Report(Record):
     node_types: dict[str, int]
     edge_types: dict[str, int]
     symmetric: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+    """Types of nodes and edges of which only some are there."""
     labels: dict[str, str] = {}
     dropped: tuple[Cut, ...] = ()
     merged: tuple[Cut, ...] = ()
@@ -86,6 +89,7 @@ class Report(Record):
                 lines += [f"  {place.file}, line {place.line}: {place.value}" for place in cut.first]
         lines += [f"left out {count:,} values of private column {name}" for name, count in self.private.items()]
         lines += [f"ignored {file.file}: {file.reason}" for file in self.ignored if file.is_telling or is_verbose]
+        lines += [f"partial: {', '.join(self.partial)}"] if self.partial else []
         lines += self.notes
         memory = f", {self.peak_bytes / 2**20:,.0f} MB at most" if self.peak_bytes is not None else ""
         return "\n".join([*lines, f"{self.seconds:.1f} s{memory}"])

@@ -12,9 +12,10 @@ from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
-from orienteer.ingest.importer import ImportOptions, holds_tables, import_graph
+from orienteer.ingest.importer import ImportOptions, holds_graph, import_graph
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Report
+from orienteer.ingest.tables.plan import is_beside_tables
 
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
@@ -83,10 +84,14 @@ def _make(path: Path, target: Path, progress: Progress | None) -> str:
 
 
 def _is_of_documents(path: Path) -> bool:
-    """Say whether a path is a document or a folder of documents, and no graph in tables."""
+    """Say whether a path is a document, or a folder with documents in it that is no graph in tables.
+
+    Tables beside documents are read as documents, for nothing is lost then, unless their names say that they are a
+    graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
+    """
     from orienteer.ingest.documents.read.files import holds_prose
 
-    return holds_prose(path) and not holds_tables(path)
+    return holds_prose(path, apart_from=is_beside_tables) and not holds_graph(path)
 
 
 def _summary(report: Report, path: Path) -> str:

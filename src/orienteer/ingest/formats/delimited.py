@@ -22,7 +22,7 @@ from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
 
 SAMPLE = 1 << 20
 """Characters from which the quoting is told."""
-DELIMITERS = {".csv": ",;\t", ".tsv": "\t,;", ".tab": "\t", ".sif": "\t ", ".txt": "\t"}
+DELIMITERS = {".csv": ",;\t", ".tsv": "\t,;", ".tab": "\t", ".sif": "\t ", ".txt": "\t,"}
 """What may separate the fields; where several do in the first line the commonest, else the first."""
 OPENING_QUOTE = re.compile(r'(?:^|[\t\n])"')
 QUOTED_FIELD = re.compile(r'(?:^|[\t\n])"(?:[^"]|"")*"(?=[\t\r\n]|\Z)')

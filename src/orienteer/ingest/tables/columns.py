@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from orienteer.errors import BadInput, BadOption
+from orienteer.ingest.tables.mapping import PROPERTY, FileMapping, link_of
 
 NODE_NAMES: Mapping[str, tuple[str, ...]] = {
     "id": (
         *("id", "node_id", "nodeid", "node_index", "node_idx", "index", "idx", "entity_id"),
         *("curie", "uri", "iri", "node", "pid"),
     ),
-    "type": ("kind", "type", "pos", "category", "node_type", "entity_type"),
+    "type": ("type", "kind", "pos", "category", "node_type", "entity_type"),
     "name": ("name", "title", "label", "display_name", "displayname", "node_name"),
     "text": ("text", "definition", "description", "summary"),
-    "aliases": ("lemmas", "synonyms", "aliases", "synonym", "alias"),
+    "aliases": (
+        *("lemmas", "synonyms", "aliases", "synonym", "alias", "also_known_as", "aka", "other_names"),
+        *("alternate_names", "alternatenames", "alternative_names"),
+    ),
 }
 """Known names, best first. A row uses the first that it fills, and all that hold aliases."""
 
@@ -98,9 +102,13 @@ EDGE_RANKS = ranks(EDGE_NAMES)
 class NodeRoles:
     """Role and rank of each column (or key of an opened object) of a table of nodes."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, mapping: FileMapping | None = None) -> None:
+        """Take the roles from a mapping, where there is one; names tell those of the columns that it lacks."""
         by_hand = {column: (role.removeprefix("node_"), -1) for role, column in columns.roles.items()}
         self._given = {column: pair for column, pair in by_hand.items() if pair[0] in NODE_NAMES}
+        for rank, (column, role) in enumerate(mapping.columns.items() if mapping else ()):
+            kind = "link" if link_of(role) is not None else role.removeprefix("prefixed ")
+            self._given[column] = ("", 0) if kind == PROPERTY else (kind, rank)
         self._given |= dict.fromkeys(columns.explode, ("explode", 0)) | dict.fromkeys(columns.private, ("private", 0))
         self._cached: dict[str, tuple[str, int]] = {}
 
@@ -166,6 +174,21 @@ class EdgeRoles:
         source_sides, target_sides = _sides(names, source, target)
         texts, weight = tuple(best["text"]), next(iter(best["weight"]), None)
         return cls(source, target, type_column, texts, weight, display, source_sides, target_sides)
+
+    @classmethod
+    def of_mapping(cls, mapping: FileMapping) -> EdgeRoles:
+        """Return the roles of a mapping of edges."""
+        links = {link.end: column for column, link in mapping.links.items()}
+        source, target = (links.get(end) or next(iter(mapping.having(end)), "") for end in ("source", "target"))
+        if not source or not target:
+            raise BadInput(f"{mapping.file}: its mapping names no {'target' if source else 'source'} of its edges")
+        best = {role: next(iter(mapping.having(role)), None) for role in ("type", "weight", "label")}
+        sides = {
+            end: {name: plainly(name).removeprefix(_prefix(column)) for name in mapping.having(f"about {end}")}
+            for end, column in (("source", source), ("target", target))
+        }
+        texts = tuple(mapping.having("text"))
+        return cls(source, target, best["type"], texts, best["weight"], best["label"], sides["source"], sides["target"])
 
 
 def ends(names: Sequence[str], columns: Columns) -> tuple[str | None, str | None]:

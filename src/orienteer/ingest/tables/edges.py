@@ -11,6 +11,7 @@ from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.values import identifier, number, opened, plain, text_of
 from orienteer.records import JsonValue, Node
@@ -22,9 +23,21 @@ Extra = dict[str, Any]  # Any: text, weight and properties, as JSON
 class EdgeMaker:
     """Makes batches of edges; what a row says besides its ends and type goes along as extras."""
 
-    def __init__(self, roles: EdgeRoles, columns: Columns, *, tally: Tally, file: str, is_text: bool) -> None:
+    def __init__(
+        self,
+        roles: EdgeRoles,
+        columns: Columns,
+        *,
+        tally: Tally,
+        file: str,
+        is_text: bool,
+        mapping: FileMapping | None = None,
+    ) -> None:
         self._roles = roles
+        self._type = (mapping.type if mapping else None) or DEFAULT_TYPE
         self._private = frozenset(columns.private)
+        self._ignored = frozenset(mapping.having(IGNORED) if mapping else ()) - self._private
+        self._properties = frozenset(mapping.having(PROPERTY) if mapping else ())
         self._tally = tally
         self._file = file
         self._is_text = is_text
@@ -78,10 +91,10 @@ class EdgeMaker:
 
     def _types(self, batch: Batch) -> Sequence[str]:
         if self._roles.type is None or self._roles.type not in batch.columns:
-            return [DEFAULT_TYPE] * len(batch)
+            return [self._type] * len(batch)
         types = self._ids(batch, self._roles.type)
         distinct = types.values if isinstance(types, CodedColumn) else types
-        return [name or DEFAULT_TYPE for name in types] if "" in distinct else types
+        return [name or self._type for name in types] if "" in distinct else types
 
     def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
         """Collect the values of all columns but ends and type, column by column; None without such columns."""
@@ -102,7 +115,7 @@ class EdgeMaker:
 
     def _is_extra(self, name: str) -> bool:
         roles = self._roles
-        if name in (roles.source, roles.target, roles.type):
+        if name in (roles.source, roles.target, roles.type) or name in self._ignored:
             return False
         side = roles.source_sides.get(name) or roles.target_sides.get(name)
         return side is None or (self.has_nodes and side not in REPEATED)
@@ -127,7 +140,7 @@ class EdgeMaker:
 
     def _put(self, extra: Extra | None, name: str, value: JsonValue) -> Extra:
         extra = extra or {}
-        role = EDGE_RANKS.get(plainly(name), ("", 0))[0]
+        role = "" if name in self._properties else EDGE_RANKS.get(plainly(name), ("", 0))[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:
             extra["text"] = text_of(value)
         elif (role == "weight" or name == self._roles.weight) and "weight" not in extra and _weight(value) is not None:

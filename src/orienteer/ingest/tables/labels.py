@@ -29,6 +29,8 @@ class Labels:
     labels: dict[str, str] = field(default_factory=dict)
     also_called: dict[str, tuple[str, ...]] = field(default_factory=dict)
     text_types: tuple[str, ...] = ()
+    partial: tuple[str, ...] = ()
+    """Types of which the sources say that they hold only some."""
 
     def add(self, type_name: str, label: str, words: Sequence[str] = ()) -> None:
         """Give a type a label unless it has one; a phrase gives its verb, and stays as a further word."""

@@ -5,6 +5,8 @@ A role is written as text, so that a person can read and change it:
     id                          the row's id
     prefixed id                 the row's id with its type before it, `beer:1`: another table has the same ids
     name, text, aliases, type, weight, label
+    name part                   the name is made of several columns: first and last name
+    about source, about target  a column about an end: where no table has nodes, it describes the node there
     source, target              an end of an edge, as an id
     source style.code           an end of an edge: a value of the column `code` of the table of styles
     target new user             an end of an edge: a node of this type is made of each value
@@ -19,7 +21,7 @@ A role is written as text, so that a person can read and change it:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -28,7 +30,11 @@ from orienteer.records import Record
 
 Kind: TypeAlias = Literal["nodes", "edges", "both", "ignored"]
 """What the rows of a file become; `both` are nodes that have edges, or edges whose rows describe their ends."""
-PLAIN = ("id", "prefixed id", "name", "text", "aliases", "type", "weight", "label", "source", "target")
+PLAIN = (
+    *("id", "prefixed id", "name", "name part", "text", "aliases", "type", "weight", "label", "source", "target"),
+    *("about source", "about target"),
+)
+
 """Roles without an object; a column of none of them is a property."""
 PROPERTY, IGNORED = "property", "ignored"
 SEPARATORS = ("|", ";", ",", "json")
@@ -53,6 +59,11 @@ class FileMapping(Record):
     why: str = ""
     undirected: bool = False
     """The edges of this type have no direction."""
+
+    @property
+    def is_of_edges(self) -> bool:
+        """Say whether each row is an edge, and not a node."""
+        return any(re.match("(source|target)\\b", role) for role in self.columns.values())
 
     def having(self, *roles: str) -> list[str]:
         """Return the columns of these plain roles, best first."""
@@ -96,3 +107,23 @@ def link_of(role: str) -> Link | None:
         )
     end = cast(Literal["", "source", "target"], parts["end"] or "")  # the pattern allows no other
     return Link(node_type, key, parts["type"] or "", end, parts["separator"] or "")
+
+
+def rendered(mappings: Iterable[FileMapping]) -> list[str]:
+    """Return mappings as lines for people: two a file."""
+    lines = []
+    for mapping in mappings:
+        if mapping.kind == "ignored":
+            lines.append(f"{mapping.file}: ignored ({mapping.why})")
+            continue
+        roles = [f"{column} = {role}" for column, role in mapping.columns.items() if role != PROPERTY]
+        properties = mapping.having(PROPERTY)
+        roles += [f"properties: {', '.join(properties)}"] if properties else []
+        both = "edges that describe their nodes" if mapping.is_of_edges else "nodes with edges"
+        kind = both if mapping.kind == "both" and mapping.columns else mapping.kind
+        what = {"both": "nodes and edges"}.get(kind, kind)
+        of_type = f" of type {mapping.type}" if mapping.type else ""
+        lines.append(f"{mapping.file}: {what}{of_type}{', undirected' if mapping.undirected else ''}")
+        lines += [f"    {'; '.join(roles)}"] if roles else []
+        lines += [f"    why: {mapping.why}"] if mapping.why else []
+    return lines

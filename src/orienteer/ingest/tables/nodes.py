@@ -13,7 +13,18 @@ from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
-from orienteer.ingest.tables.values import identifier, is_prose, items, number, opened, plain, text_of
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping
+from orienteer.ingest.tables.values import (
+    identifier,
+    is_prose,
+    items,
+    number,
+    numeric,
+    opened,
+    parts_of,
+    plain,
+    text_of,
+)
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "node"
@@ -41,17 +52,45 @@ class _Cells:
     id: str
     best: dict[str, tuple[int, str, JsonValue]] = field(default_factory=dict)
     """By role the best candidate: its rank, its column, its value."""
+    name_parts: dict[int, str] = field(default_factory=dict)
     aliases: list[str] = field(default_factory=list)
     properties: dict[str, JsonValue] = field(default_factory=dict)
+
+    def take_best(self, role: str, rank: int, column: str, cell: JsonValue) -> None:
+        """Take a cell for a role unless there is a better one; the other becomes a property, as parts of names do."""
+        losing: tuple[int, str, JsonValue] | None = (rank, column, cell)
+        if role == "name part":
+            self.name_parts[rank] = text_of(cell).strip()
+        elif role not in self.best or rank < self.best[role][0]:
+            losing = self.best.get(role)
+            self.best[role] = (rank, column, cell)
+        if losing is not None:
+            self.properties[losing[1]] = losing[2]
+
+
+class LinkCell(NamedTuple):
+    """A cell that names other nodes."""
+
+    node_id: str
+    value: Any  # Any: whatever a file format can hold
+    line: int
 
 
 class NodeMaker:
     """Makes nodes of rows by the known names of columns, and collects what list columns turn into."""
 
-    def __init__(self, columns: Columns, *, tally: Tally, is_text: bool = False) -> None:
-        self._roles = NodeRoles(columns)
+    def __init__(
+        self, columns: Columns, *, tally: Tally, is_text: bool = False, mapping: FileMapping | None = None
+    ) -> None:
+        self._roles = NodeRoles(columns, mapping)
         self._tally = tally
         self._is_text = is_text
+        self._type = (mapping.type if mapping else None) or DEFAULT_TYPE
+        self._is_prefixed = mapping is not None and bool(mapping.having("prefixed id"))
+        self._linked = mapping.links if mapping else {}
+        self._line = 0
+        self.links: dict[str, list[LinkCell]] = {name: [] for name in self._linked}
+        """Of each column that names other nodes, its cells."""
         self.members: dict[str, tuple[list[str], list[str]]] = {}
         """Of each exploded column the ids of the nodes and, in step, the members of their lists."""
 
@@ -60,18 +99,25 @@ class NodeMaker:
         """Every column, and every key of an opened object, that said anything."""
         return self._roles.seen
 
-    def of_batch(self, batch: Batch, *, id_column: str, file: str) -> Iterator[NodeRow]:
-        """Make a node of each row; rows without an id go to the report."""
+    def of_batch(self, batch: Batch, *, id_column: str | None, file: str) -> Iterator[NodeRow]:
+        """Make a node of each row; rows without an id go to the report.
+
+        Without a column of ids a row's id is its type and its line.
+        """
         names = [name for name in batch.columns if name != id_column]
         others = zip(*(batch.columns[name] for name in names), strict=True) if names else ((),) * len(batch)
-        ids: Sequence[Any] = batch.columns.get(id_column, (None,) * len(batch))
+        ids: Sequence[Any] = batch.lines
+        if id_column is not None:
+            ids = batch.columns.get(id_column, (None,) * len(batch))
+        before = f"{self._type}:" if self._is_prefixed or id_column is None else ""
         for line, value, values in zip(batch.lines, ids, others, strict=True):
             node_id = identifier(value)
             if not node_id.strip():
                 first_value = next((cell for cell in values if cell), "")
                 self._tally.drop("empty id", [RowPlace(file=file, line=line, value=shown(first_value))])
                 continue
-            yield NodeRow(self.node(node_id, dict(zip(names, values, strict=True))), line)
+            self._line = line
+            yield NodeRow(self.node(f"{before}{node_id}", dict(zip(names, values, strict=True))), line)
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""
@@ -88,12 +134,16 @@ class NodeMaker:
         for column, inner in objects:
             for key, value in inner.items():
                 self._take(cells, key, value, stored=key if key not in row else f"{column}.{key}")
-        type_name, further = _type(cells.best.get("type"))
-        name = text_of(cells.best["name"][2]) if "name" in cells.best else cells.id
+        type_name, further = _type(cells.best.get("type"), self._type)
+        parts = " ".join(cells.name_parts[rank] for rank in sorted(cells.name_parts))
+        name = text_of(cells.best["name"][2]) if "name" in cells.best else parts or self._unprefixed(cells.id)
         text = cells.best["text"][2] if "text" in cells.best else ""
         text = "\n".join(map(text_of, text)) if isinstance(text, list) else text_of(text)
         aliases = tuple(alias for alias in dict.fromkeys(cells.aliases) if alias != name)
         return Node(cells.id, type_name, name, text, aliases, cells.properties | further)
+
+    def _unprefixed(self, node_id: str) -> str:
+        return node_id.removeprefix(f"{self._type}:") if self._is_prefixed else node_id
 
     def _take(self, cells: _Cells, column: str, value: Any, *, stored: str = "") -> None:
         """Take what one cell says; `stored` is its name as a property where that differs."""
@@ -107,19 +157,23 @@ class NodeMaker:
             cells.aliases += items(cell)
         elif role == "private":
             self._tally.leave_out(column)
+        elif role == "link":
+            self._take_link(cells, column, cell)
         elif role == "explode":
             nodes, members = self.members.setdefault(column, ([], []))
             several = list(dict.fromkeys(items(cell)))
             nodes += [cells.id] * len(several)
             members += several
-        else:
-            losing = cells.best.get(role)
-            if losing is None or rank < losing[0]:
-                cells.best[role] = (rank, stored or column, cell)
-            else:
-                losing = (rank, stored or column, cell)
-            if losing is not None:
-                cells.properties[losing[1]] = losing[2]
+        elif role != IGNORED:
+            cells.take_best(role, rank, stored or column, cell)
+
+    def _take_link(self, cells: _Cells, column: str, cell: JsonValue) -> None:
+        """Take a cell that names other nodes. Words stay a property too; numbers say nothing but where they lead."""
+        self.links[column].append(LinkCell(cells.id, cell, self._line))
+        separator = self._linked[column].separator
+        parts: JsonValue = parts_of(cell, separator) if separator else cell
+        if not isinstance(cell, str) or numeric(cell) is None:
+            cells.properties[column] = parts
 
 
 def add_once(builder: GraphBuilder, node: Node, tally: Tally, *, file: str, line: int) -> None:
@@ -151,10 +205,10 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
 
 
-def _type(best: tuple[int, str, JsonValue] | None) -> tuple[str, dict[str, JsonValue]]:
+def _type(best: tuple[int, str, JsonValue] | None, default: str) -> tuple[str, dict[str, JsonValue]]:
     """Return the node type, and the further ones where a row has several (a list, or KGX's category)."""
     if best is None:
-        return DEFAULT_TYPE, {}
+        return default, {}
     _, column, value = best
     if isinstance(value, list) or (plainly(column) == "category" and "|" in text_of(value)):
         several = items(value)

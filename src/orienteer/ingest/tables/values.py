@@ -94,6 +94,15 @@ def items(value: JsonValue) -> list[str]:
     return [text for text in map(text_of, value) if text.strip()]
 
 
+def parts_of(value: Any, separator: str) -> list[str]:  # Any: whatever a file format can hold
+    """Return the values of a cell, stripped; one where nothing parts them."""
+    if isinstance(value, list | tuple) or separator == "json":
+        return [text.strip() for text in items(list(value) if isinstance(value, tuple) else value)]
+    text = identifier(value)
+    parts = text.split(separator) if separator else [text]
+    return [part.strip() for part in parts if part.strip()]
+
+
 def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format can hold
     """Return the object that a cell holds, also written as JSON text; None if it holds none."""
     if isinstance(value, dict):

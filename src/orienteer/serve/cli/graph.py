@@ -41,6 +41,8 @@ def info(out: Output, directory: Directory) -> None:
         "edges": manifest.edges,
         "node_types": manifest.node_types,
         "edge_types": manifest.edge_types,
+        "partial": manifest.partial,
+        "mapping": manifest.provenance.get("mapping") or [],
         "bytes": sum(record.bytes for record in manifest.files.values()),
         "format": manifest.format,
         "provenance": manifest.provenance,
@@ -67,6 +69,7 @@ def schema(out: Output, directory: Directory) -> None:
             "symmetric": graph.schema.symmetric,
             "labels": graph.schema.labels,
             "also_called": graph.schema.also_called,
+            "partial": graph.schema.partial,
         }
     )
 

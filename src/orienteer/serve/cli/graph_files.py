@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadOption, UsageError
-from orienteer.serve.cli.arguments import STANDARD, Directory, Force, file_trouble, open_graph
+from orienteer.errors import BadInput, BadOption, UsageError
+from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writable, file_trouble, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -32,12 +32,28 @@ class TableFlags:
     """The flags that say how tables become a graph."""
 
     strict: Annotated[bool, typer.Option("--strict", help="Fail where any row would be dropped or merged.")] = False
-    nodes: Annotated[list[Path] | None, typer.Option("--nodes", metavar="F", help="A table of nodes. Repeatable.")] = (
-        None
-    )
-    edges: Annotated[list[Path] | None, typer.Option("--edges", metavar="F", help="A table of edges. Repeatable.")] = (
-        None
-    )
+    nodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nodes", metavar="F", help="A table of nodes, alone or as F:id=COL,name=COL,type=NAME. Repeatable."
+        ),
+    ] = None
+    edges: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--edges",
+            metavar="F",
+            help="A table of edges, alone or as F:source=COL,target=COL,type=NAME[:undirected]. Repeatable.",
+        ),
+    ] = None
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--mapping", metavar="FILE", help="How each table is read: validate --write-mapping drafts it."),
+    ] = None
+    partial: Annotated[
+        list[str] | None,
+        typer.Option("--partial", metavar="TYPE", help="A type of nodes or edges that lacks some. Repeatable."),
+    ] = None
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,6 +83,7 @@ class TableFlags:
     def options(self, sources: list[Path] | None, *, force: bool = False) -> ImportOptions:
         """Return the options of an import. Raises `UsageError` where there is nothing to read, and `BadOption`."""
         from orienteer.ingest.importer import ImportOptions
+        from orienteer.ingest.tables.spec import spec_of
         from orienteer.options import pairs_of
 
         if not (sources or self.nodes or self.edges):
@@ -74,8 +91,10 @@ class TableFlags:
         return ImportOptions(
             force=force,
             strict=self.strict,
-            nodes=tuple(self.nodes or ()),
-            edges=tuple(self.edges or ()),
+            nodes=tuple(spec_of(text, is_edges=False) for text in self.nodes or ()),
+            edges=tuple(spec_of(text, is_edges=True) for text in self.edges or ()),
+            mapping=self.mapping,
+            partial=tuple(self.partial or ()),
             columns=pairs_of(self.columns or (), form="--column ROLE=COL"),
             labels=self.labels,
             private=tuple(self.private or ()),
@@ -101,12 +120,30 @@ def import_(
     _print_report(out, report)
 
 
-def validate(out: Output, sources: Sources = None, *, tables: TableFlags) -> None:
-    """Print the report of an import without writing anything."""
+def validate(
+    out: Output,
+    sources: Sources = None,
+    write_mapping: Annotated[
+        Path | None,
+        typer.Option("--write-mapping", metavar="FILE", help="Write how each table is read, to change and import."),
+    ] = None,
+    *,
+    tables: TableFlags,
+) -> None:
+    """Print the report of an import without writing a graph."""
+    from orienteer.files import write_whole
     from orienteer.ingest.importer import validate
+    from orienteer.ingest.tables.mapping_file import written
 
+    if write_mapping is not None:
+        check_writable(write_mapping)
+        if write_mapping.exists():
+            raise BadInput(f"{write_mapping} is there already: name another file, or remove it")
     with file_trouble("check the path and its permissions"):
         report = validate(sources or [], options=tables.options(sources), progress=out.progress)
+        if write_mapping is not None:
+            write_whole(write_mapping, written(report.mapping, sources or []))
+            out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")
     _print_report(out, report)
 
 

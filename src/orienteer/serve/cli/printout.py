@@ -96,6 +96,7 @@ def print_schema(out: Output, schema: Schema) -> None:
 
     def row(name: str, text: str, count: int) -> list[str]:
         label = schema.label(name)
+        text += " (partial)" if name in schema.partial else ""
         return [text, label if label != name else "", ", ".join(schema.also_called.get(name, ())), f"{count:,}"]
 
     counts = sorted(schema.node_types.items(), key=lambda item: -item[1])
@@ -116,6 +117,7 @@ def print_info(out: Output, facts: Mapping[str, Any]) -> None:
     if extraction := facts["extraction"]:
         rows += [["extracted", f"{extraction['form']}, by {extraction['model'] or 'statistics'}"]]
     rows += [["source", str(source)] for source in facts["provenance"].get("given", ())]
+    rows += [["partial", ", ".join(facts["partial"])]] if facts["partial"] else []
     rows += [["stale", "yes: a source has changed or is gone"]] if facts["stale"] else []
     out.table(rows)
     for title in ("node_types", "edge_types"):

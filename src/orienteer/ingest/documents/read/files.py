@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -90,10 +90,14 @@ def kind_of(path: Path) -> Kind | None:
     return KINDS.get(suffix)
 
 
-def holds_prose(path: Path) -> bool:
-    """Say whether a path is a document that is no table in text, or a folder with at least one in it."""
-    paths = _walk(path, []) if path.is_dir() else [path]
-    return any(kind_of(file) not in (None, "table") for file in paths)
+def holds_prose(path: Path, *, apart_from: Callable[[Path], bool] = lambda path: False) -> bool:
+    """Say whether a path is a document that is no table in text, or a folder with at least one in it.
+
+    Files of a folder that lie `apart_from` its documents do not count.
+    """
+    if not path.is_dir():
+        return kind_of(path) not in (None, "table")
+    return any(kind_of(file) not in (None, "table") and not apart_from(file) for file in _walk(path, []))
 
 
 def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:

@@ -1,0 +1,190 @@
+"""The tables of an import, each with its mapping: by hand, by the names of files and columns, else by the values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orienteer.errors import BadInput
+from orienteer.graph.reserved import CHUNK
+from orienteer.ingest.formats.delimited import numbered
+from orienteer.ingest.report import Ignored
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends
+from orienteer.ingest.tables.ends import with_ends
+from orienteer.ingest.tables.header import bare, headless, is_headless
+from orienteer.ingest.tables.kinds import SortedTables, describes, sort_tables
+from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
+from orienteer.ingest.tables.mapper import Draft, Mapper
+from orienteer.ingest.tables.mapping import FileMapping
+from orienteer.ingest.tables.plan import EDGE_WORDS, Table, table_of, words_in
+from orienteer.ingest.tables.profile import cleaned, profiles_of
+from orienteer.ingest.tables.spec import TableSpec
+from orienteer.ingest.tables.type_names import edge_type_of, words_of
+
+NO_TYPES = frozenset({"graph", "kg", "network", "net", "pairs", "train", "valid", "test", "one", "two"}) | EDGE_WORDS
+"""Words of a file's name that are no type of edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class MappedTable:
+    """A table and how it is read."""
+
+    table: Table
+    mapping: FileMapping
+
+
+@dataclass(frozen=True, slots=True)
+class ImportPlan:
+    """What is read as what."""
+
+    tables: tuple[MappedTable, ...] = ()
+    others: tuple[Table, ...] = ()
+    """Tables beside them, which may hold the labels of codes."""
+    ignored: tuple[Ignored, ...] = ()
+    guesses: tuple[str, ...] = ()
+    """What the values told, each with its file: everything that a person may want to settle."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def nodes(self) -> list[MappedTable]:
+        """Return the tables whose rows are nodes."""
+        return [mapped for mapped in self.tables if not mapped.mapping.is_of_edges]
+
+    @property
+    def edges(self) -> list[MappedTable]:
+        """Return the tables whose rows are edges."""
+        return [mapped for mapped in self.tables if mapped.mapping.is_of_edges]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return the files that the graph is made of."""
+        return tuple(dict.fromkeys(mapped.table.path for mapped in self.tables))
+
+
+def plan(
+    sources: Sequence[Path], columns: Columns, *, nodes: Sequence[TableSpec] = (), edges: Sequence[TableSpec] = ()
+) -> ImportPlan:
+    """Tell how each file is read. Raises `BadInput` that names the option which settles what is not clear.
+
+    A table that is named without its columns takes the place of all that would be recognised.
+    """
+    found = sort_tables(sources, columns, by_hand={spec.path.resolve() for spec in (*nodes, *edges)})
+    specs = {spec.path: spec for spec in (*nodes, *edges)}
+    if any(not spec.columns for spec in nodes):
+        found.others += [*found.nodes, *found.unknown]
+        found.nodes, found.unknown = [], []
+    if any(not spec.columns for spec in edges):
+        found.others += found.edges
+        found.edges = []
+    for spec in nodes:
+        table = _named(spec)
+        (found.unknown if spec.columns else found.nodes).append(table)
+    found.edges += [_sure_edges(_named(spec), spec, columns) for spec in edges]
+    return _Assignment(found, columns, specs).plan()
+
+
+class _Assignment:
+    """The mappings of sorted tables."""
+
+    def __init__(self, found: SortedTables, columns: Columns, specs: Mapping[Path, TableSpec]) -> None:
+        self._found, self._columns, self._specs = found, columns, specs
+        self._guesses: list[str] = []
+        self._notes: list[str] = []
+
+    def plan(self) -> ImportPlan:
+        """Return how each table is read."""
+        found = self._found
+        mapped, mapper = self._drafted()
+        nodes = [MappedTable(self._cleaned(table), nodes_mapping(table, self._columns)) for table in found.nodes]
+        edges = [MappedTable(self._cleaned(table), self._of_edges(table, mapper)) for table in found.edges]
+        others = [table for table in found.others if table not in found.unknown]
+        if not (nodes or edges or mapped):
+            raise BadInput(unclear(others))
+        tables = (*nodes, *mapped, *edges)
+        return ImportPlan(tables, tuple(others), tuple(found.ignored), tuple(self._guesses), tuple(self._notes))
+
+    def _drafted(self) -> tuple[list[MappedTable], Mapper]:
+        """Map the tables that only their values can tell; what they do not tell either is refused, or left aside."""
+        drafts, tables = [], []
+        for table in self._found.unknown:
+            if is_headless(table):
+                raise BadInput(no_header(table))
+            spec = self._specs.get(table.path)
+            profiles = profiles_of(table)
+            given = {column: role for role, column in (spec.columns if spec else {}).items() if role != "type"}
+            given |= {
+                column: role.removeprefix("node_")
+                for role, column in self._columns.roles.items()
+                if role in ("id", "name", "text", "aliases", "type", "node_type") and column in table.columns
+            }
+            called = spec.columns.get("type", "") if spec else ""
+            if called in table.columns:
+                given, called = {**given, called: "type"}, ""
+            check_columns(table, given)
+            private = [name for name in self._columns.private if name in table.columns]
+            drafts.append(Draft(table.file, CHUNK if table.is_corpus else table.name, profiles, given, called, private))
+            tables.append(table)
+        mapper = Mapper(drafts, has_edges=bool(self._found.edges))
+        mapped: list[MappedTable] = []
+        for draft, table, mapping in zip(drafts, tables, mapper.mappings, strict=True):
+            if not mapping.is_of_edges and words_in(table.path) & EDGE_WORDS and not self._specs.get(table.path):
+                EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
+            if not (draft.given or draft.is_clear or describes(table, self._columns)):
+                if table.is_named:
+                    raise BadInput(unclear([table]))
+                self._found.others.append(table)
+                continue
+            values = {name: profile for name, profile in draft.profiles.items() if name != draft.id_name}
+            self._guesses += [f"{table.file}: {guess}" for guess in draft.guesses]
+            mapped.append(MappedTable(cleaned(table, values, self._notes), mapping))
+        self._found.unknown = [each.table for each in mapped]
+        return mapped, mapper
+
+    def _of_edges(self, table: Table, mapper: Mapper) -> FileMapping:
+        spec = self._specs.get(table.path)
+        has_nodes = bool(self._found.nodes or self._found.unknown)
+        if spec is None or not spec.columns:
+            words = set(words_of(table.name))
+            type_name = "" if words & NO_TYPES else edge_type_of(table.name)
+            mapping = edges_mapping(table, self._columns, type_name=type_name, has_nodes=has_nodes)
+        else:
+            columns, type_name = _by_hand(table, spec, self._columns)
+            mapping = edges_mapping(table, columns, type_name=type_name, has_nodes=has_nodes)
+            mapping = mapping.model_copy(update={"why": "as given", "undirected": spec.undirected})
+        return with_ends(mapping, table, mapper, spec) if table.has_header else mapping
+
+    def _cleaned(self, table: Table) -> Table:
+        """Return a table of text with its null words known."""
+        names = [name for name in table.columns if is_value(name, self._columns)]
+        if not table.format.is_text or not table.has_header or not names:
+            return table
+        return cleaned(table, profiles_of(table, names), self._notes)
+
+
+def _named(spec: TableSpec) -> Table:
+    """Return a table that a person names; it has no header where its columns are named by their places."""
+    table = table_of(spec.path, is_named=True)
+    columns = [column.partition("@")[0] for role, column in spec.columns.items() if role != "type"]
+    numbers = numbered(len(table.columns))
+    return headless(table) if columns and set(columns) <= set(numbers) - set(table.columns) else table
+
+
+def _sure_edges(table: Table, spec: TableSpec, columns: Columns) -> Table:
+    """Return the table as one of edges. Raises `BadInput` if it cannot be one."""
+    if spec.columns or None not in ends(table.columns, columns):
+        return table
+    triple = bare(table, columns)
+    if triple is None:
+        EdgeRoles.of(table.columns, columns, table.file)  # says which end is missing
+    return triple or table
+
+
+def _by_hand(table: Table, spec: TableSpec, columns: Columns) -> tuple[Columns, str]:
+    """Return the roles of columns as a person gave them for this table, and the type of its edges."""
+    roles = {role: column.partition("@")[0] for role, column in spec.columns.items()}
+    type_name = roles.pop("type", "")
+    check_columns(table, list(roles.values()))
+    if type_name in table.columns:
+        roles, type_name = {**roles, "edge_type": type_name}, ""
+    return replace(columns, roles=roles), type_name or edge_type_of(table.name)

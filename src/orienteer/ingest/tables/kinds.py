@@ -1,0 +1,113 @@
+"""What each table holds by the names of files and columns: nodes, edges, or what only its values can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orienteer.errors import BadInput
+from orienteer.graph.format import is_graph
+from orienteer.ingest.formats import suffixes
+from orienteer.ingest.report import Ignored
+from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
+from orienteer.ingest.tables.header import bare
+from orienteer.ingest.tables.plan import (
+    EDGE_WORDS,
+    NODE_WORDS,
+    Table,
+    asks,
+    is_candidate,
+    listing,
+    no_table,
+    table_of,
+    words_in,
+)
+
+TELLING = frozenset({"name", "type", "text", "aliases"})
+"""A table with an id and one of these describes nodes."""
+
+
+@dataclass(eq=False)
+class SortedTables:
+    """Tables by what their names say; `unknown` tables are told by their values."""
+
+    nodes: list[Table] = field(default_factory=list)
+    edges: list[Table] = field(default_factory=list)
+    unknown: list[Table] = field(default_factory=list)
+    others: list[Table] = field(default_factory=list)
+    """Tables beside a graph, which may hold the labels of its codes."""
+    ignored: list[Ignored] = field(default_factory=list)
+
+
+def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collection[Path] = ()) -> SortedTables:
+    """Return the tables of some sources by their names, without those that a person names elsewhere."""
+    tables, ignored = tables_of(sources, by_hand)
+    found = SortedTables(ignored=ignored)
+    triples: list[Table] = []
+    for table in tables:
+        words = words_in(table.path)
+        if words & NODE_WORDS and not words & EDGE_WORDS:
+            found.nodes.append(table)
+        elif joins(table, columns) or (words & EDGE_WORDS and None not in ends(table.columns, columns)):
+            found.edges.append(table)
+        elif (triple := bare(table, columns)) is not None:
+            triples.append(triple)
+        elif asks(table):
+            found.others.append(table)
+        else:
+            found.unknown.append(table)
+    # Three unknown columns beside a table of edges are something else; alone they are the edges.
+    is_alone = not found.edges or any(table.is_named or words_in(table.path) & EDGE_WORDS for table in triples)
+    (found.edges if is_alone else found.others).extend(triples)
+    beside = [table for table in found.unknown if not table.is_named and _is_beside(table, found, columns)]
+    found.others += beside
+    found.unknown = [table for table in found.unknown if table not in beside]
+    return found
+
+
+def _is_beside(table: Table, found: SortedTables, columns: Columns) -> bool:
+    """Say whether a table is no part of a graph that is whole without it, but may hold the labels of its codes."""
+    if words_in(table.path) & EDGE_WORDS:
+        return False
+    has_types = any(
+        not edges.has_header or EdgeRoles.of(edges.columns, columns, edges.path).type is not None
+        for edges in found.edges
+    )
+    return bool(found.nodes) or (has_types and not describes(table, columns))
+
+
+def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[list[Table], list[Ignored]]:
+    """Return the tables of some sources, without those that are named elsewhere, and the files that are none."""
+    tables: list[Table] = []
+    ignored: list[Ignored] = []
+    for source in sources:
+        if is_graph(source):
+            raise BadInput(f"{source} is a graph already: give the tables that it was made from, or export it first")
+        if not source.is_dir():
+            if source.resolve() not in by_hand:
+                tables.append(table_of(source, is_named=True))
+            continue
+        inside = [path for path in listing(source) if path.resolve() not in by_hand]
+        readable = [path for path in inside if is_candidate(path)]
+        tables += [table_of(path, is_named=False) for path in readable]
+        ignored += [no_table(path) for path in inside if path not in readable]
+        if not readable and not by_hand:
+            raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
+    return tables, ignored
+
+
+def joins(table: Table, columns: Columns) -> bool:
+    """Say whether the columns are those of edges, and not those of nodes that have a `start` and an `end`."""
+    if None in ends(table.columns, columns):
+        return False
+    roles = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
+    return not {"id", "name"} <= roles or columns.role("source") is not None
+
+
+def describes(table: Table, columns: Columns) -> bool:
+    """Say whether the names of columns are those of nodes."""
+    roles = NodeRoles(columns)
+    meanings = {roles.of(name)[0] for name in table.columns}
+    has_id = roles.id_column(table.columns) is not None
+    return has_id and (bool(meanings & TELLING) or columns.role("id") in table.columns)

@@ -1,0 +1,133 @@
+"""Mappings as a file in TOML that a person can change: drafted by `validate`, taken by `import`."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from orienteer.errors import BadInput
+from orienteer.ingest.report import Ignored
+from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
+from orienteer.ingest.tables.header import headless
+from orienteer.ingest.tables.kinds import tables_of
+from orienteer.ingest.tables.known import check_columns
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping, link_of
+from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.profile import cleaned, profiles_of
+
+HEAD = """\
+# How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
+# kind: nodes, edges, both (nodes with edges) or ignored. type: of the nodes or edges, where no column has it.
+# Roles of columns: id, prefixed id (the type is put before it), name, name part, text, aliases, type, weight, label,
+# source, target, property, ignored, and what leads to other nodes:
+#   "edge TYPE -> TABLE.COLUMN"    an edge to the row of another table that has the value in this column
+#   "edge TYPE -> new TYPE"        an edge to a node that is made of the value; "property" leaves it a property
+#   "source TABLE.COLUMN", "target TABLE.COLUMN", "source new TYPE"   the ends of edges
+# " split |" after these parts the values of a cell.
+"""
+
+
+def written(mappings: Iterable[FileMapping], sources: Sequence[Path]) -> str:
+    """Return mappings as TOML, files by their names within the folders that were given."""
+    tables = []
+    for mapping in mappings:
+        lines = ["[[table]]", f"file = {_text(_within(mapping.file, sources))}", f"kind = {_text(mapping.kind)}"]
+        lines += [f"type = {_text(mapping.type)}"] if mapping.type else []
+        lines += ["undirected = true"] if mapping.undirected else []
+        lines += [f"# {mapping.why}".replace("\n", " ")] if mapping.why else []
+        lines += ["[table.columns]"] if mapping.columns else []
+        lines += [f"{_text(column)} = {_text(role)}" for column, role in mapping.columns.items()]
+        tables.append("\n".join(lines))
+    return "\n\n".join([HEAD, *tables]) + "\n"
+
+
+def read_mappings(path: Path) -> list[FileMapping]:
+    """Return the mappings of a file. Raises `BadInput` that says what is wrong with it, and where."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}; draft one with: validate --write-mapping") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} is no TOML ({error}): mend it, or draft it again") from error
+    tables: Any = content.get("table")  # Any: whatever TOML can hold
+    if not isinstance(tables, list) or not tables:
+        raise BadInput(f"{path} names no table: begin each with [[table]]")
+    mappings = []
+    for place, table in enumerate(tables, 1):
+        try:
+            mapping = FileMapping.model_validate(table)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            raise BadInput(f"{path}, table {place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        try:
+            for role in mapping.columns.values():
+                link_of(role)
+        except BadInput as error:
+            raise BadInput(f"{path}, {mapping.file}: {error}") from error
+        mappings.append(mapping)
+    return mappings
+
+
+def plan_of(mappings: Sequence[FileMapping], sources: Sequence[Path], path: Path) -> ImportPlan:
+    """Return the plan that a file of mappings makes of some sources; tables that it does not name are left aside."""
+    tables, ignored = tables_of(sources)
+    mapped: list[MappedTable] = []
+    notes: list[str] = []
+    by_file = {_within(table.file, sources): table for table in tables} | {table.file: table for table in tables}
+    for mapping in mappings:
+        table = by_file.get(mapping.file)
+        if table is None:
+            raise BadInput(f"{path} names {mapping.file}, which is none of the tables: {', '.join(by_file) or 'none'}")
+        if mapping.kind == "ignored":
+            ignored.append(Ignored(file=table.file, reason=f"ignored by {path}"))
+            continue
+        named = [name for name in mapping.columns if name not in table.columns]
+        if named and set(mapping.columns) <= {f"column_{place}" for place in range(1, len(table.columns) + 1)}:
+            table = headless(table)
+        check_columns(table, list(mapping.columns))
+        mapped.append(_cleaned(table, mapping.model_copy(update={"file": table.file}), notes))
+    chosen = {each.table.file for each in mapped} | {each.file for each in ignored}
+    ignored += [Ignored(file=t.file, reason=f"not named by {path}") for t in tables if t.file not in chosen]
+    _check_links(mapped, path)
+    nodes = [each for each in mapped if not each.mapping.is_of_edges]
+    edges = [each for each in mapped if each.mapping.is_of_edges]
+    return ImportPlan((*nodes, *edges), (), tuple(ignored), (), tuple(notes))
+
+
+def _cleaned(table: Table, mapping: FileMapping, notes: list[str]) -> MappedTable:
+    """Return a table of text with its null words known, and its mapping."""
+    fixed = mapping.having("id", "prefixed id", "source", "target", "type", IGNORED)
+    names = [name for name in table.columns if name not in fixed]
+    if table.format.is_text and names:
+        table = cleaned(table, profiles_of(table, names), notes)
+    return MappedTable(table, mapping)
+
+
+def _check_links(mapped: Sequence[MappedTable], path: Path) -> None:
+    """Raise `BadInput` if a column leads to a column that no table of nodes has."""
+    keys = {(each.mapping.type, name) for each in mapped if not each.mapping.is_of_edges for name in each.table.columns}
+    for each in mapped:
+        for column, link in each.mapping.links.items():
+            if link.key and (link.node_type, link.key) not in keys:
+                raise BadInput(
+                    f"{path}, {each.mapping.file}: {column} leads to {link.node_type}.{link.key}, and no table of "
+                    f"nodes of the type {link.node_type} has the column {link.key}"
+                )
+
+
+def _within(file: str, sources: Sequence[Path]) -> str:
+    """Return a file's name within the folder that was given, else its path."""
+    for source in sources:
+        if source.is_dir() and Path(file).is_relative_to(source):
+            return Path(file).relative_to(source).as_posix()
+    return file
+
+
+def _text(text: str) -> str:
+    """Return a text as TOML has it: JSON's strings are TOML's, but for the delete character."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,182 @@
+"""Mapped tables -> the nodes and edges of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from orienteer.errors import DuplicateNode
+from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeBatch
+from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, shown
+from orienteer.ingest.report import RowPlace, Tally
+from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
+from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
+from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.mapping import FileMapping, Link
+from orienteer.ingest.tables.nodes import NodeMaker, explode
+from orienteer.ingest.tables.references import key_value
+from orienteer.ingest.tables.values import identifier, parts_of
+from orienteer.records import Node
+
+UNRESOLVED = "unresolved"
+"""The reason for a value that no row of the other table has."""
+_BATCH = 50_000
+
+
+class TableReader:
+    """Reads mapped tables into a builder: the nodes first, then the edges that lead to them."""
+
+    def __init__(self, plan: ImportPlan, columns: Columns, tally: Tally, labels: Labels) -> None:
+        self._plan, self._columns, self._tally, self._labels = plan, columns, tally, labels
+        self._seen: set[str] = set()
+        links = [link for mapped in plan.tables for link in mapped.mapping.links.values()]
+        self._keys: dict[tuple[str, str], dict[str, str]] = {
+            (link.node_type, link.key): {} for link in links if link.key
+        }
+        """Of each key that a link leads to, the node of each value; empty text where it is of several nodes."""
+
+    def into(self, builder: GraphBuilder) -> None:
+        """Read all tables. Raises `BadInput`, `DuplicateNode`."""
+        makers: list[tuple[MappedTable, NodeMaker]] = []
+        for mapped in self._plan.nodes:
+            with memory_told(mapped.table.path):
+                makers.append((mapped, self._read_nodes(mapped, builder)))
+        for mapped, maker in makers:
+            self._link(mapped.mapping, maker, builder)
+        for mapped in self._plan.edges:
+            with memory_told(mapped.table.path):
+                self._read_edges(mapped, builder)
+        explode([maker for _, maker in makers], self._columns, builder)
+        check_named(self._columns, self._seen)
+
+    def _read_nodes(self, mapped: MappedTable, builder: GraphBuilder) -> NodeMaker:
+        table, mapping = mapped.table, mapped.mapping
+        maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping)
+        id_column = _id_column(mapping)
+        keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
+        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
+            rows = {line: row for row, line in enumerate(batch.lines)} if keys else {}
+            for node, line in maker.of_batch(batch, id_column=id_column, file=table.file):
+                try:
+                    is_new = builder.add_node(node)
+                except DuplicateNode as error:
+                    raise DuplicateNode(self._two_nodes(mapped, node.id, line)) from error
+                if not is_new:
+                    self._tally.merge("duplicate", [RowPlace(file=table.file, line=line, value=shown(node.id))])
+                for column, nodes in keys.items():
+                    value = identifier(batch.columns[column][rows[line]]).strip()
+                    nodes[value] = node.id if nodes.get(value, node.id) == node.id else ""
+        self._seen |= maker.seen | set(table.columns)
+        return maker
+
+    def _two_nodes(self, mapped: MappedTable, node_id: str, line: int) -> str:
+        """Say where a node that is there already was read: the tables are read again up to it."""
+        for other in self._plan.nodes:
+            column = _id_column(other.mapping)
+            before = f"{other.mapping.type}:" if other.mapping.having("prefixed id") else ""
+            for batch in other.table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None) if column else ():
+                for place, value in zip(batch.lines, batch.columns[column or ""], strict=True):
+                    if before + identifier(value) == node_id:
+                        return (
+                            f"Two different nodes have the id {node_id!r}: {other.table.file}, line {place}, and "
+                            f"{mapped.table.file}, line {line}. Give one another id, or name another id column with "
+                            f"--nodes {mapped.table.file}:id=COLUMN."
+                        )
+        raise AssertionError(node_id)  # it was read from one of these tables
+
+    def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
+        """Add the edges of the columns of a table of nodes that name other nodes."""
+        for column, cells in maker.links.items():
+            link = mapping.links[column]
+            pairs: list[tuple[str, str, int]] = []
+            for node_id, value, line in cells:
+                targets = self._targets(link, value, builder, file=mapping.file, line=line, column=column)
+                pairs += [(node_id, target, line) for target in targets]
+            for part in _parts(pairs):
+                builder.add_edges(
+                    EdgeBatch(
+                        sources=[source for source, _, _ in part],
+                        types=[link.edge_type] * len(part),
+                        targets=[target for _, target, _ in part],
+                        file=mapping.file,
+                        lines=[line for _, _, line in part],
+                    )
+                )
+
+    def _targets(
+        self, link: Link, value: Any, builder: GraphBuilder, *, file: str, line: int, column: str
+    ) -> list[str]:  # Any: whatever a file format can hold
+        """Return the nodes that a cell names; nodes are made where the link says so, and what is missing is counted."""
+        parts = list(dict.fromkeys(parts_of(value, link.separator)))
+        if not link.key:
+            for part in parts:
+                if not builder.has(f"{link.node_type}:{part}"):
+                    builder.add_node(Node(f"{link.node_type}:{part}", link.node_type, part))
+            return [f"{link.node_type}:{part}" for part in parts]
+        nodes = self._keys[link.node_type, link.key]
+        targets = []
+        for part in parts:
+            key = key_value(part, nodes)
+            if key is not None and nodes[key]:
+                targets.append(nodes[key])
+            else:
+                why = "several rows have it" if key is not None else f"no {link.node_type} has it"
+                place = RowPlace(file=file, line=line, value=f"{column} {shown(part)}: {why}")
+                self._tally.drop(UNRESOLVED, [place])
+        return targets
+
+    def _read_edges(self, mapped: MappedTable, builder: GraphBuilder) -> None:
+        table, mapping = mapped.table, mapped.mapping
+        roles, is_text = EdgeRoles.of_mapping(mapping), table.format.is_text
+        maker = EdgeMaker(roles, self._columns, tally=self._tally, file=table.file, is_text=is_text, mapping=mapping)
+        maker.has_nodes = bool(self._plan.nodes)
+        described = (
+            None if maker.has_nodes else NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text)
+        )
+        for batch in table.batches(rows=EDGE_ROWS, drop=self._tally.dropping(table.file)):
+            batch = self._with_ends(batch, mapping, builder)
+            if described is not None:
+                for node in maker.nodes(batch, described, present=builder):
+                    builder.add_node(node)
+            if len(batch):
+                builder.add_edges(maker.of_batch(batch))
+        for type_name, label in maker.labels.items():
+            self._labels.add(type_name, label)
+        if mapping.undirected:
+            builder.edges.symmetric.add(mapping.type or "")
+        self._seen |= maker.seen | set(table.columns)
+
+    def _with_ends(self, batch: Batch, mapping: FileMapping, builder: GraphBuilder) -> Batch:
+        """Return a batch with the ids of nodes in place of the keys that name them, a row for each pair of a row."""
+        for column, link in mapping.links.items():
+            values = batch.columns.get(column, ("",) * len(batch))
+            rows, ids = [], []
+            for row, value in enumerate(values):
+                if not identifier(value).strip():
+                    self._tally.drop("empty id", [RowPlace(file=mapping.file, line=batch.lines[row], value=column)])
+                    continue
+                line = batch.lines[row]
+                for target in self._targets(link, value, builder, file=mapping.file, line=line, column=column):
+                    rows.append(row)
+                    ids.append(target)
+            columns = {name: [cells[row] for row in rows] for name, cells in batch.columns.items()}
+            batch = Batch({**columns, column: ids}, [batch.lines[row] for row in rows])
+        return batch
+
+
+def _id_column(mapping: FileMapping) -> str | None:
+    return next(iter(mapping.having("id", "prefixed id")), None)
+
+
+def _keyed(mapping: FileMapping, keys: dict[tuple[str, str], dict[str, str]]) -> Iterator[str]:
+    """Return the columns of a table by which others name its rows."""
+    return (column for node_type, column in keys if node_type == mapping.type and column in mapping.columns)
+
+
+def _parts(pairs: Sequence[tuple[str, str, int]]) -> Iterator[list[tuple[str, str, int]]]:
+    rest = iter(pairs)
+    return iter(lambda: list(islice(rest, _BATCH)), [])

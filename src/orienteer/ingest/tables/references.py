@@ -1,0 +1,171 @@
+"""Columns whose values are keys, or names, of the rows of another table: found by the values, and by the names.
+
+Values decide, names help: numbers count from 1 in every table, so that a column of numbers needs a name that leads to
+the table; words that are nearly all names of another table's rows need none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from orienteer.ingest.tables.profile import ColumnProfile
+from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
+from orienteer.ingest.tables.values import parts_of
+
+NAMED_WORDS, UNNAMED_WORDS = 0.3, 0.9
+"""Share of a column's different values that have to be keys: where its name leads to the table, and where not."""
+NAMED_NUMBERS, UNNAMED_NUMBERS = 0.5, 0.95
+"""The same for numbers."""
+FEWEST_NUMBERS = 3
+"""Different numbers that say anything without a name."""
+SAMPLE = 40
+"""Values that are looked up before all are."""
+GENERIC = frozenset({"id", "name", "code", "key", "index", "nr", "no", "number", "title", "label", "type", "value"})
+"""Names of columns that lead to no table in particular."""
+OWN_ROWS = frozenset(
+    {"parent", "boss", "manager", "supervisor", "reports_to", "superior", "leader", "chief", "head", "mentor", "child"}
+    | {"mother", "father", "spouse", "predecessor", "successor", "prequel", "sequel", "evolves_from", "reply_to"}
+    | {
+        "partner",
+        "friend",
+        "neighbor",
+        "neighbour",
+        "sibling",
+        "follower",
+        "similar",
+        "related",
+        "see_also",
+        "duplicate",
+    }
+)
+"""Names of columns that lead to other rows of their own table."""
+SHOWN = 3
+
+
+class Key(NamedTuple):
+    """A column by whose values the rows of a table can be named."""
+
+    table: str
+    """The table's type."""
+    column: str
+    values: Collection[str]
+    is_id: bool
+    is_name: bool
+    rank: int
+    """0 for ids, 1 for names, 2 for other columns of different values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A column whose values are values of a key."""
+
+    column: str
+    key: Key
+    separator: str
+    share: float
+    """Of the different values."""
+    missing: tuple[str, ...]
+    """The first values that are not there."""
+    is_named: bool
+    """The column's name leads to the table too."""
+
+    @property
+    def reason(self) -> str:
+        """Say how it was found."""
+        missing = f" (not: {', '.join(self.missing)})" if self.missing else ""
+        what = "names" if self.key.is_name else "keys"
+        share = f"{self.share:.0%}" if not self.missing else f"{min(self.share, 0.99):.0%}"
+        return f"{self.column}: {share} of its values are {what} of {self.key.table} rows{missing}"
+
+
+def reference(profile: ColumnProfile, own: str, keys: Sequence[Key], *, is_own_name: bool = False) -> Reference | None:
+    """Return what a column of the table with the type `own` refers to, None for a mere property.
+
+    `is_own_name` is true of the column that names the rows: its words are no other table's by chance.
+    """
+    if not profile.is_whole or not profile.counts:
+        return None
+    best: tuple[tuple[float, ...], Reference] | None = None
+    several = 0
+    for key in keys:
+        if key.table == own and key.column == profile.name:
+            continue
+        strength = closeness(profile.name, own, key)
+        match = _match(profile, key, strength)
+        if match is None or not _is_enough(match, profile, strength, is_own_name=is_own_name):
+            continue
+        several += 1
+        order = (strength, match.separator == "", match.share, -key.rank)
+        if best is None or order > best[0]:
+            best = (order, match)
+    if best is None or (profile.is_numeric and best[0][0] == 0 and several > 1):
+        return None  # numbers that fit several tables, and a name that leads to none
+    return best[1]
+
+
+def closeness(column: str, own: str, key: Key) -> int:
+    """Return how well a column's name leads to a key: 2 for its table, 1 for a part of it, 0 for nothing."""
+    plain, base = "_".join(words_of(column)), without_key(column)
+    if plain == "_".join(words_of(key.column)) and plain not in GENERIC:
+        return 2
+    table = key.table
+    if table in (base, node_type_of(base), base.removesuffix("id")):
+        return 2
+    if key.table == own and {base, plain, node_type_of(base)} & OWN_ROWS:
+        return 2
+    return 1 if node_type_of(base).endswith(f"_{table}") or table.startswith(f"{base}_") else 0
+
+
+def _match(profile: ColumnProfile, key: Key, strength: int) -> Reference | None:
+    """Return how far a column's values are values of the key, split where that resolves more of them."""
+    sample = [value for value, _ in zip(profile.counts, range(SAMPLE), strict=False)]
+    best: Reference | None = None
+    for separator in ("", *profile.separators):
+        if strength == 0 and 2 * resolved(_parts(sample, separator), key.values) < 1:
+            continue
+        parts = _parts(profile.counts, separator)
+        if not parts:
+            continue
+        share = resolved(parts, key.values)
+        if best is None or share > best.share:
+            missing = [part for part in parts if not is_in(part, key.values)][:SHOWN]
+            best = Reference(profile.name, key, separator, share, tuple(missing), strength > 0)
+    return best
+
+
+def _is_enough(match: Reference, profile: ColumnProfile, strength: int, *, is_own_name: bool) -> bool:
+    if match.share == 0:
+        return False
+    is_numeric = all(
+        part.lstrip("+-").replace(".", "", 1).isdigit() for part in _parts(profile.counts, match.separator)
+    )
+    if is_numeric:
+        if strength:
+            return match.share >= NAMED_NUMBERS and not match.key.is_name
+        enough = len(profile.counts) >= FEWEST_NUMBERS and match.share >= UNNAMED_NUMBERS
+        return enough and match.key.is_id and is_key(profile.name)
+    return match.share >= (NAMED_WORDS if strength else UNNAMED_WORDS) and (strength > 0 or not is_own_name)
+
+
+def _parts(values: Iterable[str], separator: str) -> list[str]:
+    return list(dict.fromkeys(part for value in values for part in parts_of(value, separator)))
+
+
+def resolved(parts: Sequence[str], values: Collection[str]) -> float:
+    """Return the share of some values that are among the values of a key."""
+    return sum(1 for part in parts if is_in(part, values)) / len(parts) if parts else 0.0
+
+
+def is_in(part: str, values: Collection[str]) -> bool:
+    """Say whether a value is among the values of a key."""
+    return key_value(part, values) is not None
+
+
+def key_value(part: str, values: Collection[str] | Mapping[str, str]) -> str | None:
+    """Return the key that a value spells: itself, or `12` for the `12.0` that data frames make beside empty cells."""
+    if part in values:
+        return part
+    whole = part.removesuffix(".0")
+    return whole if whole != part and whole in values else None

@@ -1,0 +1,79 @@
+"""The types that names of files and columns tell: `beers.csv` holds beers, `brewery_id` leads to a brewery."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+IRREGULAR = {
+    **{"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "feet": "foot"},
+    **{
+        "movies": "movie",
+        "cookies": "cookie",
+        "ties": "tie",
+        "pies": "pie",
+        "zombies": "zombie",
+        "calories": "calorie",
+    },
+    **{"analyses": "analysis", "diagnoses": "diagnosis", "indices": "index", "vertices": "vertex", "lives": "life"},
+    **{"criteria": "criterion", "phenomena": "phenomenon", "matrices": "matrix", "wives": "wife", "leaves": "leaf"},
+    **{"caches": "cache", "niches": "niche", "statuses": "status", "buses": "bus", "viruses": "virus"},
+    **{word: word for word in ("series", "species", "news", "sms", "gps", "status", "lens", "atlas", "canvas")},
+}
+"""Plurals that the endings below would spell wrongly, and words that only look like plurals."""
+FILLERS = frozenset({"basics", "basic", "data", "dataset", "table", "tbl", "dim", "list", "export", "dump", "full"})
+"""Words of a file's name that do not say what it holds."""
+KEY_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "nr", "no", "num", "number", "ref", "fk", "pk"})
+"""Words at an end of a column's name that say that it holds keys."""
+_PARTS = re.compile(r"[\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@lru_cache(maxsize=4096)
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a name in small letters: those of `BreweryID`, `brewery_id` and `brewery id` are the same."""
+    return tuple(word.casefold() for part in _PARTS.split(name) for word in _CAMEL.split(part) if word)
+
+
+@lru_cache(maxsize=4096)
+def singular(word: str) -> str:
+    """Return the singular of an English plural; any other word as it is."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if word.endswith("ies") and len(word) > 4:
+        return f"{word[:-3]}y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):
+        return word[:-2]
+    return word if not word.endswith("s") or word.endswith(("ss", "us", "is")) or len(word) < 4 else word[:-1]
+
+
+def node_type_of(name: str) -> str:
+    """Return the type of the nodes of a file or table: `beer` for `beers`, `beer_style` for `Beer Styles`."""
+    words = _telling(name)
+    return "_".join((*words[:-1], singular(words[-1]))) if words else "node"
+
+
+def edge_type_of(name: str) -> str:
+    """Return the type of the edges of a file or table: its name as it is, `brewed_by`."""
+    return "_".join(_telling(name)) or "edge"
+
+
+def _telling(name: str) -> tuple[str, ...]:
+    words = words_of(name)
+    return tuple(word for word in words if word not in FILLERS) or words
+
+
+def without_key(column: str) -> str:
+    """Return what a column of keys is about, in words joined by `_`: `brewery` of `BreweryID` and of `brewery`."""
+    words = words_of(column)
+    while len(words) > 1 and words[-1] in KEY_WORDS:
+        words = words[:-1]
+    while len(words) > 1 and words[0] in KEY_WORDS:
+        words = words[1:]
+    return "_".join(words)
+
+
+def is_key(column: str) -> bool:
+    """Say whether a column's name says that it holds keys."""
+    words = words_of(column)
+    return bool({words[0], words[-1]} & KEY_WORDS) if words else False
