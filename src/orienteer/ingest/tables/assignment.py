@@ -11,11 +11,12 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends
+from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
 from orienteer.ingest.tables.kinds import SortedTables, describes, sort_tables
 from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value, no_header, nodes_mapping, unclear
-from orienteer.ingest.tables.mapper import Draft, Mapper
+from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import EDGE_WORDS, Table, table_of, words_in
 from orienteer.ingest.tables.profile import cleaned, profiles_of
@@ -128,7 +129,8 @@ class _Assignment:
         mapper = Mapper(drafts, has_edges=bool(self._found.edges))
         mapped: list[MappedTable] = []
         for draft, table, mapping in zip(drafts, tables, mapper.mappings, strict=True):
-            if not mapping.is_of_edges and words_in(table.path) & EDGE_WORDS and not self._specs.get(table.path):
+            has_half = words_in(table.path) & EDGE_WORDS and any(ends(table.columns, self._columns))
+            if not mapping.is_of_edges and has_half and not self._specs.get(table.path):
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             if not (draft.given or draft.is_clear or describes(table, self._columns)):
                 if table.is_named:

@@ -58,6 +58,7 @@ def _has_header(table: Table) -> bool:
 
 
 def _first_rows(table: Table) -> list[tuple[str, ...]]:
-    """Return the first rows below the first one."""
-    batch = next(islice(table.batches(rows=NODE_ROWS, drop=lambda reason, line, value: None), 1), None)
-    return [] if batch is None else list(zip(*batch.columns.values(), strict=True))
+    """Return the first rows below the first one, which may hold anything."""
+    batches = headless(table).batches(rows=NODE_ROWS, drop=lambda reason, line, value: None)
+    batch = next(islice(batches, 1), None)
+    return [] if batch is None else list(zip(*batch.columns.values(), strict=True))[1:]

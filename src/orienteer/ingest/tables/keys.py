@@ -6,11 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import Key
+from orienteer.ingest.tables.references import NAME_WORDS, Key
 from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
 
-NAME_WORDS = frozenset({"name", "title", "label", "nom", "nombre", "titel", "bezeichnung", "names"})
-"""Words of columns that hold names."""
 FIRST, LAST = (
     frozenset({"first_name", "firstname", "given_name", "forename", "first"}),
     frozenset({"last_name", "lastname", "surname", "family_name", "last"}),
@@ -56,12 +54,13 @@ def name_columns(
 ) -> tuple[str, ...]:
     """Return the column of the rows' names; two where a person's name is in parts; none where no column has words.
 
-    Columns that are `taken` lead to other tables. Ids that are names themselves need no other.
+    Columns that are `taken` lead to other tables. Ids that are names themselves need no other, nor do rows
+    that only join others.
     """
     wordy = [
         name
         for name, profile in profiles.items()
-        if name not in taken and name != id_name and profile.counts and not profile.is_numeric and not profile.is_prose
+        if name not in taken and name != id_name and profile.has_words and not profile.is_prose
     ]
     by_role = sorted(
         (NODE_RANKS[plainly(name)][1], name) for name in wordy if NODE_RANKS.get(plainly(name), ("", 0))[0] == "name"
@@ -72,7 +71,7 @@ def name_columns(
         return (first, last)
     if by_role:
         return (by_role[0][1],)
-    if id_name is not None and _is_worded(profiles[id_name]):
+    if (id_name is None and taken) or (id_name is not None and _is_worded(profiles[id_name])):
         return ()
     own = [
         name for name in wordy if node_type_of("_".join(w for w in words_of(name) if w not in NAME_WORDS)) == type_name

@@ -13,6 +13,7 @@ A role is written as text, so that a person can read and change it:
     edge has_style -> style.code
                                 each row has an edge to the row of styles whose `code` is the value
     edge country -> new country each row has an edge to a node that is made of the value
+    same title.tconst           the row says more of the row of titles whose `tconst` is the value: no node of its own
     property, ignored           kept with the node or edge; left out
 
 `split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
@@ -36,12 +37,13 @@ PLAIN = (
 )
 
 """Roles without an object; a column of none of them is a property."""
+End: TypeAlias = Literal["", "source", "target", "same"]
 PROPERTY, IGNORED = "property", "ignored"
 SEPARATORS = ("|", ";", ",", "json")
 """What parts the values of a cell; `json` is a list as JSON or Python writes it."""
 
 _LINK = re.compile(
-    r"(?:(?P<end>source|target)|edge (?P<type>.+?) ->) (?P<new>new )?(?P<node_type>.+?)"
+    r"(?:(?P<end>source|target|same)|edge (?P<type>.+?) ->) (?P<new>new )?(?P<node_type>.+?)"
     r"(?: split (?P<separator>\||;|,|json))?"
 )
 
@@ -65,6 +67,11 @@ class FileMapping(Record):
         """Say whether each row is an edge, and not a node."""
         return any(re.match("(source|target)\\b", role) for role in self.columns.values())
 
+    @property
+    def same(self) -> tuple[str, Link] | None:
+        """Return the column whose values name the rows of another table that these rows say more of."""
+        return next(((column, link) for column, link in self.links.items() if link.end == "same"), None)
+
     def having(self, *roles: str) -> list[str]:
         """Return the columns of these plain roles, best first."""
         return [column for column, role in self.columns.items() if role in roles]
@@ -78,14 +85,14 @@ class FileMapping(Record):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A column whose values name other nodes: the end of an edge (`end`), or an edge of each row (`edge_type`)."""
+    """A column whose values name other nodes: an end of an edge, the same node, or where an `edge_type` leads."""
 
     node_type: str
     """The table's type for a key, else the type of the nodes that are made."""
     key: str = ""
     """The column of the other table that has the value; empty where nodes are made of the values."""
     edge_type: str = ""
-    end: Literal["", "source", "target"] = ""
+    end: End = ""
     separator: str = ""
 
     def __str__(self) -> str:
@@ -105,7 +112,7 @@ def link_of(role: str) -> Link | None:
             f"{role!r} is no role of a column: write one of {', '.join((*PLAIN, PROPERTY, IGNORED))}, "
             "'edge TYPE -> TABLE.COLUMN', 'edge TYPE -> new TYPE', 'source TABLE.COLUMN' or 'target TABLE.COLUMN'"
         )
-    end = cast(Literal["", "source", "target"], parts["end"] or "")  # the pattern allows no other
+    end = cast(End, parts["end"] or "")  # the pattern allows no other
     return Link(node_type, key, parts["type"] or "", end, parts["separator"] or "")
 
 

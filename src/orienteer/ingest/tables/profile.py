@@ -56,11 +56,21 @@ class ColumnProfile:
         return self.is_whole and bool(self.counts) and all(numeric(value) is not None for value in self.counts)
 
     @cached_property
+    def has_words(self) -> bool:
+        """Say whether most values begin with a letter: numbers, dates and paths do not."""
+        return 2 * sum(1 for value in self.counts if value[:1].isalpha()) > len(self.counts)
+
+    @cached_property
     def is_prose(self) -> bool:
         """Say whether the values are texts to read."""
         if not self.is_whole:
             return True
         return 3 * sum(map(is_prose, self.counts)) > len(self.counts)
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Say whether the values are texts, not lists or objects."""
+        return not self.has_lists and not any(value[:1] in "[{" for value in self.counts)
 
     @cached_property
     def separators(self) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
@@ -27,6 +28,14 @@ UNRESOLVED = "unresolved"
 _BATCH = 50_000
 
 
+class _More(NamedTuple):
+    """What a row says of a row of another table."""
+
+    node: Node
+    file: str
+    line: int
+
+
 class TableReader:
     """Reads mapped tables into a builder: the nodes first, then the edges that lead to them."""
 
@@ -38,13 +47,19 @@ class TableReader:
             (link.node_type, link.key): {} for link in links if link.key
         }
         """Of each key that a link leads to, the node of each value; empty text where it is of several nodes."""
+        self._more: dict[tuple[str, str], dict[str, list[_More]]] = {}
+        """Of each key that rows say more of, what they say by value."""
 
     def into(self, builder: GraphBuilder) -> None:
         """Read all tables. Raises `BadInput`, `DuplicateNode`."""
         makers: list[tuple[MappedTable, NodeMaker]] = []
-        for mapped in self._plan.nodes:
+        # What says more of other rows comes first.
+        for mapped in sorted(self._plan.nodes, key=lambda mapped: mapped.mapping.same is None):
+            same = mapped.mapping.same
             with memory_told(mapped.table.path):
-                makers.append((mapped, self._read_nodes(mapped, builder)))
+                maker = self._read_more(mapped, *same) if same else self._read_nodes(mapped, builder)
+                makers.append((mapped, maker))
+        self._tell_unread()
         for mapped, maker in makers:
             self._link(mapped.mapping, maker, builder)
         for mapped in self._plan.edges:
@@ -52,6 +67,18 @@ class TableReader:
                 self._read_edges(mapped, builder)
         explode([maker for _, maker in makers], self._columns, builder)
         check_named(self._columns, self._seen)
+
+    def _read_more(self, mapped: MappedTable, column: str, link: Link) -> NodeMaker:
+        """Read a table whose rows say more of the rows of another, by the values of a key of that."""
+        table = mapped.table
+        is_text = table.format.is_text
+        maker = NodeMaker(self._columns, tally=self._tally, is_text=is_text, mapping=mapped.mapping)
+        more = self._more.setdefault((link.node_type, link.key), {})
+        for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
+            for node, line in maker.of_batch(batch, id_column=column, file=table.file):
+                more.setdefault(node.id.strip(), []).append(_More(node, table.file, line))
+        self._seen |= maker.seen | set(table.columns)
+        return maker
 
     def _read_nodes(self, mapped: MappedTable, builder: GraphBuilder) -> NodeMaker:
         table, mapping = mapped.table, mapped.mapping
@@ -61,6 +88,10 @@ class TableReader:
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
             rows = {line: row for row, line in enumerate(batch.lines)} if keys else {}
             for node, line in maker.of_batch(batch, id_column=id_column, file=table.file):
+                for column in keys:
+                    value = identifier(batch.columns[column][rows[line]]).strip()
+                    for more in self._more.get((mapping.type or "", column), {}).pop(value, ()):
+                        node = replace(node, properties={**more.node.properties, **node.properties})
                 try:
                     is_new = builder.add_node(node)
                 except DuplicateNode as error:
@@ -72,6 +103,16 @@ class TableReader:
                     nodes[value] = node.id if nodes.get(value, node.id) == node.id else ""
         self._seen |= maker.seen | set(table.columns)
         return maker
+
+    def _tell_unread(self) -> None:
+        """Count the rows that say more of rows that are not there."""
+        for (node_type, key), rows in self._more.items():
+            for value, several in rows.items():
+                for more in several:
+                    place = RowPlace(
+                        file=more.file, line=more.line, value=f"{key} {shown(value)}: no {node_type} has it"
+                    )
+                    self._tally.drop(UNRESOLVED, [place])
 
     def _two_nodes(self, mapped: MappedTable, node_id: str, line: int) -> str:
         """Say where a node that is there already was read: the tables are read again up to it."""
@@ -90,10 +131,17 @@ class TableReader:
 
     def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
         """Add the edges of the columns of a table of nodes that name other nodes."""
+        own = self._keys[mapping.same[1].node_type, mapping.same[1].key] if mapping.same else None
         for column, cells in maker.links.items():
             link = mapping.links[column]
+            if link.end:
+                continue
             pairs: list[tuple[str, str, int]] = []
             for node_id, value, line in cells:
+                if own is not None:
+                    node_id = own.get(node_id.strip(), "")
+                    if not node_id:
+                        continue  # the row is counted already
                 targets = self._targets(link, value, builder, file=mapping.file, line=line, column=column)
                 pairs += [(node_id, target, line) for target in targets]
             for part in _parts(pairs):

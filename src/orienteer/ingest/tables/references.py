@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
-from orienteer.ingest.tables.values import parts_of
+from orienteer.ingest.tables.type_names import node_type_of, without_key, words_of
+from orienteer.ingest.tables.values import numeric, parts_of
 
 NAMED_WORDS, UNNAMED_WORDS = 0.3, 0.9
 """Share of a column's different values that have to be keys: where its name leads to the table, and where not."""
-NAMED_NUMBERS, UNNAMED_NUMBERS = 0.5, 0.95
-"""The same for numbers."""
-FEWEST_NUMBERS = 3
-"""Different numbers that say anything without a name."""
+NAMED_NUMBERS = 0.5
+"""The same for numbers, which need a name: `userId` 1 to 9 are no movies, though movies have these ids."""
 SAMPLE = 40
 """Values that are looked up before all are."""
 GENERIC = frozenset({"id", "name", "code", "key", "index", "nr", "no", "number", "title", "label", "type", "value"})
@@ -41,6 +39,8 @@ OWN_ROWS = frozenset(
     }
 )
 """Names of columns that lead to other rows of their own table."""
+NAME_WORDS = frozenset({"name", "title", "label", "nom", "nombre", "titel", "bezeichnung", "names"})
+"""Words of columns that hold names."""
 SHOWN = 3
 
 
@@ -88,32 +88,28 @@ def reference(profile: ColumnProfile, own: str, keys: Sequence[Key], *, is_own_n
     if not profile.is_whole or not profile.counts:
         return None
     best: tuple[tuple[float, ...], Reference] | None = None
-    several = 0
     for key in keys:
-        if key.table == own and key.column == profile.name:
+        is_beside = key.table == own and bool(set(words_of(profile.name)) & NAME_WORDS)  # a second name
+        if is_beside or (key.table == own and key.column == profile.name):
             continue
         strength = closeness(profile.name, own, key)
         match = _match(profile, key, strength)
         if match is None or not _is_enough(match, profile, strength, is_own_name=is_own_name):
             continue
-        several += 1
         order = (strength, match.separator == "", match.share, -key.rank)
         if best is None or order > best[0]:
             best = (order, match)
-    if best is None or (profile.is_numeric and best[0][0] == 0 and several > 1):
-        return None  # numbers that fit several tables, and a name that leads to none
-    return best[1]
+    return None if best is None else best[1]
 
 
 def closeness(column: str, own: str, key: Key) -> int:
     """Return how well a column's name leads to a key: 2 for its table, 1 for a part of it, 0 for nothing."""
-    plain, base = "_".join(words_of(column)), without_key(column)
+    plain, base, table = "_".join(words_of(column)), without_key(column), key.table
     if plain == "_".join(words_of(key.column)) and plain not in GENERIC:
         return 2
-    table = key.table
+    if table == own:
+        return 2 if {base, plain, node_type_of(base)} & OWN_ROWS else 0
     if table in (base, node_type_of(base), base.removesuffix("id")):
-        return 2
-    if key.table == own and {base, plain, node_type_of(base)} & OWN_ROWS:
         return 2
     return 1 if node_type_of(base).endswith(f"_{table}") or table.startswith(f"{base}_") else 0
 
@@ -138,14 +134,8 @@ def _match(profile: ColumnProfile, key: Key, strength: int) -> Reference | None:
 def _is_enough(match: Reference, profile: ColumnProfile, strength: int, *, is_own_name: bool) -> bool:
     if match.share == 0:
         return False
-    is_numeric = all(
-        part.lstrip("+-").replace(".", "", 1).isdigit() for part in _parts(profile.counts, match.separator)
-    )
-    if is_numeric:
-        if strength:
-            return match.share >= NAMED_NUMBERS and not match.key.is_name
-        enough = len(profile.counts) >= FEWEST_NUMBERS and match.share >= UNNAMED_NUMBERS
-        return enough and match.key.is_id and is_key(profile.name)
+    if all(numeric(part) is not None for part in _parts(profile.counts, match.separator)):
+        return strength > 0 and match.share >= NAMED_NUMBERS and not match.key.is_name
     return match.share >= (NAMED_WORDS if strength else UNNAMED_WORDS) and (strength > 0 or not is_own_name)
 
 
