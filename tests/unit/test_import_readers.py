@@ -219,8 +219,17 @@ def test_damaged_files_say_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_names_in_another_encoding_say_so(tmp_path: Path) -> None:
-    assert "save it as UTF-8" in damaged(tmp_path, "t.csv", "id,größe\n1,2\n".encode("latin-1"))
+    assert "save it as UTF-8" in damaged(tmp_path, "t.csv", "id,größe,".encode("latin-1") + "ß\n1,2,3\n4,ä,ö\n".encode())
     assert "save it as UTF-8" in damaged(tmp_path, "u.csv", "id,name\n1,2\n".encode("utf-16"))
+
+
+def test_a_table_all_in_latin_1_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("id,größe\n1,café\n2,Łódź\n".replace("Ł", "L").replace("ź", "z").encode("latin-1"))
+    reader = format_of(path).reader
+    assert reader.columns(path) == ("id", "größe")
+    batches = list(reader.batches(path, rows=10, drop=Dropped(), header=True))
+    assert column(batches, "größe") == ["café", "Lódz"]
 
 
 def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def left(tmp_path: Path) -> set[str]:
 
 
 def test_the_report_counts_what_came_and_places_what_did_not(source: Path, tmp_path: Path) -> None:
-    (source / "nodes.csv").write_bytes(NODES.encode() + b",nobody,gene\nd,caf\xe9,gene\na,A,gene\n")
+    (source / "nodes.csv").write_bytes(NODES.encode() + b",nob\xc3\xb6dy,gene\nd,caf\xe9,gene\na,A,gene\n")
     (source / "edges.csv").write_text(EDGES + "x,hits,a\na,hits,ghost\n,hits,a\nx,hits,\n")
     report = import_graph([source], tmp_path / "out")
     assert (report.nodes, report.edges) == (4, 2)
@@ -84,7 +84,7 @@ def test_validate_gives_the_report_of_an_import_and_writes_nothing(source: Path,
         ("edges.csv", "x,hits,a", "1 duplicate"),
         ("edges.csv", "a,hits,x", "1 mirrored"),
         ("edges.csv", ",hits,a", "1 empty id"),
-        ("nodes.csv", "d,\udce9,gene", "1 bad encoding"),
+        ("nodes.csv", "d,é\udce9,gene", "1 bad encoding"),
     ],
 )
 def test_strict_turns_each_reason_into_a_failure(
@@ -219,7 +219,7 @@ def test_progress_is_told_while_it_runs(source: Path, tmp_path: Path) -> None:
 
 
 def test_a_private_column_is_nowhere_not_even_in_the_report_of_rows_that_were_dropped(tmp_path):
-    (tmp_path / "nodes.csv").write_bytes(b"ssn,id,name\n123-SECRET,,Ann\n777-SECRET\xff,p3,Bob\n555-SECRET,p1,Cid\n")
+    (tmp_path / "nodes.csv").write_bytes(b"ssn,id,name\n123-SECRET,,\xc3\x84nn\n777-SECRET\xff,p3,Bob\n555-SECRET,p1,Cid\n")
     report = import_graph([tmp_path], tmp_path / "graph", options=ImportOptions(private=("ssn",)))
     assert {cut.reason for cut in report.dropped} == {"empty id", "bad encoding"}
     assert "SECRET" not in report.model_dump_json()

@@ -179,7 +179,7 @@ class _Importer:
                 self.labels = self._own.read(builder)
             else:
                 TableReader(self._plan, self._columns, self._tally, self.labels).into(builder)
-                mirror.clean(builder.edges, self._tally)
+                mirror.clean(builder.edges, self._tally, directed=self._plan.directed)
             self._read_labels(builder)
 
     def _read_labels(self, builder: GraphBuilder) -> None:

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
-from orienteer.ingest.formats.files import READ, MeasuredBytes, measured, opened_text, suffix
+from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, encoding_of, measured, opened_text, suffix
 from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
 
 SAMPLE = 1 << 20
@@ -53,7 +53,7 @@ class DelimitedText:
     def columns(self, path: Path) -> tuple[str, ...]:
         """Return the fields of the first row."""
         dialect = self._dialect or _dialect(path)
-        with opened_text(path) as text:
+        with opened_text(path, encoding=self._encoding(path)) as text:
             measured(text).allow(MOST_RECORD + READ)
             try:
                 first: Sequence[str] = next(dialect.reader(text), [])
@@ -61,10 +61,14 @@ class DelimitedText:
             except csv.Error as error:
                 raise BadInput(f"{path}, line 1: {error}; write the table again with its quotes doubled") from error
 
+    def _encoding(self, path: Path) -> str:
+        """Return the encoding; with a dialect that is given, whose files are written by a program, UTF-8."""
+        return encoding_of(path) if self._dialect is None else UTF8
+
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches; a row that is not as long as the first one is an error."""
         dialect = self._dialect or _dialect(path)
-        with opened_text(path) as text:
+        with opened_text(path, encoding=self._encoding(path)) as text:
             reader = dialect.reader(text)
             names: Sequence[str] | None = None
             before = 0
@@ -148,7 +152,7 @@ def _lines(rows: list[list[str]], before: int, after: int) -> Sequence[int]:
 
 
 def _dialect(path: Path) -> FieldDialect:
-    with opened_text(path) as text:
+    with opened_text(path, encoding=encoding_of(path)) as text:
         sample = text.read(SAMPLE)
     delimiters = DELIMITERS[suffix(path)]
     first = LINE_BREAK.split(sample, maxsplit=1)[0]

@@ -58,6 +58,12 @@ class ImportPlan:
         return [mapped for mapped in self.tables if mapped.mapping.is_of_edges]
 
     @property
+    def directed(self) -> frozenset[str]:
+        """Return the types of edges whose ends have names of their own, so that their order means something."""
+        links = [(each.mapping, link) for each in self.tables for link in each.mapping.links.values()]
+        return frozenset(link.edge_type or mapping.type or "" for mapping, link in links if not mapping.undirected)
+
+    @property
     def files(self) -> tuple[Path, ...]:
         """Return the files that the graph is made of."""
         return tuple(dict.fromkeys(mapped.table.path for mapped in self.tables))
@@ -160,7 +166,7 @@ class _Assignment:
         """Return a table of text with its null words known."""
         names = [name for name in table.columns if is_value(name, self._columns)]
         if not table.format.is_text or not table.has_header or not names:
-            return table
+            return cleaned(table, {}, self._notes)
         return cleaned(table, profiles_of(table, names), self._notes)
 
 

@@ -6,6 +6,7 @@ is a true mutual statement (two packages that need one another), and stays.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TypeAlias
 
 import numpy as np
@@ -25,8 +26,11 @@ Keys: TypeAlias = NDArray[np.uint64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-def clean(edges: EdgeTable, tally: Tally) -> None:
-    """Drop dangling rows, merge duplicates, store mirrored relations once. The first row of each kind is kept."""
+def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> None:
+    """Drop dangling rows, merge duplicates, store mirrored relations once. The first row of each kind is kept.
+
+    Edges of the types that are `directed` are never mirrored: home and away teams may all have met twice.
+    """
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     edges.keep[dangling] = False
     tally.drop("dangling", _places(edges, dangling), len(dangling))
@@ -38,7 +42,7 @@ def clean(edges: EdgeTable, tally: Tally) -> None:
         if len(twice[-1]):
             edges.keep[twice[-1]] = False
             rows = rows[edges.keep[rows]]
-        if _is_mirrored(edges.source[rows], edges.target[rows], ordered):
+        if edges.type_names[number] not in directed and _is_mirrored(edges.source[rows], edges.target[rows], ordered):
             mirrored.append(_store_once(edges, rows, number))
             differing += _differing(edges, rows)
     for reason, parts in (("duplicate", twice), ("mirrored", mirrored)):

@@ -1,0 +1,242 @@
+"""What the values of tables tell: keys, references, kinds of things, null words, headers; and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.store import Graph
+from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.ingest.report import Report
+from orienteer.ingest.tables.mapping import Link, link_of
+from orienteer.ingest.tables.mapping_file import read_mappings
+from orienteer.ingest.tables.spec import spec_of
+from orienteer.ingest.tables.type_names import edge_type_of, node_type_of, without_key
+
+
+def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, Report]:
+    folder = folder / "tables"
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    report = import_graph([folder], folder.parent / "graph", options=ImportOptions(**options))
+    return Graph.open(folder.parent / "graph"), report
+
+
+def triples(graph: Graph) -> list[tuple[str, str, str]]:
+    return sorted((edge.source, edge.type, edge.target) for edge in graph.iter_edges())
+
+
+def refusal(folder: Path, files: Mapping[str, str], **options: Any) -> str:
+    with pytest.raises(BadInput) as raised:
+        imported(folder, files, **options)
+    assert not (folder / "graph").exists()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "node_type", "edge_type"),
+    [
+        ("beers", "beer", "beers"),
+        ("Breweries", "brewery", "breweries"),
+        ("brewed_by", "brewed_by", "brewed_by"),
+        ("BeerStyles", "beer_style", "beer_styles"),
+        ("title.basics", "title", "title"),
+        ("people", "person", "people"),
+        ("species", "species", "species"),
+        ("tbl_addresses", "address", "addresses"),
+        ("genus", "genus", "genus"),
+        ("data", "data", "data"),
+    ],
+)
+def test_types_come_from_names_of_files(name: str, node_type: str, edge_type: str) -> None:
+    assert (node_type_of(name), edge_type_of(name)) == (node_type, edge_type)
+
+
+@pytest.mark.parametrize(
+    ("column", "about"),
+    [
+        ("brewery_id", "brewery"),
+        ("BreweryID", "brewery"),
+        ("fk_brewery", "brewery"),
+        ("brewery", "brewery"),
+        ("id", "id"),
+    ],
+)
+def test_a_key_is_about_what_its_name_says(column: str, about: str) -> None:
+    assert without_key(column) == about
+
+
+WORDS = st.from_regex(r"[a-z]+( [a-z]+)?", fullmatch=True)
+KEYS = st.from_regex(r"[a-z]+([ ._][a-z]+)?", fullmatch=True)
+
+
+@given(
+    link=st.one_of(
+        st.builds(Link, WORDS.filter(lambda w: not w.startswith("new ")), KEYS, WORDS),
+        st.builds(Link, WORDS, st.just(""), WORDS, st.just(""), st.sampled_from(["", "|", ";", ",", "json"])),
+        st.builds(
+            Link, WORDS.filter(lambda w: not w.startswith("new ")), KEYS, end=st.sampled_from(["source", "target"])
+        ),
+    ).filter(lambda link: " split" not in f"{link.node_type} {link.key}")
+)
+def test_a_role_reads_as_it_is_written(link: Link) -> None:
+    assert link_of(str(link)) == link
+
+
+def test_ids_are_prefixed_only_where_tables_collide(tmp_path: Path) -> None:
+    files = {
+        "cats.csv": "id,name,owner\n1,Mia,P1\n2,Tom,P2\n",
+        "dogs.csv": "id,name,owner\n1,Rex,P2\n",
+        "owners.csv": "id,name\nP1,Ada\nP2,Ben\n",
+    }
+    graph, report = imported(tmp_path, files)
+    assert sorted(graph.node_ids()) == ["P1", "P2", "cat:1", "cat:2", "dog:1"]
+    assert triples(graph) == [("cat:1", "owner", "P1"), ("cat:2", "owner", "P2"), ("dog:1", "owner", "P2")]
+    roles = {Path(mapping.file).name: mapping.columns["id"] for mapping in report.mapping}
+    assert roles == {"cats.csv": "prefixed id", "dogs.csv": "prefixed id", "owners.csv": "id"}
+
+
+def test_references_by_name_and_by_rows_of_the_same_table(tmp_path: Path) -> None:
+    files = {
+        "staff.csv": "id,name,boss,site\n1,Ada,,Øst\n2,Ben,1.0,Øst\n3,Cy,1.0,Vest\n",
+        "sites.csv": "site,opened\nØst,1990\nVest,1995\n",
+    }
+    graph, _ = imported(tmp_path, files)
+    assert triples(graph) == [
+        ("1", "site", "Øst"),
+        ("2", "boss", "1"),
+        ("2", "site", "Øst"),
+        ("3", "boss", "1"),
+        ("3", "site", "Vest"),
+    ]
+
+
+def test_numbers_that_happen_to_be_ids_are_no_references(tmp_path: Path) -> None:
+    files = {"cats.csv": "id,name,age\n1,Mia,2\n2,Tom,1\n3,Zoe,3\n", "dogs.csv": "id,name,owner_id\n1,Rex,2\n2,Bo,1\n"}
+    graph, report = imported(tmp_path, files)
+    assert triples(graph) == []
+    assert graph.node("cat:1").properties == {"age": 2}
+    (dogs,) = [mapping for mapping in report.mapping if mapping.type == "dog"]
+    assert "owner_id: a key by its name, which leads to no table" in dogs.why
+
+
+def test_a_name_of_two_rows_names_neither(tmp_path: Path) -> None:
+    files = {"towns.csv": "id,name\n1,Ash\n2,Ash\n3,Elm\n4,Oak\n", "clubs.csv": "club,town\nA,Elm\nB,Ash\nC,Oak\n"}
+    graph, report = imported(tmp_path, files)
+    assert triples(graph) == [("A", "town", "3"), ("C", "town", "4")]
+    assert [cut.first[0].value for cut in report.dropped] == ["town Ash: several rows have it"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "parts"), [("1|2", "12"), ("1; 2", "12"), ('"[1, 2]"', "12"), ('"[""1"", ""3""]"', "13")]
+)
+def test_lists_in_cells_are_edges_each(cell: str, parts: str, tmp_path: Path) -> None:
+    files = {"cats.csv": "id,name\n1,Mia\n2,Tom\n3,Zoe\n", "shows.csv": f"show,cats\nWinter,{cell}\nSpring,{cell}\n"}
+    graph, _ = imported(tmp_path, files)
+    assert triples(graph) == [(show, "cats", part) for show in ("Spring", "Winter") for part in parts]
+
+
+def test_null_words_are_empty_and_codes_that_look_like_them_are_not(tmp_path: Path) -> None:
+    files = {
+        "nodes.csv": "id,name,size,iso,strand\n1,A,n/a,NA,+\n2,B,5,DE,-\n3,NULL,-,FR,+\n4,D,\\N,n/a,-\n",
+        "edges.csv": "source,type,target,since\n1,r,2,NA\n2,r,3,1999\n",
+    }
+    graph, report = imported(tmp_path, files)
+    assert [graph.node(i).properties.get("size") for i in "1234"] == [None, 5, None, None]
+    assert [graph.node(i).properties.get("iso") for i in "1234"] == ["NA", "DE", "FR", None]
+    assert [graph.node(i).properties.get("strand") for i in "1234"] == ["+", "-", "+", "-"]
+    assert graph.node("3").name == "3"
+    assert [edge.properties for edge in graph.iter_edges()] == [{}, {"since": 1999}]
+    notes = "\n".join(report.notes)
+    assert "size 1 n/a, 1 -, 1 \\N" in notes
+    assert "since 1 NA" in notes
+    assert "iso 1 NA, strand 2 -" in notes
+
+
+def test_formats_with_nulls_of_their_own_keep_their_texts(tmp_path: Path) -> None:
+    graph, _ = imported(tmp_path, {"nodes.jsonl": '{"id": "a", "name": "A", "grade": "n/a"}\n'})
+    assert graph.node("a").properties == {"grade": "n/a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a,likes,b\nb,likes,c\n", [("a", "likes", "b"), ("b", "likes", "c")]),
+        ("a,likes,b\nb,hates,c\n", [("a", "likes", "b"), ("b", "hates", "c")]),
+        ("http://x/a,http://x/p,http://x/b\nhttp://x/c,http://x/q,http://x/d\n", 2),
+    ],
+)
+def test_triples_repeat_themselves(text: str, expected: object, tmp_path: Path) -> None:
+    graph, _ = imported(tmp_path, {"kg.csv": text})
+    assert triples(graph) == expected if isinstance(expected, list) else len(triples(graph)) == expected
+
+
+def test_a_header_is_no_triple(tmp_path: Path) -> None:
+    files = {"cats.csv": "id,name\n1,Mia\n2,Tom\n", "fights.csv": "cat,other_cat,year\n1,2,2001\n2,1,2003\n2,1,2004\n"}
+    graph, report = imported(tmp_path, files)
+    assert report.edge_types == {"fights": 3}
+    assert sorted(graph.node_ids()) == ["1", "2"]
+
+
+def test_ends_that_are_ids_of_several_tables_are_asked_for(tmp_path: Path) -> None:
+    files = {
+        "genes.csv": "id,name\n1,A\n2,B\n",
+        "drugs.csv": "id,name\n1,C\n2,D\n",
+        "hits.csv": "source,target\n1,2\n2,2\n",
+    }
+    message = refusal(tmp_path / "1", files)
+    file = tmp_path / "1" / "tables" / "hits.csv"
+    line = f"--edges {file}:source=source@drug,target=target@gene"
+    assert line in message
+    spec = spec_of(line.removeprefix("--edges ").replace("/1/", "/2/"), is_edges=True)
+    graph, _ = imported(tmp_path / "2", files, edges=(spec,))
+    assert triples(graph) == [("drug:1", "hits", "gene:2"), ("drug:2", "hits", "gene:2")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x.csv:source=a", "name both ends"),
+        ("x.csv:sauce=a,target=b", "'sauce=a'"),
+        ("x.csv:source=a,target=", "'target='"),
+    ],
+)
+def test_a_flag_that_says_too_little_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadOption, match=message):
+        spec_of(text, is_edges=True)
+    with pytest.raises(BadOption, match="no direction"):
+        spec_of("x.csv:id=a:undirected", is_edges=False)
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("", "names no table"),
+        ("[[table]\n", "is no TOML"),
+        ('[[table]]\nfile = "a.csv"\n', "table 1: kind"),
+        ('[[table]]\nfile = "a.csv"\nkind = "nodes"\n[table.columns]\nx = "idd"\n', "'idd' is no role"),
+        ('[[table]]\nfile = "b.csv"\nkind = "nodes"\n', "names b.csv, which is none of the tables"),
+        ('[[table]]\nfile = "a.csv"\nkind = "nodes"\n[table.columns]\nx = "id"\n', "no column 'x'"),
+        ('[[table]]\nfile = "a.csv"\nkind = "nodes"\n[table.columns]\nid = "edge r -> b.id"\n', "leads to b.id"),
+    ],
+)
+def test_a_mapping_that_does_not_fit_is_told_with_its_place(toml: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(toml)
+    assert message in refusal(tmp_path, {"a.csv": "id,name\n1,A\n"}, mapping=tmp_path / "m.toml")
+
+
+def test_a_mapping_leaves_aside_what_it_does_not_name(tmp_path: Path) -> None:
+    (tmp_path / "m.toml").write_text(
+        '[[table]]\nfile = "a.csv"\nkind = "nodes"\ntype = "a"\n[table.columns]\nid = "id"\n'
+    )
+    _, report = imported(tmp_path, {"a.csv": "id,name\n1,A\n", "b.csv": "id,name\n1,B\n"}, mapping=tmp_path / "m.toml")
+    assert report.node_types == {"a": 1}
+    assert [Path(file.file).name for file in report.ignored] == ["b.csv"]
+    assert len(read_mappings(tmp_path / "m.toml")) == 1
