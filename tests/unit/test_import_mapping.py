@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadInput, BadOption, NotAGraph
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.read.files import listing
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Report
+from orienteer.ingest.sources import graph_directory
 from orienteer.ingest.tables.mapping import Link, link_of
 from orienteer.ingest.tables.mapping_file import read_mappings
 from orienteer.ingest.tables.spec import spec_of
@@ -240,3 +243,44 @@ def test_a_mapping_leaves_aside_what_it_does_not_name(tmp_path: Path) -> None:
     assert report.node_types == {"a": 1}
     assert [Path(file.file).name for file in report.ignored] == ["b.csv"]
     assert len(read_mappings(tmp_path / "m.toml")) == 1
+
+
+def test_a_name_that_is_no_utf_8_is_left_out_and_told(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "nodes.csv").write_text("id,name\na,A\n")
+    try:
+        Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.csv")).write_text("id,name\nb,B\n")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 alone")
+    report = import_graph([folder], tmp_path / "graph")
+    assert report.node_types == {"node": 1}
+    (file,) = report.ignored
+    assert (file.reason, file.is_telling) == ("its name is no UTF-8: rename it", True)
+    report.model_dump_json().encode()
+
+
+def test_documents_beside_one_with_a_bad_name_and_an_unreadable_folder_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_text("# A")
+    (tmp_path / "locked").mkdir()
+    real = os.scandir
+
+    def scandir(path: Any) -> Any:
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = listing([tmp_path])
+    assert [file.name for file in found.files] == ["a.md"]
+    assert [skipped.reason for skipped in found.skipped] == ["cannot be read: Permission denied"]
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(BadInput, match="neither a file nor a folder"):
+        import_graph([tmp_path / "pipe.csv"], tmp_path / "graph")
+    with pytest.raises(NotAGraph, match="neither a file nor a folder"):
+        graph_directory(tmp_path / "pipe.csv", cache=tmp_path / "cache")

@@ -15,6 +15,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.ingest import portable
 from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.provenance import describe_import
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
@@ -24,7 +25,7 @@ from orienteer.ingest.tables.kinds import sort_tables
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.mapping import FileMapping, rendered
 from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
-from orienteer.ingest.tables.plan import asks, left_over, links_out, refuse_links, table_of
+from orienteer.ingest.tables.plan import asks, left_over, links_out, misnamed, refuse_links, table_of
 from orienteer.ingest.tables.reader import TableReader
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.options import Options
@@ -145,7 +146,7 @@ class _Importer:
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
             self._tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
-        self._ignored: list[Ignored] = []
+        self._ignored = [Ignored(file=name, reason="its name is no UTF-8: rename it") for name in misnamed(sources)]
         self._seen: set[str] = set()
         self.labels = Labels()
 
@@ -284,6 +285,14 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     missing = next((source for source in sources if not source.exists()), None)
     if missing is not None:
         raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
+    strange = next((source for source in sources if not (source.is_file() or source.is_dir())), None)
+    if strange is not None:
+        raise BadInput(
+            f"{strange} is neither a file nor a folder, but a pipe or a device: write what it gives to a file"
+        )
+    unnamed = next((source for source in sources if not is_unicode(str(source))), None)
+    if unnamed is not None:
+        raise BadInput(f"{shown(unnamed)} has a name that is no UTF-8: rename it")
     dump = portable.recognize(sources)
     if dump is not None:
         return dump

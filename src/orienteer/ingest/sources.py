@@ -58,6 +58,8 @@ def _require_sources(path: Path) -> None:
     """Raise `NotAGraph` if there is nothing that a graph could be made of."""
     if not path.exists():
         raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    if not (path.is_file() or path.is_dir()):
+        raise NotAGraph(f"{path} is neither a file nor a folder, but a pipe or a device: write what it gives to a file")
     if is_broken_off(path):
         raise broken_off(path)
 

@@ -15,6 +15,7 @@ from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.formats.files import require, stem, stray, suffix
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import is_rdf
+from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import plainly
 
@@ -102,6 +103,12 @@ def links_out(sources: Sequence[Path]) -> list[Path]:
     return sorted(path for folder in folders for path in _visible(folder) if _leads_out(path, folder.resolve()))
 
 
+def misnamed(sources: Sequence[Path]) -> list[str]:
+    """Return the files in folders whose names are no UTF-8, so that no graph can hold them, as they can be printed."""
+    folders = [source for source in sources if source.is_dir()]
+    return sorted(shown(path) for folder in folders for path in folder.iterdir() if not is_unicode(path.name))
+
+
 def refuse_links(sources: Sequence[Path], files: Sequence[Path]) -> None:
     """Raise `BadInput` if a file that belongs to a folder is a link, or lies behind one, that leads out of it."""
     for source in sources:
@@ -112,7 +119,8 @@ def refuse_links(sources: Sequence[Path], files: Sequence[Path]) -> None:
 
 
 def _visible(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    names = (path for path in folder.iterdir() if not path.name.startswith(".") and is_unicode(path.name))
+    return (path for path in names if path.is_file())
 
 
 def _leads_out(path: Path, root: Path) -> bool:

@@ -11,6 +11,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.formats import format_of
 from orienteer.ingest.formats.files import stray
+from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.records import Record
 
 Kind: TypeAlias = Literal["markdown", "html", "text", "table", "converted"]
@@ -103,11 +104,18 @@ def holds_prose(path: Path, *, apart_from: Callable[[Path], bool] = lambda path:
 def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
     """Return the visible files of a folder and all below; links that lead out of it are left out."""
     root = folder.resolve()
-    for where, folders, names in os.walk(folder):
+
+    def unreadable(error: OSError) -> None:
+        skipped.append(SkippedFile(file=shown(error.filename), reason=f"cannot be read: {error.strerror}"))
+
+    for where, folders, names in os.walk(folder, onerror=unreadable):
         here = Path(where)
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        bad = [name for name in (*folders, *names) if not is_unicode(name)]
+        skipped += [SkippedFile(file=shown(here / name), reason="its name is no UTF-8: rename it") for name in bad]
+        names = [name for name in names if name not in bad]
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in bad)
         links = [name for name in folders if (here / name).is_symlink()]
-        graphs = [name for name in folders if name not in links and is_graph(here / name)]
+        graphs = [name for name in folders if name not in links and _is_graph(here / name)]
         skipped += [SkippedFile(file=str(here / name), reason="a link to a folder") for name in links]
         skipped += [SkippedFile(file=str(here / name), reason="a graph") for name in graphs]
         folders[:] = [name for name in folders if name not in graphs]
@@ -119,6 +127,14 @@ def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
                 skipped.append(SkippedFile(file=str(path), reason=reason))
             else:
                 yield path
+
+
+def _is_graph(folder: Path) -> bool:
+    """Say whether a folder is a graph; one that cannot be read is none, and is told when it is entered."""
+    try:
+        return is_graph(folder)
+    except OSError:
+        return False
 
 
 def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
