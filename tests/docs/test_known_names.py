@@ -1,0 +1,43 @@
+"""docs/tables.md lists the names of columns that are known, in their order, and the words for nothing: no others."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from orienteer.ingest.tables.columns import EDGE_NAMES, ENDS, NODE_NAMES
+from orienteer.ingest.tables.mapping import IGNORED, PLAIN, PROPERTY
+from orienteer.ingest.tables.profile import NULL_WORDS
+
+PAGE = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+
+
+def listed(heading, row):
+    """Return the names in a row of the table under a heading."""
+    table = PAGE.split(f"| {heading} | |", 1)[1].split("\n\n", 1)[0]
+    (line,) = [line for line in table.splitlines() if line.startswith(f"| {row} |")]
+    return re.findall(r"`([^`]+)`", line)
+
+
+@pytest.mark.parametrize("role", NODE_NAMES)
+def test_names_of_columns_of_nodes(role):
+    assert listed("of nodes", role) == list(NODE_NAMES[role])
+
+
+@pytest.mark.parametrize("role", EDGE_NAMES)
+def test_names_of_columns_of_edges(role):
+    assert listed("of edges", role) == list(EDGE_NAMES[role])
+
+
+def test_names_of_ends():
+    assert [tuple(pair.split()) for pair in listed("of edges", "ends")] == list(ENDS)
+
+
+def test_words_for_nothing():
+    (line,) = [line for line in PAGE.splitlines() if line.startswith("**Nothing there.**")]
+    assert re.findall(r"`([^`]+)`", line.split(" and empty cells")[0]) == list(NULL_WORDS)
+
+
+def test_roles():
+    for role in (*PLAIN, PROPERTY, IGNORED):
+        assert f"`{role}`" in PAGE
