@@ -19,12 +19,12 @@ from orienteer.ingest.benchmarks.pickles import load, value
 from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
 from orienteer.ingest.formats import delimited, graph_file, xml_stream
 from orienteer.ingest.formats.delimited import DelimitedText, named
+from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.formats.files import opened
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.neo4j_admin import header_of
 from orienteer.ingest.formats.table import FEWEST_CELLS, MOST_EMPTY, Batch
-from orienteer.ingest.formats.xml_stream import EdgeElement
 from orienteer.ingest.importer import import_graph
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.values import items

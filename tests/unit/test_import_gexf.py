@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.formats.gexf import Gexf
-from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Tally
 from orienteer.records import Edge, Node

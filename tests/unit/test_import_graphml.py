@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from orienteer.errors import BadInput, BadOption, DuplicateNode
 from orienteer.graph.store import Graph
 from orienteer.ingest.export import export_graph
+from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
-from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
 from orienteer.ingest.importer import ImportOptions, import_graph, validate
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Tally

@@ -16,10 +16,10 @@ from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch, EdgeTable
 from orienteer.ingest.bounds import parsed
+from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch, refusing
-from orienteer.ingest.formats.xml_stream import EdgeElement, Fields, NodeElement
 from orienteer.ingest.tables.labels import Labels
 from orienteer.records import JsonValue, Node
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.ingest.bounds import MOST_RECORD
-from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, Fields
+from orienteer.ingest.formats.elements import EdgeElement, Fields
+from orienteer.ingest.formats.xml_stream import ElementReader
 from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue
 

@@ -20,11 +20,11 @@ from typing import Any, Protocol
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
-from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, NodeElement
 from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
@@ -34,7 +34,7 @@ from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import graphs
 
-READERS: Mapping[str, Callable[[Path, Tally], ElementReader]] = {".graphml": GraphMl, ".gexf": Gexf}
+READERS: Mapping[str, Callable[[Path, Tally], GraphReader]] = {".graphml": GraphMl, ".gexf": Gexf}
 """By suffix; each may be packed with gzip."""
 SOURCE, TARGET, TYPE = "@source", "@target", "@type"
 """Columns of what the format itself says of an edge."""
@@ -89,10 +89,10 @@ class GraphFile:
         reader.typed.tell(self.tally, self.file)
         return graph.finish()
 
-    def _reader(self, tally: Tally) -> ElementReader:
+    def _reader(self, tally: Tally) -> GraphReader:
         return READERS[suffix(self.file)](self.file, tally)
 
-    def _taker(self, reader: ElementReader, builder: GraphBuilder) -> _Taker:
+    def _taker(self, reader: GraphReader, builder: GraphBuilder) -> _Taker:
         columns = self.columns
         if reader.meta is None:
             refuse_ids(columns, self.file)
@@ -131,7 +131,7 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphF
 class AttributedGraph:
     """Takes the elements of one file."""
 
-    def __init__(self, reader: ElementReader, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
+    def __init__(self, reader: GraphReader, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
         # The attributes of nodes are asked for one by one, those of edges have to be known: `reader` knows them now.
         self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
         self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orienteer.ingest import portable
-from orienteer.ingest.formats.xml_stream import EdgeElement, ElementReader, Fields
+from orienteer.ingest.formats.elements import EdgeElement, Fields
+from orienteer.ingest.formats.xml_stream import ElementReader
 from orienteer.ingest.portable import JSON, from_json
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import NODE_NAMES, plainly

@@ -22,6 +22,7 @@ from typing import Any
 
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.formats.files import whole_json
 from orienteer.ingest.formats.graphml import JOINT, GraphMl
 from orienteer.ingest.formats.knowledge import (
@@ -34,7 +35,6 @@ from orienteer.ingest.formats.knowledge import (
     text_of_value,
     unquoted,
 )
-from orienteer.ingest.formats.xml_stream import EdgeElement, NodeElement
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.values import identifier

@@ -6,45 +6,21 @@ to a huge one, or has another file read. A reference to an outer document type i
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
 from xml.parsers import expat
 
 from orienteer.errors import BadInput
-from orienteer.graph.reserved import PART_OF
 from orienteer.ingest.bounds import LONGEST_IRI, MOST_RECORD, check_ratio, too_long
+from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.files import opened
-from orienteer.ingest.formats.table import shown
-from orienteer.ingest.report import EMPTY_ID, Tally
-from orienteer.ingest.tables.values import TypedValues
+from orienteer.ingest.report import Tally
 
 CHUNK = 1 << 18
 """Bytes that are parsed at once."""
 LONGEST_TAG = 1 << 23
 """Bytes of one tag with its attributes, or of one comment: the parser starts on these again with every chunk."""
-
-Fields: TypeAlias = dict[str, Any]  # Any: JSON
-
-
-class NodeElement(NamedTuple):
-    """A node as it is written."""
-
-    id: str
-    fields: Fields
-    line: int
-
-
-class EdgeElement(NamedTuple):
-    """An edge as it is written. `type` is empty if the format itself names none."""
-
-    source: str
-    target: str
-    type: str
-    is_directed: bool
-    fields: Fields
-    line: int
 
 
 class Names(dict[str, str]):
@@ -70,19 +46,14 @@ class ElementText(list[str]):
         self.counted = self.characters = 0
 
 
-class ElementReader(ABC):
-    """Reads the nodes and edges of one XML file. A format says what the begin and the end of an element mean.
-
-    What the file says of itself is known before its first node or edge is.
-    """
+class ElementReader(GraphReader):
+    """Reads the nodes and edges of one XML file. A format says what the begin and the end of an element mean."""
 
     root = ""
     """The name of the outermost element."""
 
     def __init__(self, path: Path, tally: Tally) -> None:
-        self.path = path
-        self.batch: list[NodeElement | EdgeElement] = []
-        """What has been read and not yet been handed out."""
+        super().__init__(path, tally)
         self.text = ElementText()
         """Character data since it was last cleared."""
         self.names = Names("")
@@ -90,15 +61,6 @@ class ElementReader(ABC):
         """Characters that elements have been given because a default says so: one text for any number of them."""
         self._read = 0
         self._has_begun = False
-        self.typed = TypedValues()
-        self.edge_names: dict[str, None] = {}
-        """Attributes that are declared for edges, in order."""
-        self.node_type = ""
-        """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
-        self.edge_type = ""
-        self.meta: Mapping[str, Any] | None = None  # Any: JSON
-        """What our own export says of the graph; None in a file by others."""
-        self._drop = tally.dropping(str(path))
 
     @abstractmethod
     def begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -136,28 +98,6 @@ class ElementReader(ABC):
             self.path, self._read, self._defaulted, remedy="its defaults are long; write them where they belong"
         )
 
-    def drop(self, reason: str, value: object) -> None:
-        """Tell the report of something on this line that cannot be stored."""
-        self._drop(reason, self.line, shown(value))
-
-    def add_node(self, node_id: str, fields: Fields, line: int) -> None:
-        """Hand out a node, unless it has no id."""
-        if node_id.strip():
-            self.batch.append(NodeElement(node_id, fields, line))
-        else:
-            self.drop(EMPTY_ID, next((value for value in fields.values() if value), ""))
-
-    def add_edge(self, edge: EdgeElement) -> None:
-        """Hand out an edge, unless it lacks an end."""
-        if edge.source.strip() and edge.target.strip():
-            self.batch.append(edge)
-        else:
-            self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
-
-    def add_part(self, inner: str, outer: str, line: int) -> None:
-        """Hand out the edge from an inner node to the one that holds it."""
-        self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, line))
-
     def _parsed(self, content: bytes) -> list[NodeElement | EdgeElement]:
         parser = self._parser
         try:
@@ -175,8 +115,7 @@ class ElementReader(ABC):
         if self._read - max(parser.CurrentByteIndex, 0) > LONGEST_TAG:
             raise BadInput(f"{self.path}, line {self.line}: a tag or comment of more than {LONGEST_TAG >> 20} MB")
         self._check_text()
-        elements, self.batch = self.batch, []
-        return elements
+        return self.taken()
 
     def _check_text(self) -> None:
         """Raise `BadInput` if a text goes on too long."""

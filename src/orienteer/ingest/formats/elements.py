@@ -1,0 +1,94 @@
+"""Nodes and edges as the file of a graph writes them, whatever the file's format."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from orienteer.graph.reserved import PART_OF
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.values import TypedValues
+
+Fields: TypeAlias = dict[str, Any]  # Any: JSON
+
+
+class NodeElement(NamedTuple):
+    """A node as it is written."""
+
+    id: str
+    fields: Fields
+    line: int
+
+
+class EdgeElement(NamedTuple):
+    """An edge as it is written. `type` is empty if the format itself names none."""
+
+    source: str
+    target: str
+    type: str
+    is_directed: bool
+    fields: Fields
+    line: int
+
+
+class GraphReader(ABC):
+    """Reads the nodes and edges of one file.
+
+    What the file declares is known before its first node or edge is.
+    """
+
+    def __init__(self, path: Path, tally: Tally) -> None:
+        self.path = path
+        self.batch: list[NodeElement | EdgeElement] = []
+        """What has been read and not yet been handed out."""
+        self.typed = TypedValues()
+        self.edge_names: dict[str, None] = {}
+        """Attributes that are declared for edges, in order."""
+        self.node_type = ""
+        """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
+        self.edge_type = ""
+        self.types_edges = False
+        """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
+        self.meta: Mapping[str, Any] | None = None  # Any: JSON
+        """What our own export says of the graph; None in a file by others."""
+        self.place = 0
+        self._drop = tally.dropping(str(path))
+
+    @abstractmethod
+    def elements(self) -> Iterator[NodeElement | EdgeElement]:
+        """Read the file. Raises `BadInput` if it is not of this format, or not whole."""
+
+    @property
+    def line(self) -> int:
+        """Return the line that is being read, the number of the element where the format has no lines."""
+        return self.place
+
+    def drop(self, reason: str, value: object) -> None:
+        """Tell the report of something on this line that cannot be stored."""
+        self._drop(reason, self.line, shown(value))
+
+    def add_node(self, node_id: str, fields: Fields, line: int) -> None:
+        """Hand out a node, unless it has no id."""
+        if node_id.strip():
+            self.batch.append(NodeElement(node_id, fields, line))
+        else:
+            self.drop(EMPTY_ID, next((value for value in fields.values() if value), ""))
+
+    def add_edge(self, edge: EdgeElement) -> None:
+        """Hand out an edge, unless it lacks an end."""
+        if edge.source.strip() and edge.target.strip():
+            self.batch.append(edge)
+        else:
+            self.drop(EMPTY_ID, f"{edge.source} -> {edge.target}")
+
+    def add_part(self, inner: str, outer: str, line: int) -> None:
+        """Hand out the edge from an inner node to the one that holds it."""
+        self.add_edge(EdgeElement(inner, outer, PART_OF, True, {}, line))
+
+    def taken(self) -> list[NodeElement | EdgeElement]:
+        """Return what has been read since the last time."""
+        elements, self.batch = self.batch, []
+        return elements
