@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText
+from orienteer.ingest.formats.edge_list import SUFFIXES, EdgeList, is_edge_list
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
@@ -12,15 +13,17 @@ from orienteer.ingest.formats.rdf.parser import SYNTAXES
 from orienteer.ingest.formats.table import Batch, Drop, Format
 from orienteer.plugins import load, refused
 
+EDGE_LIST = Format("edge list", SUFFIXES, EdgeList())
 FORMATS = (
     Format("delimited text", tuple(DELIMITERS), DelimitedText(), is_text=True),
     Format("JSON lines", (".jsonl", ".ndjson"), JsonLines()),
     Format("Parquet", (".parquet", ".pq"), Parquet()),
+    EDGE_LIST,
 )
 """Every text format may be packed with gzip (`.gz`)."""
 
-GRAPHS = (".graphml", ".gexf")
-"""Files that hold a whole graph, no tables: `graph_file` reads them."""
+GRAPHS = (".graphml", ".gexf", ".gml", ".json")
+"""Files that hold a whole graph, no tables: `graph_file` reads them, and CSV and JSON lines as APOC writes them."""
 
 RDF = tuple(SYNTAXES)
 """Files of RDF, one graph together: `rdf` reads them. Of `.xml` only what says that it is RDF."""
@@ -33,12 +36,12 @@ _OWN = frozenset(
 
 
 def format_of(path: Path) -> Format | None:
-    """Return the format of a file by its name, None if no format fits."""
+    """Return the format of a file by its name, of an edge list by its first lines; None if no format fits."""
     kind = suffix(path)
     form_of_file = next((form for form in FORMATS if kind in form.suffixes), None) or _registered(kind)
     if form_of_file is not None and isinstance(form_of_file.reader, Parquet) and path.suffix.lower() == ".gz":
         return None  # Parquet is packed within; nothing writes it so, and it cannot be streamed
-    return form_of_file
+    return EDGE_LIST if kind in DELIMITERS and kind != ".sif" and is_edge_list(path) else form_of_file
 
 
 def _registered(kind: str) -> Format | None:

@@ -1,4 +1,4 @@
-"""A file that holds one whole graph, GraphML or GEXF, -> a graph, by the names that tables have for the same.
+"""A file that holds one whole graph -> a graph, by the names that tables have for the same.
 
 An edge without direction makes its type a symmetric one. Where a type has edges of both kinds, those that come second
 get a type of their own, `TYPE (directed)` or `TYPE (undirected)`, for a type is either symmetric or not.
@@ -15,15 +15,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.apoc import ApocCsv, ApocJson, is_csv, is_json
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
-from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.gexf import Gexf
+from orienteer.ingest.formats.gml import Gml
 from orienteer.ingest.formats.graphml import GraphMl
+from orienteer.ingest.formats.node_link import NodeLink, is_node_link
 from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
 from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
@@ -34,8 +37,12 @@ from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
 from orienteer.ingest.tables.plan import graphs
 
-READERS: Mapping[str, Callable[[Path, Tally], GraphReader]] = {".graphml": GraphMl, ".gexf": Gexf}
+MakeReader: TypeAlias = Callable[[Path, Tally], GraphReader]
+READERS: Mapping[str, MakeReader] = {".graphml": GraphMl, ".gexf": Gexf, ".gml": Gml}
 """By suffix; each may be packed with gzip."""
+JSON = frozenset({".json", ".jsonl", ".ndjson"})
+HEAD = 1 << 16
+"""Characters by which a file of a common suffix is recognised."""
 SOURCE, TARGET, TYPE = "@source", "@target", "@type"
 """Columns of what the format itself says of an edge."""
 
@@ -90,7 +97,10 @@ class GraphFile:
         return graph.finish()
 
     def _reader(self, tally: Tally) -> GraphReader:
-        return READERS[suffix(self.file)](self.file, tally)
+        make = reader_of(self.file)
+        if make is None:
+            raise BadInput(f"{self.file} has changed while it was read: import it again")
+        return make(self.file, tally)
 
     def _taker(self, reader: GraphReader, builder: GraphBuilder) -> _Taker:
         columns = self.columns
@@ -120,12 +130,29 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally) -> GraphF
 
     Raises `BadInput` if there are several: each is a graph of its own.
     """
-    files = [path for source in sources for path in graphs(source, lambda file: suffix(file) in READERS)]
+    files = [path for source in sources for path in graphs(source, lambda file: reader_of(file) is not None)]
     if not files:
         return None
     if len(files) > 1 or len(sources) > 1:
         raise BadInput(f"{files[0]} is a graph of its own: import one such file at a time, and nothing beside it")
     return GraphFile(files[0], columns, tally)
+
+
+def reader_of(path: Path) -> MakeReader | None:
+    """Return what reads a file of a whole graph: by its suffix, else by how it begins; None for any other file."""
+    name = suffix(path)
+    if name in READERS or name not in (".csv", *JSON):
+        return READERS.get(name)
+    try:
+        with opened_text(path, has_lines=False) as text:
+            head = text.read(HEAD)
+    except BadInput:
+        return None  # whoever reads it as a table says so
+    if name == ".csv":
+        return ApocCsv if is_csv(head) else None
+    if is_json(head):
+        return ApocJson
+    return NodeLink if name == ".json" and is_node_link(head, is_whole=len(head) < HEAD) else None
 
 
 class AttributedGraph:
@@ -136,6 +163,8 @@ class AttributedGraph:
         self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
         self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)
         self._edges, self._type_column = self._edge_maker()
+        self._seen: set[str] = set()
+        """What earlier makers of edges have seen."""
         self._waiting: list[EdgeElement] = []
         self._names: set[str] = set()
         """The attributes of those that wait: each of them has a cell for each."""
@@ -165,7 +194,7 @@ class AttributedGraph:
         """Mark the types without direction, and clean the edges."""
         self._flush()
         explode([self._nodes], self._columns, self._builder)
-        seen = self._nodes.seen | self._edges.seen | set(self._reader.edge_names)
+        seen = self._nodes.seen | self._edges.seen | self._seen | set(self._reader.edge_names)
         check_named(self._columns, seen - {SOURCE, TARGET, TYPE})
         table = self._builder.edges
         table.symmetric |= {name for name, is_directed in self._direction.items() if not is_directed}
@@ -183,7 +212,7 @@ class AttributedGraph:
         columns = with_role(self._columns, "edge_type", reader.edge_type)
         names = [name for name in reader.edge_names if name not in (SOURCE, TARGET, TYPE)]
         is_told = columns.role("edge_type", "type") is not None or any(
-            EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names
+            EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names if not reader.types_edges
         )
         ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
         with_ours = replace(columns, roles={**columns.roles, **ours})
@@ -194,9 +223,14 @@ class AttributedGraph:
     def _flush(self) -> None:
         """Hand the edges so far to the builder."""
         elements, self._waiting = self._waiting, []
+        attributes = self._names
         self._names, self._filled = set(), 0
         if not elements:
             return
+        if not attributes <= self._reader.edge_names.keys():  # the format declares none, or not these
+            self._seen |= self._edges.seen
+            self._reader.edge_names |= dict.fromkeys(name for element in elements for name in element.fields)
+            self._edges, self._type_column = self._edge_maker()
         batch = self._edges.of_batch(_batch(elements, self._type_column))
         pairs = [(name, element.is_directed) for name, element in zip(batch.types, elements, strict=True)]
         names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}

@@ -41,6 +41,8 @@ OTHERS: Mapping[bytes, str] = {
     b"\xfe\xff": "text in UTF-16: save it as UTF-8",
 }
 """What a text file turns out to be by its first bytes."""
+NO_GRAPH: Mapping[str, str] = {".xml": "XML that is no RDF", ".json": "JSON that holds no graph"}
+"""What a file is that could have held a graph, by its suffix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,9 @@ def _leads_out(path: Path, root: Path) -> bool:
 def graphs(source: Path, is_one: Callable[[Path], bool]) -> list[Path]:
     """Return the files of a source that hold a graph of some kind; none of a folder with tables, which come first."""
     inside = listing(source)
-    return [] if source.is_dir() and any(map(format_of, inside)) else [path for path in inside if is_one(path)]
+    whole = [path for path in inside if is_one(path)]
+    has_tables = source.is_dir() and any(format_of(path) for path in inside if path not in whole)
+    return [] if has_tables else whole
 
 
 def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, ...]:
@@ -181,11 +185,11 @@ def table_of(path: Path, *, is_named: bool) -> Table:
     form = format_of(path)
     if form is None:
         name = suffix(path)
-        if name in GRAPHS or is_rdf(path):
+        if (name in GRAPHS and name != ".json") or is_rdf(path):
             raise BadInput(
                 f"{path} holds a whole graph, not a table: import it alone, without --nodes, --edges and --labels"
             )
-        what = "XML that is no RDF" if name == ".xml" else path.suffix or "a file without a suffix"
+        what = NO_GRAPH.get(name) or path.suffix or "a file without a suffix"
         raise BadInput(f"{path}: {what} is not among the formats: {suffixes()}")
     require(path)
     if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":

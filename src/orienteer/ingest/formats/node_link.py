@@ -1,0 +1,129 @@
+"""Graphs in one JSON object, as programs for networks in browsers and notebooks write them.
+
+    networkx, d3         {"nodes": [{"id": ...}], "links" or "edges": [{"source": ..., "target": ...}], "directed": ...}
+    vis.js               edges with `from` and `to`
+    JSON Graph Format    {"graph": {"nodes": {ID: {...}}, "edges": [{"source": ..., "relation": ..., ...}]}}
+    Cytoscape            {"elements": {"nodes": [{"data": {"id": ...}}], "edges": [{"data": {...}}]}}
+    Neo4j (APOC)         {"nodes": [{"type": "node", ...}], "rels": [...]}, whose members `apoc` reads
+
+Where the ends of edges are numbers that are no ids, they count the nodes from 0. In a graph with parallel edges the key
+of an edge is its type, if it is a text and no attribute says one. Edges have a direction unless the file denies it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from orienteer.errors import BadInput
+from orienteer.ingest.bounds import MOST_RECORD, too_long
+from orienteer.ingest.formats import apoc
+from orienteer.ingest.formats.elements import EdgeElement, Fields, GraphReader, NodeElement
+from orienteer.ingest.formats.files import whole_json
+from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.report import BAD_ENCODING
+from orienteer.ingest.tables.values import identifier
+
+LINKS = ("links", "edges", "rels")
+"""What the list of edges is called."""
+ENDS = (("source", "target"), ("from", "to"))
+NODES_KEY = re.compile(r'"nodes"\s*:\s*[\[{]')
+LINKS_KEY = re.compile(r'"(?:links|edges|rels)"\s*:\s*\[')
+
+
+def is_node_link(head: str, *, is_whole: bool) -> bool:
+    """Say whether a JSON file is such a graph, by its beginning, which may be all of it."""
+    nodes, links = NODES_KEY.search(head), LINKS_KEY.search(head)
+    return head.lstrip()[:1] == "{" and bool(nodes and links if is_whole else nodes or links)
+
+
+class NodeLink(GraphReader):
+    """Reads the members of the two lists. A member's line is its number, from 1."""
+
+    def elements(self) -> Iterator[NodeElement | EdgeElement]:
+        """Read the file. Raises `BadInput` if it is no JSON, or holds no such lists."""
+        whole = whole_json(self.path)
+        if not isinstance(whole, dict):
+            raise BadInput(f"{self.path} holds no graph that is known: one JSON object is expected")
+        inner = next((whole[name] for name in ("elements", "graph") if _has_nodes(whole.get(name))), None)
+        graph = whole if "nodes" in whole or inner is None else inner
+        self._is_wrapped = graph is whole.get("elements")
+        nodes, links = graph.get("nodes"), next((graph[name] for name in LINKS if name in graph), None)
+        if not isinstance(nodes, list | dict) or not isinstance(links, list):
+            raise BadInput(
+                f"{self.path} holds no graph that is known: 'nodes' and one of {', '.join(map(repr, LINKS))} "
+                "have to be lists of objects"
+            )
+        if isinstance(nodes, dict):
+            nodes = [{**self._member(fields), "id": key} for key, fields in nodes.items()]
+        nodes, links = list(map(self._member, nodes)), list(map(self._member, links))
+        if "rels" in graph:
+            yield from self._of_apoc([*nodes, *links])
+            return
+        self.edge_names = dict.fromkeys(key for link in links for key in link)
+        ids = [node.get("id", place) for place, node in enumerate(nodes)]
+        for self.place, (node_id, fields) in enumerate(zip(ids, nodes, strict=True), 1):
+            if self._is_sound(fields):
+                self.add_node(_id(node_id), {key: value for key, value in fields.items() if key != "id"}, self.place)
+                yield from self.taken()
+        counted = ids if _count_nodes(links, set(map(_id, ids))) else []
+        for self.place, fields in enumerate(links, 1):
+            if self._is_sound(fields):
+                self.add_edge(self._edge(fields, counted, graph))
+                yield from self.taken()
+
+    def _of_apoc(self, members: list[Fields]) -> Iterator[NodeElement | EdgeElement]:
+        """Read nodes and relationships that say themselves which they are."""
+        self.types_edges, self.node_type = True, apoc.LABELS
+        for self.place, member in enumerate(members, 1):
+            if self._is_sound(member):
+                apoc.take(self, member)
+                yield from self.taken()
+
+    def _edge(self, fields: Fields, counted: list[Any], graph: Fields) -> EdgeElement:  # Any: JSON
+        """Return an edge, whose ends are ids, or places among the ids that are counted."""
+        names = next((pair for pair in ENDS if pair[0] in fields and pair[1] in fields), ENDS[0])
+        source, target = (
+            _id(counted[end] if isinstance(end, int) and 0 <= end < len(counted) else end)
+            for end in map(fields.get, names)
+        )
+        key = fields.get("key") if graph.get("multigraph") else None
+        left_out = {*names, "id", "directed"} | ({"key"} if graph.get("multigraph") else set())
+        is_directed = fields.get("directed", graph.get("directed", True)) is not False
+        rest = {name: value for name, value in fields.items() if name not in left_out}
+        return EdgeElement(source, target, key if isinstance(key, str) else "", is_directed, rest, self.place)
+
+    def _member(self, value: Any) -> Fields:  # Any: JSON
+        """Return the fields of a node or of an edge. Raises `BadInput` for what has none."""
+        if self._is_wrapped and isinstance(value, dict):
+            value = value.get("data")  # what stands beside it is how the element is drawn
+        if not isinstance(value, dict):
+            raise BadInput(f"{self.path}: {shown(value)} is no node and no edge; each has to be an object")
+        return value
+
+    def _is_sound(self, fields: Fields) -> bool:
+        """Say whether all texts can be kept. Raises `BadInput` for one that is too long."""
+        written = json.dumps(fields, ensure_ascii=False)
+        if len(written) > MOST_RECORD:
+            raise too_long(self.path, f"element {self.place:,}", "node or edge")
+        if is_unicode(written):
+            return True
+        self.drop(BAD_ENCODING, next(iter(fields.values()), ""))
+        return False
+
+
+def _id(value: Any) -> str:  # Any: JSON
+    """Return an id as text; a pair of numbers, as grids have, as Python writes it."""
+    return str(tuple(value)) if isinstance(value, list) else identifier(value)
+
+
+def _count_nodes(links: list[Fields], ids: set[str]) -> bool:
+    """Say whether the ends of edges are places in the list of nodes: numbers that are no ids."""
+    ends = (end for link in links for pair in ENDS for name in pair if (end := link.get(name)) is not None)
+    return any(isinstance(end, int) and str(end) not in ids for end in ends)
+
+
+def _has_nodes(value: Any) -> bool:  # Any: JSON
+    return isinstance(value, dict) and "nodes" in value
