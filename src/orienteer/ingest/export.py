@@ -1,4 +1,4 @@
-"""A graph -> files that other programs read, and that import gives back exactly: JSON lines, or GraphML."""
+"""A graph -> files that other programs read, and that import gives back exactly: JSON lines, CSV, Parquet, GraphML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TextIO
 from xml.sax.saxutils import escape, quoteattr
@@ -14,25 +15,31 @@ from xml.sax.saxutils import escape, quoteattr
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_link
 from orienteer.graph.store import Graph
-from orienteer.ingest import portable
+from orienteer.ingest import flat_tables, portable
 from orienteer.ingest.portable import JSON, PROPERTY, is_json
 from orienteer.records import Edge, JsonValue, Node
 from orienteer.version import __version__
 
-Target = Literal["jsonl", "graphml"]
+Target = Literal["jsonl", "graphml", "csv", "parquet"]
 
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
-PARTS = (portable.META, portable.NODES, portable.EDGES)
+PARTS = frozenset(
+    {portable.META, portable.NODES, portable.EDGES}
+    | {f"{name}.{form}" for name in ("nodes", "edges") for form in portable.FORMS}
+)
+"""Files of an export that is a folder."""
 GRAPHML = "http://graphml.graphdrawing.org/xmlns"
 
 
 def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> None:
-    """Write the graph as a folder of JSON lines, or as one GraphML file. It appears whole or not at all.
+    """Write the graph as a folder of JSON lines, CSV or Parquet, or as one GraphML file, whole or not at all.
 
     Raises `BadInput` if the path is taken and `force` was not given, or what lies there is no earlier export.
     """
-    writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml}
+    writers: Mapping[str, Callable[[Graph, Path], None]] = {"jsonl": _write_jsonl, "graphml": _write_graphml} | {
+        form: partial(_write_tables, form=form) for form in portable.FORMS
+    }
     if to not in writers:
         raise BadOption(f"No export format {to!r}. There are: {', '.join(writers)}.")
     if (out.exists() or out.is_symlink()) and not force:
@@ -46,8 +53,8 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
         aside = Path(folder) / "made"
         writers[to](graph, aside)
         if out.is_dir():
-            for name in PARTS:
-                (out / name).unlink(missing_ok=True)
+            for path in out.iterdir():
+                path.unlink()
             out.rmdir()
         elif aside.is_dir():
             with suppress(FileNotFoundError):
@@ -57,7 +64,10 @@ def export_graph(graph: Graph, to: str, out: Path, *, force: bool = False) -> No
 
 def _is_replaceable(folder: Path) -> bool:
     """Say whether a folder holds nothing but an earlier export: files of its names, no links and no folders."""
-    return all(path.name in PARTS and path.is_file() and not is_link(path) for path in folder.iterdir())
+    paths = list(folder.iterdir())
+    is_ours = all(path.name in PARTS and path.is_file() and not is_link(path) for path in paths)
+    has_tables = any(path.suffix.removeprefix(".") in portable.FORMS for path in paths)
+    return is_ours and (not has_tables or portable.recognize([folder]) is not None)  # others name tables so, too
 
 
 def _meta(graph: Graph) -> dict[str, Any]:
@@ -86,6 +96,13 @@ def _write_jsonl(graph: Graph, folder: Path) -> None:
     edges = graph.iter_edges()
     rows = ({"source": edge.source, "type": edge.type, "target": edge.target, **edge.extras} for edge in edges)
     _lines(folder / portable.EDGES, rows)
+
+
+def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:
+    folder.mkdir()
+    meta = _meta(graph) | {portable.TABLES: flat_tables.write(graph, folder, form)}
+    written = json.dumps(meta, ensure_ascii=False, indent=1)
+    (folder / portable.META).write_text(written + "\n", encoding="utf-8")
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:

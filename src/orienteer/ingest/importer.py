@@ -295,7 +295,9 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
         raise BadInput(f"{shown(unnamed)} has a name that is no UTF-8: rename it")
     dump = portable.recognize(sources)
     if dump is not None:
-        return dump
+        from orienteer.ingest.flat_tables import FlatDump
+
+        return FlatDump(dump) if dump.tables else dump
     # Whoever opens a graph needs none of them.
     from orienteer.ingest.benchmarks import corpus, grbench, ottqa, stark
     from orienteer.ingest.formats import graph_file, lightrag, msgraphrag, neo4j_admin

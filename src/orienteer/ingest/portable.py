@@ -26,6 +26,10 @@ from orienteer.records import JsonValue, Node
 KIND = "orienteer-dump"
 VERSION = 1
 META, NODES, EDGES = "meta.json", "nodes.jsonl", "edges.jsonl"
+TABLES = "tables"
+"""What the meta data say of flat tables, where those are in place of JSON lines: their format, their columns' kinds."""
+FORMS = ("csv", "parquet")
+"""The formats of flat tables."""
 PROPERTY = "property."
 """What stands before the name of a property that a field of ours has too."""
 JSON = "JSON"
@@ -42,7 +46,15 @@ class Dump:
     @property
     def files(self) -> tuple[Path, ...]:
         """Return its three files."""
-        return tuple(self.folder / name for name in (META, NODES, EDGES))
+        names = [f"{name}.{self.tables}" for name in ("nodes", "edges")] if self.tables else [NODES, EDGES]
+        return tuple(self.folder / name for name in (META, *names))
+
+    @property
+    def tables(self) -> str:
+        """Return the format of its flat tables; empty if it is of JSON lines."""
+        tables = self.meta.get(TABLES)
+        form = tables.get("format") if isinstance(tables, dict) else None
+        return form if form in FORMS else ""
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read the dump into the builder, and return its labels."""

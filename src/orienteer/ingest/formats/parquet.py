@@ -202,7 +202,7 @@ def fitting(groups: Sequence[Group], rows: int) -> int:
     """Return how many rows a batch may have: `rows` at most, fewer if the rows are large."""
     widths = (sum(chunk.width for chunk in group.chunks) for group in groups)
     sizes = (group.bytes // max(1, group.rows) for group in groups)
-    return max(1, min(rows, MOST_BATCH // max(1, *widths, *sizes)))
+    return max(1, min(rows, MOST_BATCH // max([1, *widths, *sizes])))
 
 
 def weight(column: Any, path: Path) -> int:  # Any: a pyarrow array

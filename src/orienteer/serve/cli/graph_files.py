@@ -158,13 +158,13 @@ def export(
     out: Output,
     directory: Directory,
     to: Annotated[
-        Literal["jsonl", "graphml"],
-        typer.Option(metavar="jsonl|graphml", help="jsonl can be imported again without loss."),
+        Literal["jsonl", "graphml", "csv", "parquet"],
+        typer.Option(metavar="jsonl|graphml|csv|parquet", help="Import gives each back as it was."),
     ],
     target: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="PATH", help="A folder for jsonl, a file for graphml, or - for standard output."
+            "--output", "-o", metavar="PATH", help="A file for graphml, or - for standard output; else a folder."
         ),
     ],
     force: Force = False,
@@ -181,8 +181,8 @@ def export(
         if out.as_json:
             out.json({"nodes": graph.arrays.manifest.nodes, "edges": graph.arrays.manifest.edges, "path": str(target)})
         return
-    if to == "jsonl":
-        raise BadOption("jsonl is a folder of files: name it with -o FOLDER, or take --to graphml")
+    if to != "graphml":
+        raise BadOption(f"{to} is a folder of files: name it with -o FOLDER, or take --to graphml")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "graph"
         export_graph(graph, to, file)
