@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
+from orienteer.graph.format import is_graph
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
@@ -39,10 +40,11 @@ class Retriever:
         >>> retriever.search("Which language did Matz design?", k=1).hits[0].name
         'Ruby'
 
-    `graph` is an open graph or the path of one. `method` is one of `orienteer methods`; `auto`, the default, takes the
-    best that can run. `model` is a model, or the name of one as its server spells it. `budget` is what each question
-    may spend, and `random_seed` what everything random derives from. `settings` are those of the environment and of
-    `orienteer.toml`, as `read_settings` reads them: what is not said here comes from there.
+    `graph` is an open graph or its path, or that of tables or documents, of which one is made in the cache. `method` is
+    one of `orienteer methods`; `auto`, the default, takes the best that can run. `model` is a model, or the name of one
+    as its server spells it. `budget` is what each question may spend, and `random_seed` what everything random derives
+    from. `settings` are those of the environment and of `orienteer.toml`, as `read_settings` reads them: what is not
+    said here comes from there.
 
     `rerank` is a function of yours that puts a method's ranking in a second order, where the method takes one, as `ark`
     does: called with the question and the hits, it returns their ids, best first. An id that is no hit is dropped, and
@@ -67,7 +69,7 @@ class Retriever:
         **options: Unpack[MethodOptions],
     ) -> None:
         settings = read_settings() if settings is None else settings
-        self.graph = graph if isinstance(graph, Graph) else Graph.open(graph, embedder=settings.open_embedder)
+        self.graph = graph if isinstance(graph, Graph) else _opened(graph, settings)
         self.budget = settings.limits() if budget is None else budget
         if isinstance(model, str) or (model is None and settings.model is not None):
             model = settings.open_model(model)
@@ -377,6 +379,18 @@ class Retriever:
             reserve=reserve,
             answers=answers and agents > 0,  # without agents no other call comes out of the reserve
         )
+
+
+def _opened(path: str | Path, settings: Settings) -> Graph:
+    """Open the graph at a path, or that of the sources that lie there, made in the cache where need be."""
+    if not isinstance(path, str | Path):
+        raise BadOption(f"graph is {path!r}: give a Graph, the path of one, or the path of tables or documents")
+    folder = Path(path)
+    if folder.exists() and not is_graph(folder):
+        from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
+
+        folder = graph_directory(folder, cache=settings.cache)
+    return Graph.open(folder, embedder=settings.open_embedder)
 
 
 def _staleness(graph: Graph) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import doctest
 import inspect
 import pydoc
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,9 @@ from orienteer.ingest.demo import demo_records
 
 SHOWN = {
     Graph: {
+        "from_csv",
+        "from_frames",
+        "from_networkx",
         "from_records",
         "intersect",
         "iter_edges",
@@ -23,6 +27,8 @@ SHOWN = {
         "paths",
         "schema",
         "search",
+        "to_frames",
+        "to_networkx",
     },
     Retriever: {"aask", "ask", "asearch", "astream", "search", "stream"},
 }
@@ -77,7 +83,7 @@ def test_the_examples_are_true(owner, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     nodes, edges = demo_records()
     Graph.from_records(nodes, edges, path="languages")
-    names = {"graph": Graph.open("languages"), "retriever": Retriever("languages", "anchor")}
+    names = {"graph": Graph.open("languages"), "retriever": Retriever("languages", "anchor"), "Path": Path}
     runner, told = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), []
     for title in ["", *sorted(SHOWN[owner], key=lambda name: (name.startswith("a"), name != "asearch", name))]:
         text = inspect.getdoc(getattr(owner, title) if title else owner)

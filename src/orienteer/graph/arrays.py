@@ -77,6 +77,8 @@ class GraphArrays(Nodes):
 
     def rows(self, nodes: Iterable[str]) -> Rows:
         """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""
+        if not isinstance(nodes, Iterable) or isinstance(nodes, str):
+            nodes = [nodes]
         return np.unique(np.array([self.row(node) for node in nodes], np.int32))
 
     def entries(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.errors import BadInput, nearest
+from orienteer.errors import BadInput, BadOption, nearest
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.values import json_value, node_id
 from orienteer.records import Edge, Node
 
 _EDGE_BATCH = 50_000  # edges that are handed over at once
@@ -24,55 +25,85 @@ def write_records(
     edges: Iterable[Edge | Mapping[str, Any]],
     *,
     force: bool = False,
+    symmetric: Iterable[str] = (),
 ) -> None:
     """Publish a graph of these records. Edges stay as they are, parallel ones too.
 
-    Raises `BadInput` for two different nodes with the same id, an edge to a missing node, or an unknown key.
+    Edges of the `symmetric` types have no direction. Raises `BadInput` for two different nodes with the same id, an
+    edge to a missing node, or a value that cannot be kept.
     """
+    for name, given in (("nodes", nodes), ("edges", edges)):
+        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+            raise BadOption(f"{name} is {given!r}: give a list of records, or of mappings with the same keys")
     with GraphBuilder(path, force=force, provenance={"made_by": "from_records"}) as builder:
         for node in nodes:
             builder.add_node(node if isinstance(node, Node) else _node(node))
-        for batch in _batches(edge if isinstance(edge, Edge) else Edge(**_checked(edge, Edge)) for edge in edges):
+        for batch in _batches(edge if isinstance(edge, Edge) else _edge(edge) for edge in edges):
             builder.add_edges(batch)
         table = builder.edges
         missing = np.flatnonzero(~table.keep)
         if len(missing):
             source, edge_type, end = table.ids(int(missing[0]))
             raise BadInput(f"the edge {source!r} -{edge_type}-> {end!r} joins a node that is not there: add the node")
+        table.symmetric.update(symmetric)
         builder.publish()
 
 
 def _node(record: Mapping[str, Any]) -> Node:
     """Return a mapping as a node. Raises `BadInput`."""
-    checked = _checked(record, Node)
-    return Node(**{**checked, "aliases": tuple(checked.get("aliases", ()))})
+    fields = _checked(record, Node)
+    aliases = fields.get("aliases", ())
+    if isinstance(aliases, str) or not all(isinstance(alias, str) for alias in aliases):
+        raise BadInput(f"aliases is {aliases!r} in {dict(record)!r}: it must be a list of texts")
+    return Node(**{**fields, "aliases": tuple(aliases)})
+
+
+def _edge(record: Mapping[str, Any]) -> Edge:
+    """Return a mapping as an edge. Raises `BadInput`."""
+    fields = _checked(record, Edge)
+    if "type" not in fields:
+        raise BadInput(f"{dict(record)!r} lacks type: every edge needs one")
+    weight = fields.get("weight", 1.0)
+    if not isinstance(weight, int | float) or isinstance(weight, bool):
+        raise BadInput(f"weight is {weight!r} in {dict(record)!r}: it must be a number")
+    return Edge(**fields)
 
 
 def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[str, Any]:
-    keys = [field.name for field in fields(kind)]
-    for key in record:
-        if key not in keys:
-            near = nearest(str(key), keys, most=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise BadInput(f"a {kind.__name__.lower()} has no key {key!r}; put it under 'properties'.{hint}")
-    required = keys[: 1 if kind is Node else 3]
-    if lacking := [name for name in required if not isinstance(record.get(name), str)]:
-        raise BadInput(f"{dict(record)!r} lacks {' and '.join(lacking)}: each must be a text")
+    """Return the fields of a record: ids as text, and every key that no field has among the properties."""
+    what = kind.__name__.lower()
+    if not isinstance(record, Mapping):
+        raise BadInput(f"{record!r} is no {what}: give a {kind.__name__}, or a mapping with the same keys")
+    names = [field.name for field in fields(kind)]
+    flat: dict[str, Any] = {str(key): value for key, value in record.items() if key not in names}
+    ours = {name: record[name] for name in names if name in record and not _is_missing(record[name])}
+    for name in ("id",) if kind is Node else ("source", "target"):
+        if name not in ours:
+            near = nearest(name, flat, most=1)
+            hint = f" Did you mean {near[0]!r} to be it?" if near else ""
+            raise BadInput(f"{dict(record)!r} lacks {name}: every {what} needs one.{hint}")
+        given, ours[name] = ours[name], node_id(ours[name])
+        if ours[name] is None:
+            raise BadInput(f"{name} is {given!r} in {dict(record)!r}: it must be a text or a whole number")
     for name in ("type", "name", "text"):
-        if not isinstance(record.get(name, ""), str):
-            raise BadInput(f"{name} is {record[name]!r} in {dict(record)!r}: it must be a text")
-    if kind is Edge and (
-        not isinstance(record.get("weight", 1.0), int | float) or isinstance(record.get("weight"), bool)
-    ):
-        raise BadInput(f"weight is {record['weight']!r} in {dict(record)!r}: it must be a number")
-    aliases = record.get("aliases", ())
-    if isinstance(aliases, str) or not all(isinstance(alias, str) for alias in aliases):
-        raise BadInput(f"aliases is {aliases!r} in {dict(record)!r}: it must be a list of texts")
+        if not isinstance(ours.get(name, ""), str):
+            raise BadInput(f"{name} is {ours[name]!r} in {dict(record)!r}: it must be a text")
+    properties = ours.get("properties", {})
+    if not isinstance(properties, Mapping):
+        raise BadInput(f"properties is {properties!r} in {dict(record)!r}: it must be a mapping")
+    twice = next((name for name in flat if name in properties), None)
+    if twice is not None:
+        raise BadInput(f"{dict(record)!r} has {twice!r} twice, as a key and under 'properties': leave out one")
     try:
-        json.dumps(record.get("properties", {}))
-    except (TypeError, ValueError) as error:
+        ours["properties"] = json_value({**properties, **flat})
+    except (TypeError, RecursionError) as error:
         raise BadInput(f"properties of {dict(record)!r} cannot be kept: {error}; use what JSON has") from error
-    return dict(record)
+    return ours
+
+
+def _is_missing(value: Any) -> bool:
+    """Say whether a value is None, NaN or what pandas has in their place."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or str(value) == "<NA>"
 
 
 def _batches(edges: Iterable[Edge]) -> Iterator[EdgeBatch]:

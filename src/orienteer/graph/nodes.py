@@ -20,6 +20,7 @@ from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
 from orienteer.graph.properties import Properties
 from orienteer.graph.reserved import FACT, READ
+from orienteer.graph.values import node_id
 from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
@@ -139,8 +140,14 @@ class Nodes:
     def row(self, node: str) -> int:
         """Return the row of a node by its id, or else by an exact name or alias.
 
-        Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of all nodes of that name.
+        A whole number is the id that it spells. Raises `UnknownNode` with near names, `AmbiguousNode` with the ids of
+        all nodes of that name, `BadOption` for what is neither text nor a whole number.
         """
+        if not isinstance(node, str):
+            name = node_id(node)
+            if name is None:
+                raise BadOption(f"a node is named by its id or its name, a text; this is {node!r}")
+            node = name
         rows = self.candidates(node)
         if len(rows) == 1:
             return rows[0]

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +12,7 @@ from orienteer.graph import format
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.connections import shortest_paths
+from orienteer.graph.conversions import Conversions
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.index.searchers import Mode
 from orienteer.protocols import OpenEmbedder
@@ -25,7 +22,7 @@ from orienteer.records import Path as GraphPath
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
 
-class Graph:
+class Graph(Conversions):
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
         >>> from orienteer import Graph
@@ -73,45 +70,6 @@ class Graph:
                 if isinstance(error, ValueError):  # somebody has written other files, and their hashes
                     raise format.damaged(path, error) from error
                 raise
-
-    @classmethod
-    def from_records(
-        cls,
-        nodes: Iterable[Node | Mapping[str, Any]],
-        edges: Iterable[Edge | Mapping[str, Any]],
-        *,
-        path: str | Path | None = None,
-        force: bool = False,
-    ) -> Graph:
-        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
-
-            >>> films = Graph.from_records(
-            ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": "salt", "name": "Salt"}],
-            ...     edges=[{"source": "ada", "type": "directed", "target": "salt"}],
-            ... )
-            >>> films.node("Ada Holm").type
-            'person'
-
-        The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is in a temporary folder
-        and goes with the object. Edges stay as they are, parallel ones too.
-
-        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
-        something else.
-        """
-        from orienteer.graph.from_records import write_records  # here: readers do not need the builder
-
-        if path is not None:
-            write_records(Path(path), nodes, edges, force=force)
-            return cls.open(path)
-        folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
-        try:
-            write_records(folder / "graph", nodes, edges)
-            graph = cls.open(folder / "graph")
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        weakref.finalize(graph.arrays, shutil.rmtree, folder, ignore_errors=True)
-        return graph
 
     def __repr__(self) -> str:
         return f"Graph({str(self.path)!r}, {len(self):,} nodes, {self.arrays.manifest.edges:,} edges)"
@@ -231,9 +189,7 @@ class Graph:
         """
         _check(k, offset)
         arrays = self.arrays
-        entries = arrays.entries(
-            arrays.rows([nodes] if isinstance(nodes, str) else nodes), node_types, edge_types, direction, where
-        )
+        entries = arrays.entries(arrays.rows(nodes), node_types, edge_types, direction, where)
         rows = distinct(entries.neighbor)
         ranked, scores = arrays.rank(rows, query, k, offset=offset, mode=mode)
         return Neighborhood(

@@ -70,7 +70,7 @@ def _is_replaceable(folder: Path) -> bool:
     return is_ours and (not has_tables or portable.recognize([folder]) is not None)  # others name tables so, too
 
 
-def _meta(graph: Graph) -> dict[str, Any]:
+def meta_of(graph: Graph) -> dict[str, Any]:
     """Return what an export says of the graph as a whole."""
     schema = graph.schema
     return {
@@ -90,7 +90,7 @@ def _meta(graph: Graph) -> dict[str, Any]:
 
 def _write_jsonl(graph: Graph, folder: Path) -> None:
     folder.mkdir()
-    meta = json.dumps(_meta(graph), ensure_ascii=False, indent=1)
+    meta = json.dumps(meta_of(graph), ensure_ascii=False, indent=1)
     (folder / portable.META).write_text(meta + "\n", encoding="utf-8")
     _lines(folder / portable.NODES, (_node(graph.node(node_id)) for node_id in graph.node_ids()))
     edges = graph.iter_edges()
@@ -100,7 +100,7 @@ def _write_jsonl(graph: Graph, folder: Path) -> None:
 
 def _write_tables(graph: Graph, folder: Path, *, form: str) -> None:
     folder.mkdir()
-    meta = _meta(graph) | {portable.TABLES: flat_tables.write(graph, folder, form)}
+    meta = meta_of(graph) | {portable.TABLES: flat_tables.write(graph, folder, form)}
     written = json.dumps(meta, ensure_ascii=False, indent=1)
     (folder / portable.META).write_text(written + "\n", encoding="utf-8")
 
@@ -153,7 +153,7 @@ def _write_graphml(graph: Graph, path: Path) -> None:
         _widen(edge_kinds, _edge_fields(edge, symmetric))
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{GRAPHML}">\n')
-        file.write(f"<desc>{escape(json.dumps(_meta(graph)))}</desc>\n")
+        file.write(f"<desc>{escape(json.dumps(meta_of(graph)))}</desc>\n")
         nodes = _declare(file, "node", node_kinds)
         edges = _declare(file, "edge", edge_kinds)
         file.write('<graph id="G" edgedefault="directed">\n')

@@ -6,11 +6,11 @@ import ast
 import json
 import math
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
 from orienteer.display import counted
+from orienteer.graph.values import scalar
 from orienteer.ingest.bounds import is_deep, parsed
 from orienteer.ingest.report import Tally
 from orienteer.records import JsonValue
@@ -117,13 +117,12 @@ def opened(value: Any) -> dict[str, Any] | None:  # Any: whatever a file format 
 
 
 def _other(value: Any) -> JsonValue:
-    if isinstance(value, datetime | date | time):
-        return value.isoformat()
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace") or None
-    if hasattr(value, "tolist"):  # numpy's own numbers and arrays
-        return plain(value.tolist())
-    return str(value)
+    try:
+        return plain(scalar(value))
+    except TypeError:
+        return str(value)
 
 
 def _written_list(text: str) -> list[Any] | None:

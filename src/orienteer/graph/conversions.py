@@ -1,0 +1,163 @@
+"""Python's objects to a graph, and a graph to Python's objects: records, networks, data frames, folders of tables."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from orienteer.records import Edge, Node
+
+if TYPE_CHECKING:
+    from orienteer.graph.arrays import GraphArrays
+    from orienteer.graph.store import Graph
+
+
+class Conversions:
+    """The ways from Python's objects to a `Graph`, which inherits them, and back."""
+
+    if TYPE_CHECKING:
+        arrays: GraphArrays
+
+        @classmethod
+        def open(cls, path: str | Path) -> Self: ...  # noqa: D102
+
+    @classmethod
+    def from_records(
+        cls,
+        nodes: Iterable[Node | Mapping[str, Any]],
+        edges: Iterable[Edge | Mapping[str, Any]],
+        *,
+        path: str | Path | None = None,
+        force: bool = False,
+    ) -> Self:
+        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
+
+            >>> films = Graph.from_records(
+            ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": 7, "year": 2011}],
+            ...     edges=[{"source": "ada", "type": "directed", "target": 7}],
+            ... )
+            >>> films.node("Ada Holm").type, films.node(7).properties
+            ('person', {'year': 2011})
+
+        An id is a text or a whole number. Further keys of a mapping are properties; times are kept as ISO 8601 writes
+        them, NaN as nothing. The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is
+        in a temporary folder and goes with the object. Edges stay as they are, parallel ones too.
+
+        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
+        something else, `BadOption` for what is no list.
+        """
+        from orienteer.graph.from_records import write_records  # here: readers do not need the builder
+
+        return cls._made(lambda target: write_records(target, nodes, edges, force=force), path)
+
+    @classmethod
+    def from_networkx(cls, network: Any, *, path: str | Path | None = None, force: bool = False) -> Self:
+        """Make a graph of a `network`, any graph of networkx, and open it.
+
+            >>> import networkx
+            >>> network = networkx.DiGraph()
+            >>> network.add_node(1, label="Ada", kind="person")
+            >>> network.add_edge(1, 2, relation="knows", since=1999)
+            >>> graph_of_two = Graph.from_networkx(network)
+            >>> graph_of_two.node("Ada").type, next(graph_of_two.iter_edges()).properties
+            ('person', {'since': 1999})
+
+        Attributes are known by the names that columns of tables have. Keys of parallel edges are their types where they
+        are texts, and edges without direction are of symmetric types. `path` and `force` are those of `from_records`.
+
+        Raises `BadOption` for what is no network, `BadInput` for an attribute that JSON cannot hold.
+        """
+        from orienteer.ingest.exchange import write_network
+
+        return cls._made(lambda target: write_network(target, network, force=force), path)
+
+    @classmethod
+    def from_frames(cls, nodes: Any, edges: Any = None, *, path: str | Path | None = None, force: bool = False) -> Self:
+        """Make a graph of two data frames, `nodes` and `edges`, and open it.
+
+            >>> import pandas
+            >>> people = pandas.DataFrame({"id": [1, 2], "name": ["Ada", "Ben"], "born": [1961, None]})
+            >>> knows = pandas.DataFrame({"source": [1], "target": [2], "type": ["knows"]})
+            >>> graph_of_two = Graph.from_frames(people, knows)
+            >>> graph_of_two.node("Ada").properties, graph_of_two.node("Ben").properties
+            ({'born': 1961.0}, {})
+
+        They are frames of pandas or polars, or hand out their columns as Arrow does (`__arrow_c_stream__`). Columns are
+        known by the names that they have in tables; others are properties. Without `edges` no nodes are joined; if
+        `nodes` is None, they are the ends of the edges. `path` and `force` are those of `from_records`.
+
+        Raises `BadOption` for what is no frame, `BadInput` for frames without ids or ends, and as `from_records` does.
+        """
+        from orienteer.ingest.exchange import write_frames
+
+        return cls._made(lambda target: write_frames(target, nodes, edges, force=force), path)
+
+    @classmethod
+    def from_csv(cls, folder: str | Path, *, path: str | Path | None = None, force: bool = False) -> Self:
+        """Make a graph of a `folder` of tables, or of any other source that `orienteer import` reads, and open it.
+
+            >>> Path("tables").mkdir()
+            >>> _ = Path("tables", "nodes.csv").write_text("id,name,type\\n1,Ada,person\\n2,Ben,person\\n")
+            >>> _ = Path("tables", "edges.csv").write_text("source,target,type\\n1,2,knows\\n")
+            >>> Graph.from_csv("tables").neighbors("Ada").total
+            1
+
+        What is left out is logged as a warning. `path` and `force` are those of `from_records`.
+
+        Raises `BadInput` for sources that are no graph, `BadOption` for what is no path.
+        """
+        from orienteer.ingest.exchange import write_sources
+
+        return cls._made(lambda target: write_sources(target, folder, force=force), path)
+
+    def to_networkx(self) -> Any:
+        """Return the graph as a `MultiDiGraph` of networkx, its nodes by id.
+
+            >>> network = graph.to_networkx()
+            >>> network.nodes["language:rust"]["name"], network.number_of_edges()
+            ('Rust', 504)
+
+        `type`, `name`, `text`, `aliases`, `weight` and properties are attributes; `from_networkx` gives the graph back.
+        A property that is named as one of the former is `property.NAME`.
+
+        Raises `UsageError` where networkx is not installed.
+        """
+        from orienteer.ingest.exchange import network_of
+
+        return network_of(cast("Graph", self))  # the one class that inherits this
+
+    def to_frames(self) -> tuple[Any, Any]:
+        """Return the nodes and the edges as two data frames of pandas.
+
+            >>> nodes, edges = graph.to_frames()
+            >>> len(nodes), len(edges), list(edges.columns[:3])
+            (169, 504, ['source', 'type', 'target'])
+
+        Properties are columns; one that is named as a column of ours is `property.NAME`. `from_frames` gives the graph
+        back.
+
+        Raises `UsageError` where pandas is not installed.
+        """
+        from orienteer.ingest.exchange import frames_of
+
+        return frames_of(cast("Graph", self))  # the one class that inherits this
+
+    @classmethod
+    def _made(cls, write: Callable[[Path], None], path: str | Path | None) -> Self:
+        """Open the graph that was written at a path, else in a temporary folder, which goes with the graph."""
+        if path is not None:
+            write(Path(path))
+            return cls.open(path)
+        folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
+        try:
+            write(folder / "graph")
+            graph = cls.open(folder / "graph")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(graph.arrays, shutil.rmtree, folder, ignore_errors=True)
+        return graph
