@@ -20,7 +20,7 @@ from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.metadata import CostEstimate
 from orienteer.ingest.extraction.records import ExtractionSummary, Reject
-from orienteer.ingest.formats import FORMATS, GRAPHS, RDF
+from orienteer.ingest.formats import DATABASES, FORMATS, GRAPHS, RDF
 from orienteer.llm import Budget, OpenAIConfig, Price
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.options import options_of
@@ -187,7 +187,7 @@ def test_keys_of_build():
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
     tables = [suffix for form in FORMATS for suffix in form.suffixes]
-    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPHS, *RDF}
+    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPHS, *RDF, *DATABASES}
 
 
 def test_extras():

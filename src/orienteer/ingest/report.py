@@ -24,6 +24,7 @@ MEANING: Mapping[str, str] = {
     "hyperedge": "joins any number of nodes, where an edge has two ends",
     "port": "a place on a node for edges to end at",
     "markup": "a value that is XML itself",
+    "bytes": "a value that is bytes, as pictures are, and no text",
     "time": "when something of a dynamic graph is there",
     "malformed": "no statement of RDF",
     "about a value": "a remark on a property or on a type, which can carry none",

@@ -10,6 +10,7 @@ from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.formats.jsonl import JsonLines
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.rdf.parser import SYNTAXES
+from orienteer.ingest.formats.sqlite import SUFFIXES as DATABASES
 from orienteer.ingest.formats.table import Batch, Drop, Format
 from orienteer.plugins import load, refused
 
@@ -59,7 +60,8 @@ def suffixes() -> str:
     """Return the suffixes that are read, for messages and help."""
     tables = " ".join(name for form in FORMATS for name in form.suffixes)
     graphs, rdf = " ".join(GRAPHS), " ".join(RDF)
-    return f"{tables}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz)"
+    databases = " ".join(DATABASES)
+    return f"{tables}; {graphs}, each a graph of its own; RDF: {rdf} (text also as .gz); SQLite: {databases}"
 
 
-__all__ = ["FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]
+__all__ = ["DATABASES", "FORMATS", "GRAPHS", "RDF", "Batch", "Drop", "Format", "format_of", "suffixes"]

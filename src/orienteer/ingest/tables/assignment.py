@@ -11,6 +11,7 @@ from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, ends
+from orienteer.ingest.tables.database import declared_keys, stored_as
 from orienteer.ingest.tables.draft import Draft
 from orienteer.ingest.tables.ends import with_ends
 from orienteer.ingest.tables.header import bare, headless, is_headless
@@ -130,7 +131,12 @@ class _Assignment:
                 given, called = {**given, called: "type"}, ""
             check_columns(table, given)
             private = [name for name in self._columns.private if name in table.columns]
-            drafts.append(Draft(table.file, CHUNK if table.is_corpus else table.name, profiles, given, called, private))
+            stored = stored_as(table)
+            if stored is not None and stored.id is not None and "id" not in given.values():
+                given = {stored.id: "id", **given}
+            draft = Draft(table.file, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
+            draft.declared = declared_keys(table, self._found.unknown)
+            drafts.append(draft)
             tables.append(table)
         mapper = Mapper(drafts, has_edges=bool(self._found.edges))
         mapped: list[MappedTable] = []

@@ -31,6 +31,8 @@ class Draft:
     called: str = ""
     """The type of its rows, as a person gave it."""
     private: Collection[str] = ()
+    declared: Mapping[str, tuple[str, str]] | None = None
+    """Of a table of a database that declares keys, the type and the column that each of its foreign keys leads to."""
     id_name: str | None = None
     names: tuple[str, ...] = ()
     references: dict[str, Reference] = field(default_factory=dict)
@@ -75,8 +77,27 @@ def colliding(keys: Sequence[Key]) -> set[str]:
     }
 
 
+def declare_references(draft: Draft, drafts: Sequence[Draft]) -> None:
+    """Take the foreign keys that a database declares."""
+    for name, (node_type, column) in (draft.declared or {}).items():
+        other = next((other for other in drafts if other.type == node_type and column in other.open), None)
+        if other is None or name not in draft.open:
+            continue
+        if name == draft.id_name:
+            draft.unclear.append(f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it")
+            continue
+        is_id, is_name = column == other.id_name, other.names == (column,)
+        key = Key(node_type, column, other.open[column].counts.keys(), is_id, is_name, 0 if is_id else 2)
+        draft.references[name] = Reference(name, key, "", 1.0, (), True)
+
+
 def find_references(draft: Draft, keys: Sequence[Key]) -> None:
-    """Find the columns that lead to other tables; of two that lead the same way the first stays."""
+    """Find the columns that lead to other tables; of two that lead the same way the first stays.
+
+    Where a database declares keys, nothing is found that it does not declare.
+    """
+    if draft.declared is not None:
+        return
     for name, profile in draft.open.items():
         if name == draft.id_name or name in draft.given or (name in draft.names and len(draft.names) > 1):
             continue
@@ -93,7 +114,7 @@ def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, Key] | None:
 
     Such rows have no names of their own, and as many of them as the other table has at most.
     """
-    if draft.having("id") or any(name in draft.names for name in draft.profiles):
+    if draft.having("id") or draft.declared is not None or any(name in draft.names for name in draft.profiles):
         return None
     keys = [key for other in drafts if other is not draft and other.names for key in other.keys if key.is_id]
     for name, profile in draft.open.items():

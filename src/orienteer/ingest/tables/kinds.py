@@ -9,8 +9,10 @@ from pathlib import Path
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.formats import suffixes
+from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
+from orienteer.ingest.tables.database import tables_in
 from orienteer.ingest.tables.header import bare
 from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
@@ -47,7 +49,9 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
     triples: list[Table] = []
     for table in tables:
         words = words_in(table.path)
-        if words & NODE_WORDS and not words & EDGE_WORDS:
+        if table.called:
+            found.unknown.append(table)  # a database says itself what leads where
+        elif words & NODE_WORDS and not words & EDGE_WORDS:
             found.nodes.append(table)
         elif joins(table, columns) or (words & EDGE_WORDS and None not in ends(table.columns, columns)):
             found.edges.append(table)
@@ -84,13 +88,17 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
     for source in sources:
         if is_graph(source):
             raise BadInput(f"{source} is a graph already: give the tables that it was made from, or export it first")
+        if is_database(source):
+            tables += tables_in(source)
+            continue
         if not source.is_dir():
             if source.resolve() not in by_hand:
                 tables.append(table_of(source, is_named=True))
             continue
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
-        readable = [path for path in inside if is_candidate(path)]
-        tables += [table_of(path, is_named=False) for path in readable]
+        readable = [path for path in inside if is_candidate(path) or is_database(path)]
+        for path in readable:
+            tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
         ignored += [no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
             raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")

@@ -10,6 +10,7 @@ from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.draft import (
     Draft,
     colliding,
+    declare_references,
     edge_type_of_column,
     edges_of,
     find_references,
@@ -33,12 +34,15 @@ class Mapper:
         self._has_edges = has_edges
         self._types = {draft.type for draft in drafts}
         for draft in drafts:
-            draft.id_name = draft.having("id") or id_column(draft.type, draft.open, types=self._types)
+            draft.id_name = draft.having("id")
+            if draft.id_name is None and draft.declared is None:
+                draft.id_name = id_column(draft.type, draft.open, types=self._types)
             name = draft.having("name")
             draft.names = (name,) if name else name_columns(draft.type, draft.open, id_name=draft.id_name)
         self._same = {draft.file: same for draft in drafts if (same := same_rows(draft, drafts)) is not None}
         self.keys = [key for draft in drafts if draft.file not in self._same for key in draft.keys]
         for draft in drafts:
+            declare_references(draft, drafts)
             find_references(draft, self.keys)
         ids = [key for draft in drafts if not joined_columns(draft, drafts) for key in draft.keys if key.is_id]
         self.prefixed = colliding([key for key in ids if key in self.keys])
@@ -84,6 +88,8 @@ class Mapper:
         if match is not None:
             return str(Link(match.key.table, match.key.column, edge_type_of_column(name), "", match.separator))
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
+        if role == "name" and len(draft.names) > 1:
+            role = ""  # the title of a person, who has a first and a last name
         if role in ("name", "aliases", "text") or (role == "type" and self._takes_type and not draft.called):
             return role
         if name.startswith("Unnamed:") and profile.is_key:
@@ -106,6 +112,8 @@ class Mapper:
         """Return the roles of the columns that name the rows, and why."""
         roles = {**dict.fromkeys(draft.private, IGNORED), **draft.given}
         why = ["type as given" if draft.called else "type by the file's name"]
+        if draft.declared:
+            why.append("foreign keys as the database declares them")
         if same is not None:
             roles[same[0]] = str(Link(same[1].table, same[1].column, "", "same"))
             draft.guesses.append(f"{same[0]}: each row says more of a row of {same[1].table}")
