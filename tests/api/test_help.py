@@ -19,6 +19,7 @@ SHOWN = {
         "from_records",
         "intersect",
         "iter_edges",
+        "list",
         "neighbors",
         "node",
         "node_ids",

@@ -19,6 +19,7 @@ from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.interpreter import CodeInterpreter
 from orienteer.tools.cypher import RunCypher
 from orienteer.tools.evidence import GatherEvidence, MatchTriples
+from orienteer.tools.listing import ListNodes
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.package_tool import PackageTool
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
@@ -41,12 +42,17 @@ TOOLS = {
     RemoveFromAnswer: {"nodes": ["a"]},
     Finish: {},
     Select: {"of": ["a"]},
+    ListNodes: {"node_types": ["Town"], "sort": "year"},
 }
 """Every tool with arguments that it can meet."""
+ON_REQUEST = {"offers_cypher": True, "offers_select": True, "more": ("list_nodes",)}
+"""How a toolbox has the tools that agents are not offered otherwise."""
 OF_METHODS = {GatherEvidence, MatchTriples}
 """Those that no agent is offered: a method calls them, so that its trajectory holds what it gathered."""
 GRAPHSCOUT = {CodeInterpreter, NodeIdRetriever}
 """Those whose schemas are a paper's: what they keep stands in their own tests."""
+NAMELESS = {SearchInGraph, ReadSchema, Finish, FindPaths, RunCypher, ListNodes}
+"""Those that take no node, or no set in the place of one."""
 OF_DOCUMENTS = {SearchPassages, GatherEvidence, MatchTriples}
 """Those that read passages and evidence."""
 REFERENCES = ["a", "b", "c", "d", "Bern", "bern (town)", "@1", "@2", "@3", "nobody", "", "@", "Bern (River)"]
@@ -84,8 +90,8 @@ def test_every_tool_is_in_the_list():
 
 def test_the_toolbox_has_all_of_them(graph):
     names = [kind(Session(graph)).spec.name for kind in TOOLS]
-    assert [spec.name for spec in Toolbox.full(graph, offers_cypher=True, offers_select=True).specs] == names
-    plain = [name for name in names if name not in ("cypher", "select")]
+    assert [spec.name for spec in Toolbox.full(graph, **ON_REQUEST).specs] == names
+    plain = [name for name in names if name not in ("cypher", "select", "list_nodes")]
     assert [spec.name for spec in Toolbox.full(graph).specs] == plain
     assert len(set(names)) == len(names)
 
@@ -130,9 +136,7 @@ def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
     assert tool(arguments) == type(tool)(Session(graph))(arguments)
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, FindPaths, RunCypher)]
-)
+@pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind not in NAMELESS])
 def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     toolbox = Toolbox.full(graph)
     toolbox.call("search_in_graph", {"query": "river"})
@@ -143,11 +147,9 @@ def test_a_saved_set_stands_wherever_a_node_may(kind, graph):
     assert tool(json.loads(text)).error is None
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in TOOLS if kind not in (SearchInGraph, ReadSchema, Finish, FindPaths, RunCypher)]
-)
+@pytest.mark.parametrize("kind", [kind for kind in TOOLS if kind not in NAMELESS])
 def test_what_cannot_be_met_is_an_error_of_ours_with_a_message_for_the_model(kind, graph):
-    toolbox = Toolbox.full(graph, offers_select=True)
+    toolbox = Toolbox.full(graph, offers_select=True, more=("list_nodes",))
     arguments = json.loads(json.dumps(TOOLS[kind]).replace('"a"', '"nobody"').replace('"Bern"', '"nobody"'))
     found = toolbox.observe(ToolCall(id="1", name=kind(Session(graph)).spec.name, arguments=json.dumps(arguments)))
     assert "nobody" in found.text
@@ -180,7 +182,7 @@ def values(schema):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):
-    toolbox = Toolbox.full(graph, offers_select=True)
+    toolbox = Toolbox.full(graph, offers_select=True, more=("list_nodes",))
     toolbox.call("search_in_graph", {"query": "river"})
     toolbox.call("search_in_graph", {"query": "nothing like it"})
     toolbox.call("intersect", {"nodes": ["a", "b"]})

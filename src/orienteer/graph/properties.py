@@ -212,17 +212,17 @@ class Properties:
 
     def column(self, name: str) -> tuple[Rows, list[bytes]]:
         """Return the nodes that have a property, ascending, and their values as JSON. Raises `UnknownProperty`."""
-        column = self._columns[self._known(name)]
+        column = self._columns[self.known(name)]
         first = column.first
         return column.rows, self._values.take(np.arange(first, first + len(column.rows)))
 
     def rows(self, name: str) -> Rows:
         """Return the nodes that have a property, ascending. Raises `UnknownProperty`."""
-        return self._columns[self._known(name)].rows
+        return self._columns[self.known(name)].rows
 
     def values(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
-        column = self._columns[self._known(name)]
+        column = self._columns[self.known(name)]
         if not len(column.rows):
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
@@ -235,12 +235,22 @@ class Properties:
 
         Raises `UnknownProperty`.
         """
-        column = self._columns[self._known(name)]
+        column = self._columns[self.known(name)]
         if not len(column.entries):
             return np.full(len(rows), np.nan)
         at = column.entries.searchsorted(rows)
         there = column.entries.take(at, mode="clip") == rows
         return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
+
+    def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
+        """Return the smallest number that each of these nodes has for a property, or the largest: (rows,); NaN for none.
+
+        A date is its year and the part of it that has passed. Raises `UnknownProperty`.
+        """
+        column = self._columns[self.known(name)]
+        numbers = np.full(self._nodes, np.nan)
+        (np.fmax if largest else np.fmin).at(numbers, column.entries, column.numbers)
+        return numbers[rows]
 
     def mask(self, conditions: Sequence[Condition]) -> NDArray[np.bool_]:
         """Mark the nodes that meet every condition: (nodes,). A node without the property meets no condition on it.
@@ -255,7 +265,7 @@ class Properties:
         return mask
 
     def _meeting(self, condition: Condition) -> NDArray[np.int32]:
-        column = self._columns[self._known(condition.property)]
+        column = self._columns[self.known(condition.property)]
         number = number_of(condition.value)
         is_same = column.texts == np.uint64(_text_hash(condition.value))
         if not math.isnan(number):
@@ -279,15 +289,18 @@ class Properties:
         places = ((name, texts, int(texts.searchsorted(wanted))) for name, texts in self._texts.items())
         return [name for name, texts, at in places if at < len(texts) and texts[at] == wanted]
 
-    def _known(self, name: str) -> str:
-        if name in self.names:
-            return name
-        folded = {own.casefold(): own for own in self.names}
-        if name.casefold() in folded:
-            return folded[name.casefold()]
-        near = nearest(name, self.names)
+    def known(self, name: str, others: Sequence[str] = ()) -> str:
+        """Return a property as the graph spells it, whatever its case; else one of `others`, fields of every node.
+
+        Raises `UnknownProperty` with near names.
+        """
+        names = (*self.names, *others)
+        folded = {own.casefold(): own for own in reversed(names)}
+        if name in names or name.casefold() in folded:
+            return name if name in names else folded[name.casefold()]
+        near = nearest(name, names)
         hint = f" Near: {', '.join(near)}." if near else ""
-        has = ", ".join(self.names) if self.names else "none"
+        has = ", ".join(names) if names else "none"
         raise UnknownProperty(f"No node has a property {name!r}.{hint} In this graph: {has}.", near)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from orienteer.index.searchers import Mode
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborhood, Node, Ranking, Schema
 from orienteer.records import Path as GraphPath
+
+if TYPE_CHECKING:
+    from orienteer.graph.listing import Listing
 
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
@@ -160,6 +164,51 @@ class Graph(Conversions):
         arrays = self.arrays
         ranked = arrays.searcher(mode).search(query, k, mask=arrays.mask(node_types, where))
         return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(ranked.rows, ranked.scores, strict=True))
+
+    @telling_damage
+    def list(
+        self,
+        *,
+        node_types: Collection[str] | None = None,
+        where: Sequence[str] = (),
+        sort: str | None = None,
+        descending: bool = False,
+        group_by: str | None = None,
+        k: int = 20,
+        offset: int = 0,
+    ) -> Listing:
+        """Return the nodes that pass filters, without words: how many, and a page of them, or of their groups.
+
+            >>> first = graph.list(node_types=["language"], where=["year >= 2000"], sort="year", k=1)
+            >>> first.total, first.hits[0].name, first.hits[0].properties["year"]
+            (9, 'C#', 2000)
+            >>> graph.list(group_by="type", k=2).groups[0]
+            Group(value='person', count=60)
+
+        `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
+        `sort` is a property, or `name`, `id`, `type` or `degree`: from the smallest value on, from the largest if
+        `descending`; nodes without a value come last, and `missing` counts them. The page has `k` nodes, from `offset`
+        on, in the order of their ids unless they are sorted.
+
+        `group_by` is such a field too: in place of nodes the page then has groups, values with the number of nodes that
+        have each, the largest first and the nodes without a value last. A node with a list is in several groups. `sort`
+        is then `count` or the field.
+
+        Raises `UnknownType` and `UnknownProperty` with near names, `BadOption`.
+        """
+        from orienteer.graph.listing import listing  # most questions list nothing
+
+        _check(k, offset)
+        return listing(
+            self.arrays,
+            node_types=node_types,
+            where=where,
+            sort=sort,
+            descending=descending,
+            group_by=group_by,
+            k=k,
+            offset=offset,
+        )
 
     @telling_damage
     def neighbors(

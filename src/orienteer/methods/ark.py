@@ -73,7 +73,7 @@ class ArkConfig(Options):
     fill: bool = False
     """Fill a short ranking up to k with the question's BM25 hits."""
     more_tools: tuple[str, ...] = ()
-    """Tools of installed packages that agents are offered too, by name."""
+    """Tools that agents are offered too, by name: list_nodes, and those of installed packages."""
     mode: Mode = "lexical"
     """How searches rank unless an agent says: lexical, dense, hybrid, hybrid:0.6 or rrf; table 4's `rel`."""
 

@@ -17,6 +17,7 @@ from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec, Trajectory
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
+from orienteer.tools.listing import LIST_NODES, ListNodes
 from orienteer.tools.node_ids import NodeIdRetriever
 from orienteer.tools.package_tool import package_tool
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
@@ -58,7 +59,8 @@ class Toolbox:
         """Return all tools over a graph; on request also `cypher`, which is an extra, and `select`, which is for plans.
 
         Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
-        `more` names tools of installed packages. Raises `BadOption` where no package has one of them.
+        `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption` where there is
+        none of a name.
         """
         offers_mode = graph.arrays.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(
@@ -95,7 +97,7 @@ class Toolbox:
 
             tools = (*tools, Select(session))
         own = {tool.spec.name for tool in tools}
-        return cls(session, (*tools, *(package_tool(name, session, own) for name in more)), spec)
+        return cls(session, (*tools, *(_further(name, session, own) for name in more)), spec)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -144,6 +146,13 @@ class Toolbox:
         reply = ReplyLines(self.session)
         reply.say(why if len(why) <= _LONGEST_REFUSAL else f"{why[:_LONGEST_REFUSAL]} ...")
         return Observation(reply.text(), error=error)
+
+
+def _further(name: str, session: Session, taken: Collection[str]) -> Tool:
+    """Return a tool that agents have on request alone: ours, or one of an installed package. Raises `BadOption`."""
+    if name == LIST_NODES and name not in taken:
+        return ListNodes(session)
+    return package_tool(name, session, {*taken, LIST_NODES})
 
 
 def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> Toolbox:

@@ -17,11 +17,11 @@ from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
-from orienteer.serve.cli import ask, build, cache, doctor, evaluation, graph, graph_files, quiz, trace
+from orienteer.serve.cli import ask, build, cache, doctor, evaluation, graph, graph_files, listing, quiz, trace
 from orienteer.serve.cli.arguments import with_output
 
 INTERRUPTED = 130
-MODULES = (ask, evaluation, quiz, graph_files, build, graph, trace, doctor, cache)
+MODULES = (ask, evaluation, quiz, graph_files, build, graph, listing, trace, doctor, cache)
 """The modules of the commands, in the order of the help."""
 GROUPS = {
     "eval": "Compare methods on questions whose answers are known.",

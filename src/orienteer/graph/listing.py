@@ -1,0 +1,205 @@
+"""Nodes by type and property without words: how many there are, a page of them in order, or how many of each value.
+
+All of it is exact: conditions, order and counts are read off the arrays of the whole graph.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.errors import BadOption
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.properties import number_of
+from orienteer.index.arrays import Rows, decode
+from orienteer.records import JsonValue, Node
+from orienteer.text.lines import value_text
+
+OWN = ("name", "id", "type", "degree")
+"""Fields of every node, which are read where no property has the name; `degree` counts the ends of its edges."""
+COUNT = "count"
+"""What groups can be sorted by, beside their value."""
+
+_NUMERIC = frozenset("+-.0123456789 ")  # what a number or a date begins with
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A value of a field and how many nodes have it."""
+
+    value: JsonValue
+    """None for the nodes without one."""
+    count: int
+
+
+class Listing(NamedTuple):
+    """The nodes that pass the filters: how many, and a page of them or of their groups."""
+
+    total: int
+    """Nodes that pass the filters."""
+    offset: int
+    """Where the page begins."""
+    hits: tuple[Node, ...]
+    """The nodes of the page; none where they are grouped."""
+    groups: tuple[Group, ...] = ()
+    """The groups of the page; none unless the nodes are grouped."""
+    missing: int = 0
+    """Nodes without the field that they are sorted or grouped by; they come last."""
+    distinct: int = 0
+    """Groups in all, that of the missing value included."""
+
+
+class _Order(NamedTuple):
+    rows: Rows
+    """(n,): in their order, those without the field last."""
+    missing: int
+
+
+def matching(arrays: GraphArrays, node_types: Collection[str] | None, where: Sequence[str]) -> Rows:
+    """Return the rows that pass the filters: (n,) int32, ascending.
+
+    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+    """
+    mask = arrays.mask(node_types, where)
+    return np.arange(len(arrays), dtype=np.int32) if mask is None else np.flatnonzero(mask).astype(np.int32)
+
+
+def ordered(arrays: GraphArrays, rows: Rows, sort: str | None, *, descending: bool = False) -> _Order:
+    """Return ascending rows in the order of a field: numbers and dates first, then texts, then what has no value.
+
+    Ties, and rows without a field to sort by, are in the order of their ids. Of a list the smallest number counts, or
+    the largest where the order descends. Raises `UnknownProperty` with near names.
+    """
+    if sort is None:
+        return _Order(rows[::-1] if descending else rows, 0)
+    field = arrays.properties.known(sort, OWN)
+    if field in arrays.properties.names:
+        numbers = arrays.properties.extremes(field, rows, largest=descending)
+        places = _text_places(arrays, field, rows[np.isnan(numbers)], largest=descending)
+        ranks = np.full(len(rows), -1)
+        ranks[np.isnan(numbers)] = places
+    elif field == "degree":
+        numbers, ranks = arrays.adjacency.degree(rows).astype(np.float64), np.full(len(rows), -1)
+    else:
+        texts = [str(value).casefold() for value in _own(arrays, field, rows)]
+        numbers, ranks = np.full(len(rows), np.nan), np.unique(np.array(texts, np.object_), return_inverse=True)[1]
+    with_number, with_text = np.flatnonzero(~np.isnan(numbers)), np.flatnonzero(ranks >= 0)
+    sign = -1 if descending else 1
+    first = np.concatenate(
+        [
+            with_number[np.argsort(sign * numbers[with_number], kind="stable")],
+            with_text[np.argsort(sign * ranks[with_text], kind="stable")],
+        ]
+    )
+    missing = np.setdiff1d(np.arange(len(rows)), first)
+    return _Order(rows[np.concatenate([first, missing])], len(missing))
+
+
+def _text_places(arrays: GraphArrays, name: str, rows: Rows, *, largest: bool) -> NDArray[np.int64]:
+    """Return for each row the place of its text among all texts of a property: (rows,), -1 for none."""
+    owners, encoded = arrays.properties.column(name)
+    at = np.flatnonzero(np.isin(owners, rows, assume_unique=True))
+    own = [encoded[place] for place in at.tolist()]
+    texts = {value: _text(json.loads(value), largest=largest) for value in set(own)}
+    place_of = {text: place for place, text in enumerate(sorted({text for text in texts.values() if text is not None}))}
+    places = np.full(len(rows), -1, np.int64)
+    places[rows.searchsorted(owners[at])] = [-1 if (text := texts[value]) is None else place_of[text] for value in own]
+    return places
+
+
+def grouped(
+    arrays: GraphArrays, rows: Rows, field: str, *, sort: str | None = None, descending: bool = False
+) -> tuple[Group, ...]:
+    """Count rows by the value of a field, the largest group first, and what has no value last.
+
+    `sort` orders the groups by `count` or by the value of the field, from the smallest on unless `descending`. A node
+    with a list is in the group of each member. Raises `UnknownProperty` with near names, `BadOption`.
+    """
+    name = arrays.properties.known(field, OWN)
+    if sort is not None and sort.casefold() not in (COUNT, name.casefold()):
+        raise BadOption(f"groups cannot be sorted by {sort!r}: sort them by {COUNT} or by {name}")
+    counts: Counter[tuple[bool, JsonValue]] = Counter()
+    missing = 0
+    if name in arrays.properties.names:
+        owners, encoded = arrays.properties.column(name)
+        there = np.isin(owners, rows, assume_unique=True)
+        missing = len(rows) - int(there.sum())
+        by_value = Counter(value for value, is_in in zip(encoded, there.tolist(), strict=True) if is_in)
+        for text, count in by_value.items():
+            value = json.loads(text)
+            for member in dict.fromkeys(map(_key, value)) if isinstance(value, list) else (_key(value),):
+                counts[member] += count * (member[1] is not None)
+            missing += count * (_text(value) is None)
+    else:
+        counts.update((False, value) for value in _own(arrays, name, rows))
+    by_count = sort is None or sort.casefold() == COUNT != name.casefold()
+    groups = [Group(value, count) for (_, value), count in counts.items() if count]
+    groups.sort(key=lambda group: _place(group.value), reverse=descending and not by_count)
+    if by_count:
+        groups.sort(key=lambda group: group.count, reverse=descending or sort is None)
+    return (*groups, *([Group(None, missing)] if missing else []))
+
+
+def listing(
+    arrays: GraphArrays,
+    *,
+    node_types: Collection[str] | None = None,
+    where: Sequence[str] = (),
+    sort: str | None = None,
+    descending: bool = False,
+    group_by: str | None = None,
+    k: int = 20,
+    offset: int = 0,
+) -> Listing:
+    """Return the nodes that pass the filters: their number, and a page in order, or of the groups by a field.
+
+    Raises `UnknownType`, `UnknownProperty`, `BadOption`.
+    """
+    rows = matching(arrays, node_types, where)
+    if group_by is not None:
+        groups = grouped(arrays, rows, group_by, sort=sort, descending=descending)
+        missing = groups[-1].count if groups and groups[-1].value is None else 0
+        return Listing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
+    order = ordered(arrays, rows, sort, descending=descending)
+    page = order.rows[offset : offset + k].tolist()
+    return Listing(len(rows), offset, tuple(arrays.node_at(row) for row in page), missing=order.missing)
+
+
+def _own(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:
+    """Return a field that every node has, in the order of the rows."""
+    if field == "degree":
+        return list(arrays.adjacency.degree(rows).tolist())
+    if field == "type":
+        return [arrays.types.nodes[number] for number in arrays.node_types[rows].tolist()]
+    texts = arrays.names if field == "name" else arrays.ids
+    return [decode(text) for text in texts.take(rows.astype(np.int64))]
+
+
+def _text(value: JsonValue, *, largest: bool = False) -> str | None:
+    """Return a property's value as the text that it is sorted by; None for null, and for a list of nothing else.
+
+    Of a list it is the first of its members' texts, or the last.
+    """
+    members = value if isinstance(value, list) else [value]
+    texts = [value_text(member).casefold() for member in members if member is not None]
+    return (max if largest else min)(texts, default=None)
+
+
+def _key(value: JsonValue) -> tuple[bool, JsonValue]:
+    """Return a value as a key: `true` is not 1, and what holds other values is known by its JSON."""
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    return isinstance(value, bool), value if is_plain else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _place(value: JsonValue) -> tuple[bool, float, str, str]:
+    """Return the place of a value among others: numbers and dates by size, then texts."""
+    text = value_text(value)
+    number = number_of(value) if text[:1] in _NUMERIC else math.nan
+    return (True, 0.0, text.casefold(), text) if math.isnan(number) else (False, number, text.casefold(), text)
