@@ -8,7 +8,7 @@ import pytest
 
 from clinic import ask
 from orienteer.records import Node
-from orienteer.tools.search import Coverage, QueryWords, coverage_note
+from orienteer.tools.query_words import Coverage, QueryWords, coverage_note
 from orienteer.tools.session import ReplyLines, Session, state
 from orienteer.tools.toolbox import Toolbox
 

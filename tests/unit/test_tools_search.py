@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clinic import ask
 from orienteer.records import Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolbox import Toolbox, open_plain
 
 
 def test_the_best_come_first_with_coverage_and_text(toolbox):
@@ -107,12 +107,11 @@ def test_words_never_empty_a_neighbourhood(query):
     assert set(found.nodes) == {"c1", "c3", "g2", "s1", "s2"}
 
 
-def test_the_order_is_bm25s(make):
+def test_the_order_of_the_papers_tool_is_bm25s(make):
     random = np.random.default_rng(1)
     texts = [list(random.choice(["ash", "elm", "oak", "fir"], int(random.integers(1, 12)))) for _ in range(40)]
-    toolbox = Toolbox.full(
-        make([Node(f"n{at:02}", name=f"n{at:02}", text=" ".join(text)) for at, text in enumerate(texts)])
-    )
+    nodes = [Node(f"n{at:02}", name=f"n{at:02}", text=" ".join(text)) for at, text in enumerate(texts)]
+    toolbox = open_plain(make(nodes), "lexical")
     terms = [[*toolbox.session.graph.arrays.tokenizer.terms(f"n{at:02}"), *text] for at, text in enumerate(texts)]
     mean = sum(map(len, terms)) / len(terms)
     scores = {}

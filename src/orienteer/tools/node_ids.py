@@ -24,7 +24,7 @@ from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.parameters import number
-from orienteer.tools.search import QueryWords
+from orienteer.tools.query_words import QueryWords
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:

@@ -6,20 +6,19 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
-from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Mask, Posting
+from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
-from orienteer.text.lines import snippet
 from orienteer.tools import parameters
-from orienteer.tools.session import SNIPPET, ReplyLines, Session, counted, near_types
+from orienteer.tools.name_search import NameSearch
+from orienteer.tools.query_words import QueryWords, coverage_note
+from orienteer.tools.session import ReplyLines, Session, counted, near_types
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
@@ -36,7 +35,6 @@ _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
 _OF_COUNTS = " Counts by kind of edge come first."
 PLAIN = ("node", "query", "node_types", "edge_types")
 """The paper's parameters."""
-_COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
 
 
 class SearchInGraph:
@@ -95,13 +93,19 @@ class SearchInGraph:
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words. Among our own tools, those with all words come first."""
+        """Return the best rows by words. Our own tools put what the query names first, then what has all its words."""
         index = self._session.graph.arrays.text_index
-        rows = index.search(words.terms, k, among=among, mask=mask).rows
-        if self._is_plain or len(words.postings) < 2:
-            return rows
-        full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
-        return np.concatenate([full, rows[~np.isin(rows, full)]])[:k]
+        if self._is_plain:
+            return index.search(words.terms, k, among=among, mask=mask).rows
+        names = NameSearch(self._session.graph.arrays)
+        named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
+        whole = names.whole_words(words.query)
+        if whole is not None:
+            mask = whole if mask is None else mask & whole
+        rows = index.search(words.terms, k, among=among, mask=mask).rows.tolist()
+        if len(words.postings) >= 2:
+            rows = [*index.search(words.terms, k, among=words.full_in(among), mask=mask).rows.tolist(), *rows]
+        return np.array(list(dict.fromkeys((*named, *rows)))[:k], np.int32)
 
 
 class SearchInNeighborhood:
@@ -219,82 +223,3 @@ class SearchInNeighborhood:
 def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:
     value = arguments.get("direction")
     return "out" if value == "out" else "in" if value == "in" else None
-
-
-class Coverage(NamedTuple):
-    """How many of a query's words a node has, and which it lacks."""
-
-    number: int
-    of: int
-    missing: tuple[str, ...]
-    """Rarest first."""
-
-    @property
-    def is_full(self) -> bool:
-        """No word is missing."""
-        return not self.missing
-
-
-class QueryWords:
-    """The words of a query, which explain its hits."""
-
-    def __init__(self, graph: Graph, query: str) -> None:
-        self._graph, self.query = graph, query
-        tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
-        self.terms = tokenizer.query(query)
-        self.postings: dict[str, list[Posting]] = {}
-        unknown: list[str] = []
-        for word in dict.fromkeys(tokenizer.words(query)):
-            postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
-            if not postings:
-                unknown.append(word)
-            elif postings[0].nodes <= _COMMON * index.count:
-                self.postings[word] = postings
-        self.unknown = tuple(unknown)
-        self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
-
-    def full(self, rows: Rows) -> Rows:
-        """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result."""
-        if self.unknown:
-            return rows[:0]
-        for postings in self.postings.values():
-            index = self._graph.arrays.text_index
-            rows = np.unique(np.concatenate([index.having(posting, rows) for posting in postings]))
-        return rows
-
-    def full_in(self, among: Rows | None) -> Rows:
-        """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
-        if among is not None:
-            return self.full(among)
-        index = self._graph.arrays.text_index
-        rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
-        return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
-
-    def coverages(self, rows: Rows) -> list[Coverage]:
-        """Return for each row which words it has, in the order of `rows`."""
-        order = np.argsort(rows)
-        ascending = rows[order]
-        has: dict[str, set[int]] = {}
-        for word, postings in self.postings.items():
-            has[word] = {
-                int(row) for posting in postings for row in self._graph.arrays.text_index.having(posting, ascending)
-            }
-        rare = sorted(self.postings, key=lambda word: -self.postings[word][0].idf)
-        total = len(self.postings) + len(self.unknown)
-        coverages = []
-        for row in rows.tolist():
-            missing = (*self.unknown, *(word for word in rare if row not in has[word]))
-            coverages.append(Coverage(total - len(missing), total, missing))
-        return coverages
-
-    def snippet(self, row: int, *, width: int = SNIPPET) -> str:
-        """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
-        return snippet(self._graph.arrays.texts[row], self.weights, self._graph.arrays.tokenizer.terms_of, width=width)
-
-
-def coverage_note(coverage: Coverage) -> str:
-    """Return how much of the query a node has."""
-    if not coverage.of:
-        return ""
-    missing = f", not: {', '.join(coverage.missing[:3])}" if coverage.missing else ""
-    return f" {coverage.number}/{coverage.of} words{missing}"

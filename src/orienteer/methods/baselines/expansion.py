@@ -16,7 +16,7 @@ from orienteer.agents.workflow import Workflow
 from orienteer.records import Ranked, Result
 from orienteer.retrieval.graph_text import present
 from orienteer.text.lines import one_line
-from orienteer.tools.search import Coverage, QueryWords
+from orienteer.tools.query_words import Coverage, QueryWords
 
 LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
 _NAMED = 6  # words of either kind that a reason names

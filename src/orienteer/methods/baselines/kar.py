@@ -34,7 +34,7 @@ from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.retrieval.mentions import near_name
 from orienteer.tools.parameters import LARGEST_K
-from orienteer.tools.search import QueryWords
+from orienteer.tools.query_words import QueryWords
 
 ENTITIES = {
     "type": "object",

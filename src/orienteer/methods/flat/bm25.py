@@ -10,7 +10,7 @@ from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 from orienteer.retrieval.graph_text import present
-from orienteer.tools.search import Coverage, QueryWords
+from orienteer.tools.query_words import Coverage, QueryWords
 
 _NAMED = 8  # words that a reason names
 

@@ -17,7 +17,7 @@ from orienteer.index.searchers import WEIGHT, Searcher, TitleBonus
 from orienteer.methods.flat.nearness import NearnessConfig, nearest_nodes
 from orienteer.protocols import Run
 from orienteer.records import Question, Result
-from orienteer.tools.search import QueryWords
+from orienteer.tools.query_words import QueryWords
 
 _NAMED = 8  # words that a reason names
 

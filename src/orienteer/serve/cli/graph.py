@@ -85,12 +85,13 @@ def search(
 ) -> None:
     """Rank the nodes that best match some words."""
     from orienteer.index.searchers import ranking_of
+    from orienteer.methods.flat.search import PATH
     from orienteer.retriever import Retriever
     from orienteer.settings import Settings
 
     graph = open_graph(directory, out)
     ranking = ranking_of(mode)
-    method = "bm25" if ranking.kind == "lexical" else ranking.kind
+    method = PATH if ranking.kind == "lexical" else ranking.kind
     options: dict[str, Any] = {}  # Any: of several types
     if method == "hybrid":
         options = {"weight": ranking.weight, "fusion": ranking.fusion}

@@ -1,0 +1,237 @@
+"""What a search puts before the nodes that merely share words with it: names, beginnings and parts of names, phrases.
+
+A query is one phrase, or several where parts of it stand in double quotes. A word that holds digits beside letters
+(`JAK1`, `COVID-19`) is one term: a node that has only its parts, apart from one another, has nothing of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.names.titles import TitleFinder
+from orienteer.index import words
+from orienteer.index.arrays import Rows, Strings, decode
+from orienteer.index.bm25 import Mask
+from orienteer.index.names import Link, NameKind
+
+_QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
+_COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
+_HALVES = re.compile(r"([^\W\d_]+)[-\u2010-\u2013 ]?(\d+)|(\d+)[-\u2010-\u2013 ]?([^\W\d_]+)")
+_READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
+_LEAST_WORDS = 2  # of a name inside a longer query: one word alone names too much
+
+
+class Rank(IntEnum):
+    """Where a node stands, best first."""
+
+    ID = 0
+    SPELLED = 1
+    """The query is its name, but for case."""
+    NAME = 2
+    """The query has the words of its name."""
+    ALIAS = 3
+    """The query is its identifier, an alias, or its name turned."""
+    STEM = 4
+    """The query has the stems of its name or of an alias."""
+    BEGINS = 5
+    """Its name begins with the query, word by word."""
+    HOLDS = 6
+    """Its name holds the query, word by word."""
+    NAMED = 7
+    """The query holds its name, of several words."""
+    SCATTERED = 8
+    """Its name has all the words of the query."""
+    PHRASE = 9
+    """Its text holds the query, or what is quoted in it, word by word."""
+
+
+WHY = {
+    Rank.ID: "its id",
+    Rank.SPELLED: "its name",
+    Rank.NAME: "its name",
+    Rank.ALIAS: "another name of it",
+    Rank.STEM: "nearly its name",
+    Rank.BEGINS: "its name begins so",
+    Rank.HOLDS: "in its name",
+    Rank.NAMED: "its name is in the query",
+    Rank.SCATTERED: "all in its name",
+    Rank.PHRASE: "the phrase is in its text",
+}
+
+
+class Match(NamedTuple):
+    """A node that comes before those that merely share words."""
+
+    row: int
+    rank: Rank
+    score: float
+    """BM25 of the whole query."""
+
+
+class NameSearch:
+    """Finds what a query names. Safe to share among threads."""
+
+    def __init__(self, arrays: GraphArrays) -> None:
+        self._arrays = arrays
+
+    def matches(self, query: str, *, among: Rows | None = None, mask: Mask | None = None) -> list[Match]:
+        """Return the nodes that a query names or quotes, best first; of one rank by BM25, ties by id.
+
+        `among`, ascending rows, and `mask`, (nodes,), restrict them.
+        """
+        ranks: dict[int, Rank] = {}
+        for phrase in phrases(query):
+            for row, rank in (*self._named(phrase), *self._inside_names(phrase), *self._in_texts(phrase)):
+                ranks[row] = min(rank, ranks.get(row, rank))
+        for row in self._names_inside(query):
+            ranks.setdefault(row, Rank.NAMED)
+        rows = np.array(sorted(ranks), np.int32)
+        if among is not None:
+            rows = np.intersect1d(rows, among)
+        if mask is not None:
+            rows = rows[mask[rows]]
+        scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
+        found = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        return sorted(found, key=lambda match: (match.rank, -match.score, match.row))
+
+    def whole_words(self, query: str) -> Mask | None:
+        """Mark the nodes that have a word of a query as a whole: (nodes,); None where none has digits and letters."""
+        arrays = self._arrays
+        compounds = [arrays.tokenizer.words(match[0]) for match in _compounds(query)]
+        plain = arrays.tokenizer.words(_COMPOUND.sub(lambda m: " " if _is_mixed(m[0]) else m[0], query))
+        groups = [*compounds, *([word] for word in plain)]
+        if not any(_is_mixed("".join(group)) for group in groups):
+            return None
+        marked = np.zeros(len(arrays), np.bool_)
+        for group in groups:
+            for way in self._ways(group):
+                marked[self._having(way)] = True
+        return marked
+
+    def _ways(self, group: Sequence[str]) -> Iterator[list[str]]:
+        """Yield the sets of terms of which a node needs one to have a word: the whole, or all its parts."""
+        expand = self._arrays.tokenizer.expand
+        terms = [expand(word) for word in group]
+        yield [own[0] for own in terms]
+        if len(group) > 1:
+            yield [expand("".join(group))[0]]
+        elif len(terms[0]) > 1:
+            yield list(terms[0][1:])
+
+    def _having(self, terms: Sequence[str]) -> Rows:
+        """Return the rows that have all these terms: (n,), ascending."""
+        index = self._arrays.text_index
+        postings = sorted((index.posting(term) for term in terms), key=lambda posting: posting.nodes if posting else 0)
+        if not postings or postings[0] is None:
+            return np.zeros(0, np.int32)
+        rows = index.rows_of(postings[0])
+        for posting in postings[1:]:
+            rows = index.having(posting, rows) if posting is not None else rows[:0]
+        return rows
+
+    def _named(self, phrase: str) -> Iterator[tuple[int, Rank]]:
+        """Yield the nodes that a phrase is the id, the name or another name of, however a number in it is joined."""
+        arrays = self._arrays
+        if (row := arrays.ids.find(phrase)) is not None:
+            yield row, Rank.ID
+        folded = phrase.casefold()
+        for link in (link for spelling in _spellings(phrase) for link in self._links(spelling)):
+            if not link.is_exact:
+                yield link.row, Rank.STEM
+            elif link.kind is not NameKind.NAME:
+                yield link.row, Rank.ALIAS
+            else:
+                yield link.row, Rank.SPELLED if arrays.names[link.row].casefold() == folded else Rank.NAME
+
+    def _links(self, phrase: str) -> list[Link]:
+        index, own = self._arrays.name_index, self._arrays.tokenizer.words(phrase)
+        return index.called(phrase) + (index.stem_links(own) if own else [])
+
+    def _inside_names(self, phrase: str) -> Iterator[tuple[int, Rank]]:
+        """Yield the nodes whose name begins with a phrase, holds it, or has all its words."""
+        for spelling in _spellings(phrase):
+            own = self._arrays.tokenizer.words(spelling)
+            rows = self._candidates(own)
+            split = self._split(self._arrays.names, rows)
+            at, has_all = _first_places(split, own), _having_all(split, own)
+            for row, place, has in zip(rows.tolist(), at.tolist(), has_all.tolist(), strict=True):
+                if has:
+                    yield row, Rank.BEGINS if place == 0 else Rank.HOLDS if place > 0 else Rank.SCATTERED
+
+    def _in_texts(self, phrase: str) -> Iterator[tuple[int, Rank]]:
+        """Yield the nodes whose text holds a phrase of several words."""
+        own = self._arrays.tokenizer.words(phrase)
+        rows = self._candidates(own) if len(own) > 1 else np.zeros(0, np.int32)
+        if len(rows) > _READ:
+            rows = np.sort(self._arrays.text_index.search(self._arrays.tokenizer.query(phrase), _READ, among=rows).rows)
+        for row in rows[_first_places(self._split(self._arrays.texts, rows), own) >= 0].tolist():
+            yield row, Rank.PHRASE
+
+    def _candidates(self, own: Sequence[str]) -> Rows:
+        """Return the rows that have every word: (n,), ascending. The words of a phrase are looked for as they are."""
+        terms = [self._arrays.tokenizer.expand(word)[0] for word in own]
+        return self._having(list(dict.fromkeys(terms)))
+
+    def _split(self, texts: Strings, rows: Rows) -> words.HashedWords:
+        return words.split([decode(text) for text in texts.take(rows.astype(np.int64))], self._arrays.tokenizer)
+
+    def _names_inside(self, query: str) -> Iterator[int]:
+        """Yield the nodes whose name, of several words, is a part of the query."""
+        if len(self._arrays.tokenizer.words(query)) <= _LEAST_WORDS:
+            return
+        for place in TitleFinder(self._arrays, lower=True).places(query):
+            if len(self._arrays.tokenizer.words(query[place.begin : place.end])) >= _LEAST_WORDS:
+                yield from place.rows
+
+
+def _first_places(texts: words.HashedWords, own: Sequence[str]) -> NDArray[np.int64]:
+    """Return for each text the first place, in words, where it holds these words in a row: (texts,), -1 for none."""
+    at = np.full(len(texts.firsts) - 1, -1, np.int64)
+    begins = np.full(max(0, len(texts.hashes) - len(own) + 1), bool(own))
+    for place, word in enumerate(own):
+        begins &= texts.hashes[place : place + len(begins)] == np.uint64(words.word_hash(word.encode()))
+    starts = np.flatnonzero(begins)
+    of = np.searchsorted(texts.firsts, starts, side="right") - 1
+    is_inside = starts + len(own) <= texts.firsts[of + 1]
+    starts, of = starts[is_inside][::-1], of[is_inside][::-1]
+    at[of] = starts - texts.firsts[of]  # of several places in one text the first stays
+    return at
+
+
+def _having_all(texts: words.HashedWords, own: Sequence[str]) -> NDArray[np.bool_]:
+    """Tell for each text whether it has all these words, in any order: (texts,)."""
+    has = np.full(len(texts.firsts) - 1, bool(own))
+    for word in own:
+        there = np.zeros(len(has), np.bool_)
+        there[texts.texts[texts.hashes == np.uint64(words.word_hash(word.encode()))]] = True
+        has &= there
+    return has
+
+
+def phrases(query: str) -> list[str]:
+    """Return what is quoted in a query; where nothing is, the query."""
+    quoted = [phrase.strip() for phrase in _QUOTED.findall(query)]
+    return list(dict.fromkeys(filter(None, quoted))) or [query.strip()]
+
+
+def _compounds(query: str) -> Iterator[re.Match[str]]:
+    return (match for match in _COMPOUND.finditer(query) if _is_mixed(match[0]))
+
+
+def _is_mixed(text: str) -> bool:
+    """Tell whether a text has digits and letters."""
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
+def _spellings(phrase: str) -> list[str]:
+    """Return a phrase, and as it is written where its letters and numbers are joined, or parted: `IL6`, `IL 6`."""
+    joined = _HALVES.sub(lambda match: "".join(filter(None, match.groups())), phrase)
+    parted = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)
+    return list(dict.fromkeys((phrase, joined, parted)))
