@@ -6,7 +6,7 @@ from clinic import ask
 from orienteer.errors import AmbiguousNode, BadOption, UnknownNode
 from orienteer.records import Edge, Node
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolbox import Toolbox, open_plain
 
 
 def rows(graph, reference, **filters):
@@ -126,3 +126,16 @@ def test_an_id_may_begin_like_a_saved_set(make, node_id):
     ask(toolbox, "search_in_graph", query="other")  # makes @1
     assert ask(toolbox, "read_node", node=node_id).nodes == (node_id,)
     assert ask(toolbox, "add_to_answer", nodes=[node_id]).nodes == (node_id,)
+
+
+def test_a_part_of_one_name_is_read_as_it_aloud(make):
+    nodes = [Node("y1", name="Russian River Brewing"), Node("b1", name="Chimay Bleue"), Node("b2", name="Chimay Rouge")]
+    graph = make(nodes, [])
+    toolbox = Toolbox.full(graph)
+    reply = ask(toolbox, "read_node", node="Russian River")
+    assert reply.nodes == ("y1",)
+    assert reply.text.startswith("'Russian River' is read as Russian River Brewing [y1], the only name that holds it")
+    unknown = ask(toolbox, "read_node", node="Chimay")
+    assert (unknown.error, unknown.nodes) == ("UnknownNode", ())
+    assert "Near names: Chimay" in unknown.text
+    assert ask(open_plain(graph, "lexical", ("node",)), "search_in_neighborhood", node="Russian River").error

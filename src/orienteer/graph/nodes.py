@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from threading import RLock
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, U
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
+from orienteer.graph.names.parts import named_in_part
 from orienteer.graph.properties import Properties
 from orienteer.graph.reserved import FACT, READ
 from orienteer.graph.values import node_id
@@ -25,11 +27,15 @@ from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
 from orienteer.records import Direction, Kind, Node, Schema, Triple
+from orienteer.text.english import STOP
 from orienteer.text.tokenizer import Tokenizer
 
 Value = TypeVar("Value")
 
 _BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+_SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness to what it is offered for: none is taken
+_SHORTEST_PART = 3  # characters of a part of a name
+_MOST_PARTS = 200  # names with a part in common that are compared
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
 
 
@@ -175,6 +181,17 @@ class Nodes:
                 return spelled
         return rows
 
+    @telling_damage
+    def named_in_part(self, name: str) -> int | None:
+        """Return the one row whose name holds the words of `name` in a row; None where several do, or none.
+
+        Words that name nothing by themselves, such as `the`, are no part of a name.
+        """
+        if len(name.strip()) < _SHORTEST_PART or STOP.issuperset(self.tokenizer.words(name)):
+            return None
+        rows = named_in_part(self, name[:_LONGEST_NAME])
+        return int(rows[0]) if len(rows) == 1 else None
+
     @cached_property
     def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
         """Return the rows whose name ends in `(...)`, by the words of the name without it."""
@@ -188,12 +205,15 @@ class Nodes:
     def near_names(self, text: str, *, most: int = 5) -> list[str]:
         """Return at most `most` names of nodes that look like a text, nearest first."""
         text = text[:_LONGEST_NAME]
-        terms = list(dict.fromkeys(self.tokenizer.terms(text)))
-        for word in self.tokenizer.words(text):
-            terms += [term for other in self.name_index.spellings(word) for term in self.tokenizer.expand(other)]
-        rows = self.text_index.search(terms, 50).rows
+        meant = [
+            [word, *self.name_index.spellings(word, shortest=_SHORTEST_NEAR, alike=_NEAR)]
+            for word in self.tokenizer.words(text)
+        ]
+        terms = [term for word in dict.fromkeys(chain(*meant)) for term in self.tokenizer.expand(word)]
+        rows = [*self.text_index.search(terms, 50).rows.tolist(), *named_in_part(self, text)[:_MOST_PARTS].tolist()]
         names = dict.fromkeys(self.names[row] for row in rows)
-        return nearest(text, names, most=most)
+        mended = " ".join(words[min(1, len(words) - 1)] for words in meant)
+        return list(dict.fromkeys((*nearest(text, names, most=most), *nearest(mended, names, most=most))))[:most]
 
 
 def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:

@@ -243,7 +243,7 @@ class Properties:
         return np.where(there, column.numbers.take(at, mode="clip"), np.nan)
 
     def extremes(self, name: str, rows: Rows, *, largest: bool = False) -> NDArray[np.float64]:
-        """Return the smallest number that each of these nodes has for a property, or the largest: (rows,); NaN for none.
+        """Return the smallest number that each node has for a property, or the largest: (rows,), NaN for none.
 
         A date is its year and the part of it that has passed. Raises `UnknownProperty`.
         """

@@ -188,9 +188,14 @@ class NameIndex:
             best.setdefault(int(rows[at]), NameKind(int(kinds[at])))  # kinds ascend within a row
         return list(best.items())
 
-    def spellings(self, word: str, *, most: int = 5) -> list[str]:
-        """Return at most `most` words of names that a mistyped word may stand for, likeliest first."""
-        if len(word) < SHORTEST_SPELLED:
+    def spellings(
+        self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE
+    ) -> list[str]:
+        """Return at most `most` words of names that a mistyped word may stand for, likeliest first.
+
+        A word of fewer letters than `shortest` stands for none; `alike` is the least likeness, difflib's ratio.
+        """
+        if len(word) < shortest:
             return []
         sketch = _sketches([word.encode()])[0]
         # One typing error touches two or three pairs of letters on either side.
@@ -199,10 +204,10 @@ class NameIndex:
         for at in np.flatnonzero(apart <= 6):
             other = self._spelling[int(at)]
             # A word of a million letters may have the pairs of a short one: their lengths tell them apart at once.
-            if 2 * min(len(word), len(other)) < ALIKE * (len(word) + len(other)):
+            if 2 * min(len(word), len(other)) < alike * (len(word) + len(other)):
                 continue
             ratio = SequenceMatcher(None, word, other, autojunk=False).ratio()
-            if ratio >= ALIKE:
+            if ratio >= alike:
                 scored.append((-ratio, other))
         return [other for _, other in sorted(scored)[:most]]
 

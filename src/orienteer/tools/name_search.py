@@ -12,12 +12,11 @@ from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.names.parts import having_terms, having_words, phrase_places
 from orienteer.graph.names.titles import TitleFinder
-from orienteer.index import words
-from orienteer.index.arrays import Rows, Strings, decode
+from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.names import Link, NameKind
 
@@ -25,7 +24,7 @@ _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
 _HALVES = re.compile(r"([^\W\d_]+)[-\u2010-\u2013 ]?(\d+)|(\d+)[-\u2010-\u2013 ]?([^\W\d_]+)")
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
-_LEAST_WORDS = 2  # of a name inside a longer query: one word alone names too much
+_LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
 
 
 class Rank(IntEnum):
@@ -112,7 +111,7 @@ class NameSearch:
         marked = np.zeros(len(arrays), np.bool_)
         for group in groups:
             for way in self._ways(group):
-                marked[self._having(way)] = True
+                marked[having_terms(arrays, way)] = True
         return marked
 
     def _ways(self, group: Sequence[str]) -> Iterator[list[str]]:
@@ -124,17 +123,6 @@ class NameSearch:
             yield [expand("".join(group))[0]]
         elif len(terms[0]) > 1:
             yield list(terms[0][1:])
-
-    def _having(self, terms: Sequence[str]) -> Rows:
-        """Return the rows that have all these terms: (n,), ascending."""
-        index = self._arrays.text_index
-        postings = sorted((index.posting(term) for term in terms), key=lambda posting: posting.nodes if posting else 0)
-        if not postings or postings[0] is None:
-            return np.zeros(0, np.int32)
-        rows = index.rows_of(postings[0])
-        for posting in postings[1:]:
-            rows = index.having(posting, rows) if posting is not None else rows[:0]
-        return rows
 
     def _named(self, phrase: str) -> Iterator[tuple[int, Rank]]:
         """Yield the nodes that a phrase is the id, the name or another name of, however a number in it is joined."""
@@ -158,29 +146,22 @@ class NameSearch:
         """Yield the nodes whose name begins with a phrase, holds it, or has all its words."""
         for spelling in _spellings(phrase):
             own = self._arrays.tokenizer.words(spelling)
-            rows = self._candidates(own)
-            split = self._split(self._arrays.names, rows)
-            at, has_all = _first_places(split, own), _having_all(split, own)
-            for row, place, has in zip(rows.tolist(), at.tolist(), has_all.tolist(), strict=True):
-                if has:
-                    yield row, Rank.BEGINS if place == 0 else Rank.HOLDS if place > 0 else Rank.SCATTERED
+            places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
+            for row, first in zip(places.rows.tolist(), places.first.tolist(), strict=True):
+                yield row, Rank.BEGINS if first == 0 else Rank.HOLDS if first > 0 else Rank.SCATTERED
 
     def _in_texts(self, phrase: str) -> Iterator[tuple[int, Rank]]:
         """Yield the nodes whose text holds a phrase of several words."""
-        own = self._arrays.tokenizer.words(phrase)
-        rows = self._candidates(own) if len(own) > 1 else np.zeros(0, np.int32)
+        arrays = self._arrays
+        own = arrays.tokenizer.words(phrase)
+        if len(own) < _LEAST_WORDS:
+            return
+        rows = having_words(arrays, own)
         if len(rows) > _READ:
-            rows = np.sort(self._arrays.text_index.search(self._arrays.tokenizer.query(phrase), _READ, among=rows).rows)
-        for row in rows[_first_places(self._split(self._arrays.texts, rows), own) >= 0].tolist():
+            rows = np.sort(arrays.text_index.search(arrays.tokenizer.query(phrase), _READ, among=rows).rows)
+        places = phrase_places(arrays, arrays.texts, rows, own)
+        for row in places.rows[places.first >= 0].tolist():
             yield row, Rank.PHRASE
-
-    def _candidates(self, own: Sequence[str]) -> Rows:
-        """Return the rows that have every word: (n,), ascending. The words of a phrase are looked for as they are."""
-        terms = [self._arrays.tokenizer.expand(word)[0] for word in own]
-        return self._having(list(dict.fromkeys(terms)))
-
-    def _split(self, texts: Strings, rows: Rows) -> words.HashedWords:
-        return words.split([decode(text) for text in texts.take(rows.astype(np.int64))], self._arrays.tokenizer)
 
     def _names_inside(self, query: str) -> Iterator[int]:
         """Yield the nodes whose name, of several words, is a part of the query."""
@@ -189,30 +170,6 @@ class NameSearch:
         for place in TitleFinder(self._arrays, lower=True).places(query):
             if len(self._arrays.tokenizer.words(query[place.begin : place.end])) >= _LEAST_WORDS:
                 yield from place.rows
-
-
-def _first_places(texts: words.HashedWords, own: Sequence[str]) -> NDArray[np.int64]:
-    """Return for each text the first place, in words, where it holds these words in a row: (texts,), -1 for none."""
-    at = np.full(len(texts.firsts) - 1, -1, np.int64)
-    begins = np.full(max(0, len(texts.hashes) - len(own) + 1), bool(own))
-    for place, word in enumerate(own):
-        begins &= texts.hashes[place : place + len(begins)] == np.uint64(words.word_hash(word.encode()))
-    starts = np.flatnonzero(begins)
-    of = np.searchsorted(texts.firsts, starts, side="right") - 1
-    is_inside = starts + len(own) <= texts.firsts[of + 1]
-    starts, of = starts[is_inside][::-1], of[is_inside][::-1]
-    at[of] = starts - texts.firsts[of]  # of several places in one text the first stays
-    return at
-
-
-def _having_all(texts: words.HashedWords, own: Sequence[str]) -> NDArray[np.bool_]:
-    """Tell for each text whether it has all these words, in any order: (texts,)."""
-    has = np.full(len(texts.firsts) - 1, bool(own))
-    for word in own:
-        there = np.zeros(len(has), np.bool_)
-        there[texts.texts[texts.hashes == np.uint64(words.word_hash(word.encode()))]] = True
-        has &= there
-    return has
 
 
 def phrases(query: str) -> list[str]:

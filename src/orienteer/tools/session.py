@@ -133,6 +133,10 @@ class Session:
             return rows
         if text.startswith("[") and (row := graph.arrays.ids.find(text[1:].partition("] ")[0])) is not None:
             return [row]
+        if self.saves_sets and (row := graph.arrays.named_in_part(inner)) is not None:
+            name = one_line(graph.arrays.names[row])
+            notes.append(f"{inner!r} is read as {name} [{graph.arrays.ids[row]}], the only name that holds it")
+            return [row]
         raise unknown_node(graph, inner)
 
     def _typed(self, text: str, notes: list[str]) -> list[int]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
-from orienteer.errors import BadInput, Error
+from orienteer.errors import BadInput, Error, UnknownNode
 from orienteer.serve.cli.output import DISK_ERRORS, Output
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ VerboseFlag = Annotated[
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, or one table.")
 ]
-NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, exact name or alias.")]
+NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, name or alias.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
 Where = Annotated[
     list[str] | None,
@@ -181,6 +181,22 @@ def open_graph(path: Path, out: Output) -> Graph:
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
     return graph
+
+
+def node_of(graph: Graph, node: str, out: Output) -> str:
+    """Return the id of a node by its id, name or alias, else by a part of its name that no other node has.
+
+    Raises `UnknownNode` with near names, `AmbiguousNode`.
+    """
+    arrays = graph.arrays
+    try:
+        row = arrays.row(node)
+    except UnknownNode:
+        if (part := arrays.named_in_part(node)) is None:
+            raise
+        row = part
+        out.note(f"note: {node!r} is read as {arrays.names[row]} ({arrays.ids[row]}), the only name that holds it")
+    return str(arrays.ids[row])
 
 
 def graph_of(path: Path, out: Output) -> Path:

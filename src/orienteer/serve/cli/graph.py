@@ -11,7 +11,7 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli import printout
-from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
+from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, node_of, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def neighbors(
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
     graph = open_graph(directory, out)
+    node = node_of(graph, node, out)
     page = graph.neighbors(
         node,
         query,
@@ -141,7 +142,7 @@ def neighbors(
     if out.as_json:
         out.json(
             {
-                "node": graph.arrays.ids[graph.arrays.row(node)],
+                "node": node,
                 "total": page.total,
                 "counts": [{**kind._asdict(), "count": count} for kind, count in page.counts.items()],
                 "offset": page.offset,
@@ -160,12 +161,13 @@ def neighbors(
 def intersect(
     out: Output,
     directory: Directory,
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Ids, exact names or aliases.")],
+    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Ids, names or aliases.")],
     types: Types = None,
     k: K = 20,
 ) -> None:
     """List the nodes connected to all of several nodes, or to most of them, with the edges."""
     graph = open_graph(directory, out)
+    nodes = [node_of(graph, node, out) for node in nodes]
     shared = graph.intersect(nodes, node_types=types, k=k)
     total = len(graph.arrays.rows(nodes))
     hits = [_hit(graph, hit.id, hit.members, hit.edges, note=f"touches {hit.members} of {total}") for hit in shared]
@@ -185,7 +187,7 @@ def paths(
 ) -> None:
     """List the shortest paths between two nodes, whatever the direction of the edges."""
     graph = open_graph(directory, out)
-    shortest = graph.paths(a, b, max_length, k=k)
+    shortest = graph.paths(node_of(graph, a, out), node_of(graph, b, out), max_length, k=k)
     if out.as_json:
         out.json(
             {
@@ -212,7 +214,7 @@ def paths(
 def show(out: Output, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
     graph = open_graph(directory, out)
-    full = graph.arrays.node_at(graph.arrays.row(node))
+    full = graph.node(node_of(graph, node, out))
     degree = int(graph.arrays.adjacency.degree(graph.arrays.rows([full.id]))[0])
     if not out.as_json:
         printout.print_node(out, full, degree=degree)
