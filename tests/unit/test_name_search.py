@@ -141,3 +141,72 @@ def test_many_candidates_are_read_in_blocks_of_their_own(build):
     graph = build([Node(f"n{at:04}", name=f"n{at}", text=text) for at, text in enumerate(texts)])
     found = {match.row for match in NameSearch(graph.arrays).matches("oak fir ash") if match.rank is Rank.PHRASE}
     assert found == {at for at, text in enumerate(texts) if "oak fir ash" in text}
+
+
+# ------------------------------------------------------------------------------------------- values of properties
+
+BREWERIES = [
+    Node(f"y{at}", "brewery", f"Brewery {at}", properties={"country": "Belgium" if at < 7 else "Czech Republic"})
+    for at in range(9)
+]
+OTHERS = [
+    Node("b1", "beer", "Orval", "a beer from Belgium"),
+    Node("b2", "beer", "Duvel", properties={"home_country": "belgium", "year": 1871, "tags": ["strong ale", "blond"]}),
+    Node("b3", "beer", "Blond", "pale"),
+]
+
+
+@pytest.fixture(scope="module")
+def beers(build):
+    return build([*BREWERIES, *OTHERS, *BLANK])
+
+
+def found(graph, query, k=20, **filters):
+    return Search(graph).retrieve(Question(text=query, k=k, **filters), Allowance())
+
+
+def test_a_value_is_said_and_its_nodes_come_after_the_texts(beers):
+    result = found(beers, "Belgium")
+    assert [hit.id for hit in result.hits] == ["b1", *(f"y{at}" for at in range(7)), "b2"]
+    assert [hit.why.partition(";")[0] for hit in result.hits[:2]] == ["has belgium", "country = Belgium"]
+    command = f"orienteer list {beers.path} --where"
+    assert result.notes == (
+        f"no node has this name; it is the country of 7 breweries: {command} country=Belgium",
+        f"no node has this name; it is the home country of 1 beer: {command} home_country=Belgium",
+    )
+    assert beers.list(where=["country=Belgium"]).total == 7
+    scores = [hit.score for hit in result.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_value_of_several_words_comes_before_texts_that_have_one_of_them(build):
+    graph = build([*BREWERIES, Node("x", "page", "A republic", "of letters"), *BLANK])
+    assert [hit.id for hit in found(graph, "czech republic").hits] == ["y7", "y8", "x"]
+    assert "not in this graph" not in "".join(found(graph, "czech republic").notes)
+
+
+def test_a_name_is_no_mere_value(beers):
+    result = found(beers, "blond")
+    assert [hit.id for hit in result.hits] == ["b3", "b2"]
+    assert result.notes == ()
+
+
+def test_values_inside_a_longer_query_are_hits_without_a_note(beers):
+    result = found(beers, "breweries of the Czech Republic?")
+    assert {"y7", "y8"} <= {hit.id for hit in result.hits}
+    assert not any("name" in note for note in result.notes)
+    assert [hit.id for hit in found(beers, "1871").hits] == ["b2"]
+
+
+def test_values_keep_to_filters(beers):
+    assert [hit.id for hit in found(beers, "Belgium", node_types=("beer",)).hits] == ["b1", "b2"]
+    assert len(found(beers, "Belgium", k=3).hits) == 3
+
+
+def test_agents_are_told_of_values_too(beers):
+    toolbox = Toolbox.full(beers)
+    reply = ask(toolbox, "search_in_graph", query="czech republic")
+    assert reply.nodes == ("y7", "y8")
+    assert "czech republic: it is the country of 2 breweries (where: country=czech republic)." in reply.text
+    assert "Not in this graph" not in reply.text
+    assert ask(toolbox, "search_in_graph", query="zebra").text.startswith("Not in this graph: zebra.")

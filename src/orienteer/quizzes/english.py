@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from orienteer.text.plurals import plural as plural
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PARTS = re.compile(r"[\s_\-./:>]+")
 _VOWELS = "aeiou"
@@ -24,12 +26,6 @@ def _table(text: str) -> dict[str, str]:
 
 SPELLED_OUT = _table("adj:adjective adv:adverb dept:department org:organization orgs:organizations loc:location")
 """Short forms that names of types are fond of."""
-IRREGULAR_PLURALS = _table(
-    """person:people child:children man:men woman:women mouse:mice foot:feet tooth:teeth goose:geese datum:data
-    criterion:criteria phenomenon:phenomena analysis:analyses hypothesis:hypotheses basis:bases axis:axes
-    matrix:matrices index:indices taxon:taxa genus:genera medium:media leaf:leaves life:lives shelf:shelves
-    series:series species:species software:software equipment:equipment people:people data:data"""
-)
 PARTICIPLES = _table(
     """write:written wrote:written make:made give:given take:taken find:found hold:held bind:bound know:known see:seen
     show:shown win:won lead:led build:built buy:bought sell:sold teach:taught break:broken choose:chosen drive:driven
@@ -102,26 +98,6 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 @lru_cache(1024)
-def plural(noun: str) -> str:
-    """Return the plural of a noun phrase: of its last word, or of each where slashes part it."""
-    if "/" in noun:
-        return "/".join(map(plural, noun.split("/")))
-    head, space, last = noun.rpartition(" ")
-    return head + space + _plural(last)
-
-
-def _plural(word: str) -> str:
-    if word.lower() in IRREGULAR_PLURALS:
-        return IRREGULAR_PLURALS[word.lower()]
-    if word.isupper() and len(word) > 1:
-        return f"{word}s"
-    if word.endswith(("s", "x", "z", "ch", "sh")):
-        return f"{word}es"
-    if word.endswith("y") and word[-2:-1] not in _VOWELS:
-        return f"{word[:-1]}ies"
-    return f"{word}s"
-
-
 @lru_cache(1024)
 def base_of(verb: str) -> str:
     """Return the base form of a third person: `binds`, `carries`, `causes`, `has`."""
@@ -137,7 +113,7 @@ def base_of(verb: str) -> str:
 @lru_cache(1024)
 def third_of(base: str) -> str:
     """Return the third person of a verb's base form: `binds`, `carries`, `has`."""
-    return "has" if base == "have" else "is" if base == "be" else _plural(base)
+    return "has" if base == "have" else "is" if base == "be" else plural(base)
 
 
 @lru_cache(1024)

@@ -5,7 +5,7 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from orienteer.tools import parameters
 from orienteer.tools.name_search import NameSearch
 from orienteer.tools.query_words import QueryWords, coverage_note
 from orienteer.tools.session import ReplyLines, Session, counted, near_types
+from orienteer.tools.value_search import ValueMatch, ValueSearch
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
@@ -66,15 +67,18 @@ class SearchInGraph:
         words = QueryWords(graph, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
         mode = session.payment.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
+        values: list[ValueMatch] = []
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
+            if not self._is_plain:
+                values = ValueSearch(graph.arrays).matches(query, among=within, mask=mask)
+                rows = np.array(list(dict.fromkeys([*rows.tolist(), *_rows_of(values)]))[:k], np.int32)
         else:
             searcher = graph.arrays.searcher.near(mode, query, passages) if passages else graph.arrays.searcher(mode)
             rows = searcher.search(words.query, k, among=within, mask=mask).rows
         reply = ReplyLines(session)
         reply.say_all(notes)
-        if words.unknown:
-            reply.say(f"Not in this graph: {', '.join(words.unknown)}.")
+        self._say_values(reply, words, values)
         if not len(rows):
             reply.say("No node has any of these words. Try other words, or fewer filters.")
             return Observation(reply.text())
@@ -92,6 +96,17 @@ class SearchInGraph:
         )
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
+    def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
+        """Say which words the graph does not hold, and what a query is that is the value of a property."""
+        arrays = self._session.graph.arrays
+        of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
+        if unknown := [word for word in words.unknown if word not in of_values]:
+            reply.say(f"Not in this graph: {', '.join(unknown)}.")
+        whole = [value for value in values if value.is_whole]
+        reply.say_all(
+            f"{value.value}: {ValueSearch(arrays).sentence(value)} (where: {value.condition})." for value in whole
+        )
+
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
         """Return the best rows by words. Our own tools put what the query names first, then what has all its words."""
         index = self._session.graph.arrays.text_index
@@ -106,6 +121,10 @@ class SearchInGraph:
         if len(words.postings) >= 2:
             rows = [*index.search(words.terms, k, among=words.full_in(among), mask=mask).rows.tolist(), *rows]
         return np.array(list(dict.fromkeys((*named, *rows)))[:k], np.int32)
+
+
+def _rows_of(values: Iterable[ValueMatch]) -> list[int]:
+    return [row for value in values for row in value.rows.tolist()]
 
 
 class SearchInNeighborhood:
