@@ -33,6 +33,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")
 README = (DOCS.parent / "README.md").read_text(encoding="utf-8")
 COMMON = {"--json", "--quiet", "-q", "--verbose", "-v", "--help", "-h"}
+OF_SOURCES = {"--yes", "-y"}
+"""What commands have that make a graph of the sources that they are given."""
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])")
 
 
@@ -73,7 +75,7 @@ def options_shown(command) -> set[str]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_has_its_options(name):
     shown = set(OPTION.findall(" ".join(re.findall(r"`([^`]+)`", section(f"### `orienteer {name}`")))))
-    there = options_shown(COMMANDS[name]) - COMMON
+    there = options_shown(COMMANDS[name]) - COMMON - OF_SOURCES
     assert there <= shown, f"{name} has options that docs/interface.md does not name"
     assert shown - COMMON <= there, f"docs/interface.md promises options that {name} has not"
 
@@ -86,7 +88,10 @@ def test_every_command_of_the_page_exists():
 def test_common_options():
     there = set.intersection(*(options_shown(command) for command in COMMANDS.values()))
     assert there == COMMON - {"--help", "-h"}
-    assert code(section("## Everywhere")) >= COMMON
+    assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
+    for name, command in COMMANDS.items():  # doctor reads no sources: it looks for the graph that was made of them
+        takes_sources = name != "doctor" and "directory" in {option.name for option in command.params}
+        assert (options_shown(command) >= OF_SOURCES) == takes_sources, name
     top = {flag for option in typer.main.get_command(application()).params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 

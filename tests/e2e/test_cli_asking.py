@@ -357,9 +357,9 @@ def test_methods_lists_options_with_defaults_and_sources(cli):
     (steps,) = (option for option in methods["ark"]["options"] if option["name"] == "max_steps")
     assert (steps["default"], steps["type"]) == (20, "int")
     assert "T_max" in steps["doc"]
-    text = cli("methods").out
-    assert "max_steps = 20  (int)" in text
-    assert steps["doc"] in " ".join(text.split())
+    assert "agents search the graph widely" in next(
+        line for line in cli("methods").out.splitlines() if line.startswith("ark ")
+    )
 
 
 def test_methods_of_one_name_tells_its_options_with_a_json_schema(cli):

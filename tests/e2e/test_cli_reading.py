@@ -250,7 +250,7 @@ def test_export_refuses_a_folder_on_standard_output(clubs, cli):
         ["import", "-o", "x"],
         ["import", "clubs", "-o", "x", "--column", "name"],
         ["ask", "clubs", "x", "--method", "arc"],
-        ["trace"],
+        ["trace", "shw"],
         ["trace", "show", "nowhere.jsonl"],
     ],
 )

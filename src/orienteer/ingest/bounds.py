@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadInput
@@ -26,6 +27,13 @@ DEEPEST = 100
 """Values within values. What is written by hand or by a program with a purpose has fewer than ten."""
 LONGEST_IRI = 1 << 13
 """Characters of an XML namespace, which every name of an element then has; browsers end at 2,000."""
+
+
+def check_readable(*paths: Path) -> None:
+    """Raise `BadInput` for a pipe or a device: a pipe that nobody writes to would be waited for without end."""
+    for path in paths:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise BadInput(f"{path} is a pipe or a device: write what it gives to a file, and name that")
 
 
 def check_ratio(path: object, taken: int, unpacked: int, *, remedy: str) -> None:

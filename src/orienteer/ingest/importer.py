@@ -14,7 +14,7 @@ import numpy as np
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.ingest import portable
-from orienteer.ingest.bounds import memory_told
+from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.provenance import describe_import
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
@@ -73,6 +73,7 @@ def import_graph(
     Raises `BadInput`, and leaves nothing behind, if a source cannot be read as a graph.
     """
     options = options or ImportOptions()
+    check_readable(*sources, *options.nodes, *options.edges, *([options.labels] if options.labels else []))
     started = time.perf_counter()
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from orienteer.display import counted
@@ -12,6 +13,9 @@ from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.ingest.bounds import check_readable
+from orienteer.ingest.documents.read.files import holds_prose, kind_of, visible_files
+from orienteer.ingest.formats import format_of
 from orienteer.ingest.importer import ImportOptions, holds_graph, import_graph
 from orienteer.ingest.provenance import is_stale
 from orienteer.ingest.report import Report
@@ -22,10 +26,21 @@ WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
 
 
-def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
+MANY_FILES, MANY_BYTES = 2_000, 500_000_000
+"""A person may have named a folder of this size by mistake: reading it takes minutes, and its graph some space."""
+
+
+def graph_directory(
+    path: Path,
+    *,
+    cache: Path,
+    progress: Progress | None = None,
+    confirm: Callable[[str], None] | None = None,
+) -> Path:
     """Return the graph directory for a path, made of tables or documents in the cache at first use and on change.
 
-    Raises `NotAGraph` if there is nothing, `BadInput` where the sources cannot be read.
+    `confirm` is called before a large folder is read for the first time, with what would be read; it raises where that
+    is not meant. Raises `NotAGraph` if there is nothing, `BadInput` where the sources cannot be read.
     """
     if is_graph(path):
         return path
@@ -35,6 +50,8 @@ def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None
     locks = cache / "locks"
     for folder in (target.parent, locks):
         folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
+    if confirm is not None and _manifest(target) is None and (much := _excess(path)):
+        confirm(f"{path} holds {much}: reading all of it takes a while")
     is_waiting = False
     while True:
         if _is_fresh(target):
@@ -58,10 +75,23 @@ def _require_sources(path: Path) -> None:
     """Raise `NotAGraph` if there is nothing that a graph could be made of."""
     if not path.exists():
         raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
-    if not (path.is_file() or path.is_dir()):
-        raise NotAGraph(f"{path} is neither a file nor a folder, but a pipe or a device: write what it gives to a file")
+    check_readable(path)
     if is_broken_off(path):
         raise broken_off(path)
+
+
+def _excess(path: Path) -> str | None:
+    """Return how many files a folder has, or bytes, where they are many; None else. Looks no further than that."""
+    files = size = 0
+    for file in visible_files(path) if path.is_dir() else (path,):
+        if (kind_of(file) is None and format_of(file) is None) or not file.is_file():
+            continue
+        files, size = files + 1, size + file.stat().st_size
+        if files > MANY_FILES:
+            return f"more than {MANY_FILES:,} files"
+        if size > MANY_BYTES:
+            return f"more than {MANY_BYTES // 1_000_000:,} MB"
+    return None
 
 
 def _is_fresh(target: Path) -> bool:
@@ -91,8 +121,6 @@ def _is_of_documents(path: Path) -> bool:
     Tables beside documents are read as documents, for nothing is lost then, unless their names say that they are a
     graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
     """
-    from orienteer.ingest.documents.read.files import holds_prose
-
     return holds_prose(path, apart_from=is_beside_tables) and not holds_graph(path)
 
 

@@ -19,6 +19,7 @@ from orienteer.display import clean
 from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import ask, build, cache, doctor, evaluation, graph, graph_files, listing, quiz, trace
 from orienteer.serve.cli.arguments import with_output
+from orienteer.serve.cli.output import DISK_ERRORS, drop_output
 
 INTERRUPTED = 130
 MODULES = (ask, evaluation, quiz, graph_files, build, graph, listing, trace, doctor, cache)
@@ -52,6 +53,7 @@ def application(first: str | None = None) -> typer.Typer:
             group, _, name = name.rpartition(" ")
             if group and group not in groups:
                 groups[group] = typer.Typer(help=GROUPS[group], short_help=GROUPS[group], rich_markup_mode=None)
+                groups[group].callback(invoke_without_command=True)(_help)
                 app.add_typer(groups[group], name=group)
             target = groups[group] if group else app
             short = (function.__doc__ or "").partition("\n")[0]
@@ -62,8 +64,25 @@ def application(first: str | None = None) -> typer.Typer:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code: 0 done, 1 not finished, 2 wrong request, 130 interrupted."""
-    if arguments is None:
-        _prepare_process()
+    if arguments is not None:
+        return _exit_code(arguments)
+    _prepare_process()
+    code = 0
+    try:
+        code = _exit_code(None)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        drop_output()
+    except OSError as error:
+        if error.errno not in DISK_ERRORS:
+            raise
+        drop_output()
+        return code or _fail(f"standard output: {error.strerror}; make room, or write elsewhere", 1)
+    return code
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
+    """Run a command line, that of the process where none is given, and return its exit code."""
     try:
         first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
         code = application(first)(args=arguments, prog_name="orienteer", standalone_mode=False)
@@ -108,6 +127,11 @@ def _prepare_process() -> None:
 def _fail(message: str, code: int) -> int:
     sys.stderr.write(f"error: {' '.join(clean(message).split())}\n")
     return code
+
+
+def _help(ctx: typer.Context) -> None:
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
 
 
 def _version(

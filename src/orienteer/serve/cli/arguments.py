@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
-from orienteer.errors import BadInput, Error, UnknownNode
-from orienteer.serve.cli.output import DISK_ERRORS, Output
+from orienteer.errors import BadInput, Error, UnknownNode, UsageError
+from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -31,6 +30,9 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
 VerboseFlag = Annotated[
     int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Log more; twice, also tracebacks.")
+]
+YesFlag = Annotated[
+    bool, typer.Option("--yes", "-y", help="Make a graph of a large folder without asking.", show_default=False)
 ]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, or one table.")
@@ -112,6 +114,9 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
+    reads_sources = any(parameter.annotation == Directory for parameter in parameters.values())
+    if reads_sources:
+        flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
     flags += [
         inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonFlag),
         inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietFlag),
@@ -121,7 +126,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     @functools.wraps(function)
     def command(*, as_json: bool, quiet: bool, verbosity: int, **values: Any) -> int | None:
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
-        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity)
+        assumes_yes = reads_sources and values.pop("yes")
+        out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes)
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
@@ -131,8 +137,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
             out.note("interrupted")
             raise
         except BrokenPipeError:
-            # The reader has seen enough. What is still in the buffer goes nowhere, or Python would complain at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output()  # the reader has seen enough
             return 0
         return code
 
@@ -166,9 +171,8 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
 
             tell_damage(graph.path, graph.arrays.manifest.generation, error)
         if isinstance(error, OSError) and error.errno in DISK_ERRORS:
-            raise Error(
-                f"{error.filename or 'a file'}: {error.strerror}; make room on the disk or check it, and try again"
-            ) from error
+            name = error.filename or "a file"
+            raise Error(f"{name}: {error.strerror}; make room on the disk or check it, and try again") from error
         raise
 
 
@@ -209,7 +213,18 @@ def graph_of(path: Path, out: Output) -> Path:
 
     cache = settings().cache
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        return graph_directory(path, cache=cache, progress=out.progress)
+        return graph_directory(path, cache=cache, progress=out.progress, confirm=functools.partial(_confirm, out))
+
+
+def _confirm(out: Output, what: str) -> None:
+    """Ask a person at a terminal whether to do something. Raises `UsageError` for no, and where nobody can be asked."""
+    if out.assumes_yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{what}: add --yes if that is meant, or name a smaller folder")
+    out.done()
+    if not typer.confirm(f"{what}. Go on?", err=True):
+        raise UsageError("nothing was read: name a smaller folder")
 
 
 def open_priced_model(name: str, base_url: str | None, workers: int | None, budget: Budget) -> LanguageModel:

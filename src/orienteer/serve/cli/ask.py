@@ -147,7 +147,7 @@ def demo(out: Output) -> None:
 def methods(
     out: Output, name: Annotated[str | None, typer.Argument(metavar="NAME", help="One of them, in full.")] = None
 ) -> None:
-    """List the methods, what each needs, and its options with their defaults; of one also which values fit."""
+    """List the methods, with what each needs and does; of one also its options, their defaults and values."""
     from orienteer.methods.table import AUTO, cards, method_of
     from orienteer.options import options_of
 
@@ -157,17 +157,17 @@ def methods(
         _show_method(out, method_of(name))
         return
     installed = cards(lambda error: out.note(f"note: left out: {error}"))
-    listed = [(method, options_of(method.config_class())) for method in installed.values()]
     if out.as_json:
+        listed = ((method, options_of(method.config_class())) for method in installed.values())
         out.json(
             [{**_facts(method), "options": [option._asdict() for option in options]} for method, options in listed]
         )
         return
+    rows = [[card.name, "a model" if card.needs_model else "", card.summary] for card in installed.values()]
     out.print(_AUTO)
-    for method, options in listed:
-        out.print()
-        out.print(_headline(method))
-        printout.options(out, options)
+    out.print()
+    out.table(rows, header=("method", "needs", "what it does"))
+    out.note("orienteer methods NAME shows the options of one")
 
 
 def _show_method(out: Output, method: MethodCard) -> None:

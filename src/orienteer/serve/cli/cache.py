@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, UsageError, nearest
 from orienteer.graph.format import DEBRIS, GENERATION, GENERATIONS, LOCK, PIECES, POINTER, is_graph, is_link, no_link
 from orienteer.graph.publication import remove
 from orienteer.serve.cli.arguments import file_trouble, settings
@@ -35,6 +35,10 @@ def info(out: Output) -> None:
 
 def clear(
     out: Output,
+    source: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Only the graph made of this folder or file, or the graph of this name."),
+    ] = None,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
     ] = False,
@@ -42,16 +46,21 @@ def clear(
         bool, typer.Option("--replies", help="Also remove replies of models, which cost money.")
     ] = False,
 ) -> None:
-    """Remove the cached graphs, which are made again when needed. Vectors and replies stay unless named.
+    """Remove the cached graphs, or one; they are made again when needed. Vectors and replies stay unless named.
 
-    Only what Orienteer put there is removed.
+    Only what Orienteer put there is removed. The folder that a graph was made of may be gone.
     """
     folder = settings().cache
+    if source is not None and (vectors or replies):
+        raise UsageError("vectors and replies are kept for all graphs together: leave out DIR to remove them")
     kinds = ["graphs", *(["vectors"] if vectors else []), *(["replies"] if replies else [])]
     sizes = _sizes(folder)
     for kind in kinds:
         if is_link(folder / kind):
             raise BadInput(f"{folder / kind} is a link, and nothing is removed through links: empty it by hand")
+    if source is not None:
+        chosen = _graph_of(source, folder, sizes["graphs"])
+        sizes["graphs"] = {chosen: sizes["graphs"][chosen]}
     removed = {path: size for kind in kinds for path, size in sizes[kind].items()}
     for path in removed:
         with file_trouble("remove it by hand"):
@@ -64,6 +73,19 @@ def clear(
     out.print(f"removed {summary}, {counted(sum(removed.values()), 'byte')}")
     for kind, size in rest.items():
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
+
+
+def _graph_of(source: Path, cache: Path, graphs: Collection[Path]) -> Path:
+    """Return the graph in the cache that was made of a source, or has this name. Raises `BadInput` with near names."""
+    from orienteer.ingest.sources import cached_path
+
+    for path in (cached_path(source, cache=cache), cache / "graphs" / source.name):
+        if path in graphs:
+            return path
+    names = [path.name for path in graphs]
+    near = nearest(source.name, names)
+    hint = f" Near: {', '.join(near)}." if near else " orienteer cache info lists what is there."
+    raise BadInput(f"the cache holds no graph of {source}, and none of that name.{hint}")
 
 
 def _sizes(cache: Path) -> dict[str, dict[Path, int]]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from orienteer.display import clean, escape_json
@@ -21,8 +23,10 @@ DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 class Output:
     """The streams of a command, and how results, notes and progress are written to them."""
 
-    def __init__(self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0) -> None:
-        self.as_json, self.quiet, self.verbosity = as_json, quiet, verbosity
+    def __init__(
+        self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0, assumes_yes: bool = False
+    ) -> None:
+        self.as_json, self.quiet, self.verbosity, self.assumes_yes = as_json, quiet, verbosity, assumes_yes
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
         self._stage = ""
@@ -50,7 +54,8 @@ class Output:
         """Write a line to standard error, unless this run is quiet."""
         if not self.quiet:
             self._wipe()
-            sys.stdout.flush()  # so that both streams keep their order where they go to one place
+            with _named():
+                sys.stdout.flush()  # so that both streams keep their order where they go to one place
             sys.stderr.write(clean(text) + "\n")
             sys.stderr.flush()
 
@@ -72,7 +77,8 @@ class Output:
     def done(self) -> None:
         """Remove the line that moves, and flush standard output."""
         self._wipe()
-        sys.stdout.flush()
+        with _named():
+            sys.stdout.flush()
 
     def _wipe(self) -> None:
         """Remove the line that moves."""
@@ -83,7 +89,8 @@ class Output:
 
     def _write(self, text: str) -> None:
         self._wipe()
-        sys.stdout.write(text)
+        with _named():
+            sys.stdout.write(text)
 
     def _rich_table(self, rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
         from rich.box import SIMPLE_HEAD
@@ -100,6 +107,21 @@ class Output:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
+
+
+def drop_output() -> None:
+    """Send what is still in the buffer of standard output nowhere, or Python would complain of it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Name standard output in an error of the system that writing to it raises."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = "standard output"
+        raise
 
 
 def _plain_data(value: Any) -> Any:

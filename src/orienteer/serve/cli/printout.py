@@ -11,7 +11,6 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.options import Option
     from orienteer.records import Edge, Node, Ranked, Result, Schema
 
 _LONG = 100  # characters of a snippet in a table
@@ -125,14 +124,6 @@ def print_info(out: Output, facts: Mapping[str, Any]) -> None:
         out.print(title.replace("_", " "))
         counts = sorted(facts[title].items(), key=lambda item: -item[1])
         out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
-
-
-def options(out: Output, of_method: Iterable[Option]) -> None:
-    """Print the options of a method, each with its default and its meaning."""
-    for option in of_method:
-        out.print(f"    {option.name} = {_value(option.default)}  ({option.type})")
-        for line in option.doc.splitlines():
-            out.print(f"        {line}")
 
 
 def option_table(out: Output, schema: Mapping[str, Any]) -> None:

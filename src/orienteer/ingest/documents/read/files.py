@@ -101,6 +101,11 @@ def holds_prose(path: Path, *, apart_from: Callable[[Path], bool] = lambda path:
     return any(kind_of(file) not in (None, "table") and not apart_from(file) for file in _walk(path, []))
 
 
+def visible_files(folder: Path) -> Iterator[Path]:
+    """Yield the visible files of a folder and all below that a build looks at."""
+    return _walk(folder, [])
+
+
 def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
     """Return the visible files of a folder and all below; links that lead out of it are left out."""
     root = folder.resolve()
