@@ -89,8 +89,8 @@ def test_common_options():
     there = set.intersection(*(options_shown(command) for command in COMMANDS.values()))
     assert there == COMMON - {"--help", "-h"}
     assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
-    for name, command in COMMANDS.items():  # doctor reads no sources: it looks for the graph that was made of them
-        takes_sources = name != "doctor" and "directory" in {option.name for option in command.params}
+    for name, command in COMMANDS.items():
+        takes_sources = "directory" in {option.name for option in command.params}
         assert (options_shown(command) >= OF_SOURCES) == takes_sources, name
     top = {flag for option in typer.main.get_command(application()).params for flag in option.opts}
     assert code(section("## Everywhere")) >= top

@@ -270,7 +270,7 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
         (["search", "clubs"], "error: Missing argument 'WORDS'. See: orienteer search --help"),
         (["neighbors", "clubs"], "error: Missing argument 'NODE'. See: orienteer neighbors --help"),
         (["trace", "show"], "error: Missing argument 'FILE'. See: orienteer trace show --help"),
-        (["cache"], "error: Missing command. See: orienteer cache --help"),
+        (["cache", "claer"], "error: No such command 'claer'. Did you mean 'clear'? See: orienteer cache --help"),
         (["serch"], "error: No such command 'serch'. Did you mean 'search'? See: orienteer --help"),
     ],
 )

@@ -114,7 +114,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
-    reads_sources = any(parameter.annotation == Directory for parameter in parameters.values())
+    reads_sources = "directory" in parameters
     if reads_sources:
         flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
     flags += [
