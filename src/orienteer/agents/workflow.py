@@ -83,7 +83,7 @@ class Workflow:
         self._model, self._method, self._temperature = model, method, config.temperature
         self.marks: list[str] = []
         """Marks of the course in fixed words, for programs that read the trajectory."""
-        self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode)
+        self._toolbox = toolbox if toolbox is not None else Toolbox.full(graph, mode=config.mode, names_first=False)
         self._toolbox.session.payment.run = run
         self._walked: list[Step] = []
         self._asked: list[Trajectory] = []

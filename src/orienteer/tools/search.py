@@ -41,8 +41,8 @@ PLAIN = ("node", "query", "node_types", "edge_types")
 class SearchInGraph:
     """ARK's global search: the k best nodes under BM25 (section 3.1)."""
 
-    def __init__(self, session: Session, *, is_plain: bool = False) -> None:
-        self._session, self._is_plain = session, is_plain
+    def __init__(self, session: Session, *, is_plain: bool = False, names_first: bool = False) -> None:
+        self._session, self._is_plain, self._names_first = session, is_plain, names_first
         properties = {"query": parameters.query(session.mode), "k": parameters.count(parameters.SEARCH_K)}
         if not is_plain:
             among = {**parameters.NODE, "description": "Search only in this saved set, such as @2"}
@@ -70,7 +70,7 @@ class SearchInGraph:
         values: list[ValueMatch] = []
         if mode == "lexical":
             rows = self._best(words, k, within, mask)
-            if not self._is_plain:
+            if self._names_first:
                 values = ValueSearch(graph.arrays).matches(query, among=within, mask=mask)
                 rows = np.array(list(dict.fromkeys([*rows.tolist(), *_rows_of(values)]))[:k], np.int32)
         else:
@@ -108,19 +108,19 @@ class SearchInGraph:
         )
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words. Our own tools put what the query names first, then what has all its words."""
-        index = self._session.graph.arrays.text_index
-        if self._is_plain:
-            return index.search(words.terms, k, among=among, mask=mask).rows
-        names = NameSearch(self._session.graph.arrays)
-        named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
-        whole = names.whole_words(words.query)
-        if whole is not None:
-            mask = whole if mask is None else mask & whole
-        rows = index.search(words.terms, k, among=among, mask=mask).rows.tolist()
-        if len(words.postings) >= 2:
-            rows = [*index.search(words.terms, k, among=words.full_in(among), mask=mask).rows.tolist(), *rows]
-        return np.array(list(dict.fromkeys((*named, *rows)))[:k], np.int32)
+        """Return the best rows by words. Our own tools put those with all words first, and before them what is named."""
+        arrays = self._session.graph.arrays
+        named: list[int] = []
+        if self._names_first:
+            names = NameSearch(arrays)
+            named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
+            if (whole := names.whole_words(words.query)) is not None:
+                mask = whole if mask is None else mask & whole
+        rows = arrays.text_index.search(words.terms, k, among=among, mask=mask).rows
+        if not self._is_plain and len(words.postings) >= 2:
+            full = arrays.text_index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
+            rows = np.concatenate([full, rows])
+        return np.array(list(dict.fromkeys((*named, *rows.tolist())))[:k], np.int32)
 
 
 def _rows_of(values: Iterable[ValueMatch]) -> list[int]:

@@ -54,12 +54,14 @@ class Toolbox:
         offers_cypher: bool = False,
         offers_select: bool = False,
         offers_passages: bool = False,
+        names_first: bool = True,
         more: tuple[str, ...] = (),
     ) -> Toolbox:
         """Return all tools over a graph; on request also `cypher`, which is an extra, and `select`, which is for plans.
 
         Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
-        `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption` where there is
+        `names_first` has the search put what a query names before what shares words with it; methods of papers search
+        by BM25 alone. `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption` where there is
         none of a name.
         """
         offers_mode = graph.arrays.searcher.has_vectors if offers_mode is None else offers_mode
@@ -72,12 +74,13 @@ class Toolbox:
                 "offers_cypher": offers_cypher,
                 "offers_select": offers_select,
                 "offers_passages": offers_passages,
+                **({} if names_first else {"names_first": False}),
                 **({"more": list(more)} if more else {}),
             },
         )
         session = Session(graph, reply_tokens, mode=mode, offers_mode=offers_mode, offers_passages=offers_passages)
         tools: tuple[Tool, ...] = (
-            SearchInGraph(session),
+            SearchInGraph(session, names_first=names_first),
             SearchInNeighborhood(session),
             Follow(session),
             IntersectNodes(session),

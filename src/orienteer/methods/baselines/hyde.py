@@ -51,7 +51,7 @@ class Hyde:
         """Make passages up, then search with them and the question."""
         config, are_means = self.config, self.config.mode != "lexical"
         self._graph.arrays.searcher(config.mode)  # raises without vectors, before a model is paid
-        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_passages=are_means)
+        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_passages=are_means, names_first=False)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )

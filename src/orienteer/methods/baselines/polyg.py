@@ -125,7 +125,7 @@ class PolyG:
 
     def _follow(self, question: Question, run: Run) -> tuple[Result, _PolyGCourse]:
         config = self.config
-        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=True)
+        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=True, names_first=False)
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )

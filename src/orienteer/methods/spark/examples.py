@@ -82,7 +82,7 @@ def examples_of(graph: Graph, *, offers_cypher: bool) -> tuple[PlanExample, ...]
 
 def _gives(graph: Graph, plan: SparkPlan, *, offers_cypher: bool) -> bool:
     """Tell whether a plan has a result."""
-    toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True)
+    toolbox = Toolbox.full(graph, offers_cypher=offers_cypher, offers_select=True, names_first=False)
 
     def use(tool: str, **arguments: JsonValue) -> Any:  # Any: an observation
         return toolbox.observe(ToolCall(id="example", name=tool, arguments=json.dumps(arguments)))

@@ -100,7 +100,9 @@ class Spark:
         """Have a plan written, run it, and rank what it finds; else what a plain search finds."""
         offers = self._offers_cypher
         config = self.config.workflow(self._graph)
-        toolbox = Toolbox.full(self._graph, mode=config.mode, offers_cypher=offers, offers_select=True)
+        toolbox = Toolbox.full(
+            self._graph, mode=config.mode, offers_cypher=offers, offers_select=True, names_first=False
+        )
         workflow = Workflow(
             self._graph, self._model, run, question=question, method=self.name, config=config, toolbox=toolbox
         )
