@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from clinic import ask
 from orienteer.llm import Allowance
-from orienteer.methods.flat.search import Search
 from orienteer.records import Node, Question
+from orienteer.serve.word_search import Search
 from orienteer.tools.name_search import NameSearch, Rank, phrases
 from orienteer.tools.toolbox import Toolbox
 

@@ -85,8 +85,8 @@ def search(
 ) -> None:
     """Rank the nodes that best match some words."""
     from orienteer.index.searchers import ranking_of
-    from orienteer.methods.flat.search import PATH
     from orienteer.retriever import Retriever
+    from orienteer.serve.word_search import PATH
     from orienteer.settings import Settings
 
     graph = open_graph(directory, out)

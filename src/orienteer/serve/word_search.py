@@ -1,4 +1,4 @@
-"""What `orienteer search` ranks by words: names first, then texts, then values of properties. No method of a paper."""
+"""What a person's search ranks by words: names first, then texts, then values of properties. No method of a paper."""
 
 from __future__ import annotations
 
@@ -104,6 +104,6 @@ class Search:
                     yield f"no node has this name; {self._values.sentence(value)}: {command}"
 
 
-CARD = MethodCard(name="search", target="orienteer.methods.flat.search:Search", summary="names first, then words")
+CARD = MethodCard(name="search", target="orienteer.serve.word_search:Search", summary="names first, then words")
 """Its card. It stands in no table: the command `search` names it here."""
-PATH = "orienteer.methods.flat.search:CARD"
+PATH = "orienteer.serve.word_search:CARD"
