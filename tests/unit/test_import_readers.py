@@ -219,7 +219,9 @@ def test_damaged_files_say_what_is_wrong(tmp_path: Path) -> None:
 
 
 def test_names_in_another_encoding_say_so(tmp_path: Path) -> None:
-    assert "save it as UTF-8" in damaged(tmp_path, "t.csv", "id,größe,".encode("latin-1") + "ß\n1,2,3\n4,ä,ö\n".encode())
+    assert "save it as UTF-8" in damaged(
+        tmp_path, "t.csv", "id,größe,".encode("latin-1") + "ß\n1,2,3\n4,ä,ö\n".encode()
+    )
     assert "save it as UTF-8" in damaged(tmp_path, "u.csv", "id,name\n1,2\n".encode("utf-16"))
 
 

@@ -219,7 +219,9 @@ def test_progress_is_told_while_it_runs(source: Path, tmp_path: Path) -> None:
 
 
 def test_a_private_column_is_nowhere_not_even_in_the_report_of_rows_that_were_dropped(tmp_path):
-    (tmp_path / "nodes.csv").write_bytes(b"ssn,id,name\n123-SECRET,,\xc3\x84nn\n777-SECRET\xff,p3,Bob\n555-SECRET,p1,Cid\n")
+    (tmp_path / "nodes.csv").write_bytes(
+        b"ssn,id,name\n123-SECRET,,\xc3\x84nn\n777-SECRET\xff,p3,Bob\n555-SECRET,p1,Cid\n"
+    )
     report = import_graph([tmp_path], tmp_path / "graph", options=ImportOptions(private=("ssn",)))
     assert {cut.reason for cut in report.dropped} == {"empty id", "bad encoding"}
     assert "SECRET" not in report.model_dump_json()

@@ -26,11 +26,45 @@ from orienteer.methods.anchor.reading.relations import Frame, Relation, Relation
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
 _AUXILIARIES = frozenset(
-    ["is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "has", "have", "had", "can", "get", "gets", "got", "also", "both", "ever", "themselves", "itself", "usually", "directly", "jointly", "commonly", "together", "actually", "known", "said", "to", "thereby", "officially", "originally"]
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "do",
+        "does",
+        "did",
+        "has",
+        "have",
+        "had",
+        "can",
+        "get",
+        "gets",
+        "got",
+        "also",
+        "both",
+        "ever",
+        "themselves",
+        "itself",
+        "usually",
+        "directly",
+        "jointly",
+        "commonly",
+        "together",
+        "actually",
+        "known",
+        "said",
+        "to",
+        "thereby",
+        "officially",
+        "originally",
+    ]
 )
-_DENIALS = frozenset(
-    ["not", "never", "no", "cannot", "neither", "nor", "without"]
-)
+_DENIALS = frozenset(["not", "never", "no", "cannot", "neither", "nor", "without"])
 _RELATIVE = frozenset(["that", "which", "who", "whom", "where", "when"])
 _ADVERBIAL = ("involved in", "used for", "able to", "responsible for", "known to", "known for",
               "able to be", "at the same time", "in the end", "took place", "take place", "takes place", "taken place", "happened", "occurred",
@@ -56,11 +90,44 @@ _ANY_OF = (
     "one among",
 )
 _PREPOSITIONS = frozenset(
-    ["by", "with", "to", "of", "on", "in", "for", "from", "as", "at", "into", "against", "upon", "within", "inside", "under", "through", "over", "via", "about", "between", "among", "than", "out", "toward", "towards", "onto", "off", "behind", "near", "around", "up", "because", "alongside"]
+    [
+        "by",
+        "with",
+        "to",
+        "of",
+        "on",
+        "in",
+        "for",
+        "from",
+        "as",
+        "at",
+        "into",
+        "against",
+        "upon",
+        "within",
+        "inside",
+        "under",
+        "through",
+        "over",
+        "via",
+        "about",
+        "between",
+        "among",
+        "than",
+        "out",
+        "toward",
+        "towards",
+        "onto",
+        "off",
+        "behind",
+        "near",
+        "around",
+        "up",
+        "because",
+        "alongside",
+    ]
 )
-_HAVING = frozenset(
-    ["with", "having", "has", "have", "had", "featuring", "possessing", "offer", "offers", "offering"]
-)
+_HAVING = frozenset(["with", "having", "has", "have", "had", "featuring", "possessing", "offer", "offers", "offering"])
 _EXCEPTING = ("other than", "except for", "except", "excluding", "besides", "apart from", "aside from", "not counting", "save for", "but for", "minus", "leaving out", "but not")  # fmt: skip
 _TELLING = frozenset(("on", "for", "with", "under", "from", "to", "against", "without"))
 """Prepositions that change what a verb says."""
@@ -267,7 +334,9 @@ class Clauses:
         for member in objects.members:
             options: list[Condition] = []
             for verb in verbs:
-                relation = next(self._relations.named(types, verb.edges, frame, member.nodes, is_strict=is_strict), None)
+                relation = next(
+                    self._relations.named(types, verb.edges, frame, member.nodes, is_strict=is_strict), None
+                )
                 if relation is None:
                     return
                 if types.types != relation.nodes.types and not types.named:
@@ -506,12 +575,36 @@ class Clauses:
             for other, last, cost in self.named_property(unit.last, nodes):
                 if other.name == facts.name:
                     yield Parse(last, nodes.that(Valued(facts.name, "=", unit.value, is_denied)), cost + unit.cost)
-        than = next((at for words in ("before", "earlier than", "after", "later than", "over", "above", "below", "under", "more than", "less than", "higher than", "lower than") if (at := context.starts(begin, words)) is not None), None)
+        than = next(
+            (
+                at
+                for words in (
+                    "before",
+                    "earlier than",
+                    "after",
+                    "later than",
+                    "over",
+                    "above",
+                    "below",
+                    "under",
+                    "more than",
+                    "less than",
+                    "higher than",
+                    "lower than",
+                )
+                if (at := context.starts(begin, words)) is not None
+            ),
+            None,
+        )
         for other in context.nodes(than) if than is not None else ():  # "founded before Orvelle"
             value = context.lexicon.number(facts, other.value.named[0]) if len(other.value.named) == 1 else None
             if value is not None:
                 is_less = context.at(begin) in ("before", "earlier", "below", "under", "less", "lower")
-                yield Parse(other.last, nodes.that(Valued(facts.name, "<" if is_less else ">", value, denied)), other.cost + cost)
+                yield Parse(
+                    other.last,
+                    nodes.that(Valued(facts.name, "<" if is_less else ">", value, denied)),
+                    other.cost + cost,
+                )
         missing = context.starts(
             begin,
             "missing",

@@ -14,10 +14,77 @@ Value = TypeVar("Value")
 _MOST = 12  # parses of one phrase that are followed
 _STEPS = 20_000  # rules that are tried for one question: a bound on its time
 DETERMINERS = frozenset(
-    ["a", "an", "the", "any", "some", "all", "every", "each", "those", "these", "its", "their", "his", "her", "our", "your", "my", "of", "different", "distinct", "various", "known", "individual", "existing", "whole", "such", "other", "particular", "respective", "entire", "full", "specific", "there"]
+    [
+        "a",
+        "an",
+        "the",
+        "any",
+        "some",
+        "all",
+        "every",
+        "each",
+        "those",
+        "these",
+        "its",
+        "their",
+        "his",
+        "her",
+        "our",
+        "your",
+        "my",
+        "of",
+        "different",
+        "distinct",
+        "various",
+        "known",
+        "individual",
+        "existing",
+        "whole",
+        "such",
+        "other",
+        "particular",
+        "respective",
+        "entire",
+        "full",
+        "specific",
+        "there",
+    ]
 )
 EMPTY = frozenset(
-    ["please", "also", "actually", "there", "overall", "altogether", "together", "total", "here", "exactly", "exist", "exists", "existing", "available", "recorded", "listed", "you", "think", "know", "ever", "themselves", "itself", "respectively", "entirely", "the", "whole", "i", "ve", "got", "in", "have", "altogether"]
+    [
+        "please",
+        "also",
+        "actually",
+        "there",
+        "overall",
+        "altogether",
+        "together",
+        "total",
+        "here",
+        "exactly",
+        "exist",
+        "exists",
+        "existing",
+        "available",
+        "recorded",
+        "listed",
+        "you",
+        "think",
+        "know",
+        "ever",
+        "themselves",
+        "itself",
+        "respectively",
+        "entirely",
+        "the",
+        "whole",
+        "i",
+        "ve",
+        "got",
+        "in",
+        "have",
+        "altogether",
+    ]
 )
 """Words that may end a question and say nothing."""
 _ENDINGS = tuple(
@@ -35,9 +102,50 @@ _ENDINGS = tuple(
 )  # fmt: skip
 
 
-_HERE_FIRST = frozenset(["that", "which", "who", "are", "is", "there", "here", "in", "listed", "recorded", "known", "available", "present", "included"])
+_HERE_FIRST = frozenset(
+    [
+        "that",
+        "which",
+        "who",
+        "are",
+        "is",
+        "there",
+        "here",
+        "in",
+        "listed",
+        "recorded",
+        "known",
+        "available",
+        "present",
+        "included",
+    ]
+)
 _HERE = _HERE_FIRST | frozenset(
-    ["this", "the", "graph", "data", "dataset", "database", "total", "all", "altogether", "exist", "exists", "we", "have", "you", "do", "does", "hold", "at", "on", "record", "us", "been", "has"]
+    [
+        "this",
+        "the",
+        "graph",
+        "data",
+        "dataset",
+        "database",
+        "total",
+        "all",
+        "altogether",
+        "exist",
+        "exists",
+        "we",
+        "have",
+        "you",
+        "do",
+        "does",
+        "hold",
+        "at",
+        "on",
+        "record",
+        "us",
+        "been",
+        "has",
+    ]
 )
 """Words for being in the graph: `that are listed here`."""
 

@@ -68,7 +68,11 @@ class Executor:
         if query.form == "count":
             return Outcome(rows, len(rows))
         if query.form == "test":
-            return Outcome(rows, None, missing=1) if not len(rows) and self._is_untold(query.nodes) else Outcome(rows, bool(len(rows)))
+            return (
+                Outcome(rows, None, missing=1)
+                if not len(rows) and self._is_untold(query.nodes)
+                else Outcome(rows, bool(len(rows)))
+            )
         if query.form in ("average", "sum") and query.measure is not None:
             values = self.measured(rows, query.measure)
             known = values[~np.isnan(values)]
@@ -95,7 +99,7 @@ class Executor:
         values, others = self.measured(ours, query.measure), self.measured(theirs, query.measure)
         rows = np.unique(np.concatenate([ours, theirs])).astype(np.int32)
         values, others = values[~np.isnan(values)], others[~np.isnan(others)]  # of namesakes, those that have it
-        if len(values) != 1 or len(others) != 1 :
+        if len(values) != 1 or len(others) != 1:
             return Outcome(rows, None, missing=1)
         is_so = values[0] > others[0] if query.descending else values[0] < others[0]
         return Outcome(rows, bool(is_so), (float(values[0]), float(others[0])))

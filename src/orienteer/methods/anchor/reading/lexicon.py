@@ -27,10 +27,31 @@ _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is 
 _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
 _SYNONYM = 0.6  # below every likeness of the same word
 _BEHIND_PROPERTIES = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level"])
-_LIGHT = frozenset(["year", "date", "time", "day", "number", "no", "count", "name", "value", "total", "is", "has", "in", "at", "of", "the"])
+_LIGHT = frozenset(
+    [
+        "year",
+        "date",
+        "time",
+        "day",
+        "number",
+        "no",
+        "count",
+        "name",
+        "value",
+        "total",
+        "is",
+        "has",
+        "in",
+        "at",
+        "of",
+        "the",
+    ]
+)
 """Words of properties that a question leaves out: `founded_year`."""
 _TYPE_LIKENESS = 0.6
-_DATA_WORDS = frozenset(["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"])
+_DATA_WORDS = frozenset(
+    ["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"]
+)
 """Words for nodes of any type."""
 
 
@@ -185,7 +206,9 @@ class Lexicon:
             return rows
         arrays = self.graph.arrays
         return tuple(
-            row for row in rows if any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+            row
+            for row in rows
+            if any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
         )
 
     def _likeliest(self, phrase: LinkedPhrase) -> tuple[int, ...]:

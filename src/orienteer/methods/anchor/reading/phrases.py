@@ -13,9 +13,33 @@ from orienteer.methods.anchor.reading.relations import Frame, Relations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, MOST, PEOPLE, SUPERLATIVES, Adjective
 
 _PRONOUNS = frozenset(
-    ["anything", "things", "those", "ones", "one", "what", "something", "everything", "who", "whoever", "whichever", "which", "whatever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody"]
+    [
+        "anything",
+        "things",
+        "those",
+        "ones",
+        "one",
+        "what",
+        "something",
+        "everything",
+        "who",
+        "whoever",
+        "whichever",
+        "which",
+        "whatever",
+        "people",
+        "person",
+        "anyone",
+        "someone",
+        "everyone",
+        "somebody",
+        "everybody",
+        "anybody",
+    ]
 )
-_PEOPLE = frozenset(("who", "whoever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody"))
+_PEOPLE = frozenset(
+    ("who", "whoever", "people", "person", "anyone", "someone", "everyone", "somebody", "everybody", "anybody")
+)
 _LONGEST_CHAIN = 3  # possessives in a row
 _AMBIGUOUS_AGE = 2  # properties that tell when a thing began; of more nobody can tell
 
@@ -191,7 +215,9 @@ class Phrases:
         if is_more is None:
             return
         for unit in context.units.edges.get(place + 1, ()):
-            if not context.at(unit.last - 1).endswith(("ed", "en", "n", "t", "d")) or context.at(unit.last - 1).endswith("ent"):
+            if not context.at(unit.last - 1).endswith(("ed", "en", "n", "t", "d")) or context.at(
+                unit.last - 1
+            ).endswith("ent"):
                 continue  # "most influential" is not "most influenced"
             for head in self.heads(unit.last):
                 for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, Nodes()):

@@ -39,7 +39,9 @@ _LISTING = ("list", "name", "find", "identify", "show", "give", "which", "what",
 _COUNTING = ("how many different", "how many distinct", "how many of", "how many", "number of", "the number of", "total number of", "the total number of", "count of",
              "the count of", "count how many", "count all", "count the", "count", "what is the number of", "what is the total number of", "what s the number of", "tally of", "how large is the number of",
              "the headcount of", "what number of", "size of the set of", "what is the count of", "how big is the set of", "amount of", "the amount of", "in how many", "on how many", "to how many", "by how many", "for how many", "from how many", "with how many", "of how many")  # fmt: skip
-_ASKING = frozenset(["is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could", "will", "would"])
+_ASKING = frozenset(
+    ["is", "are", "was", "were", "does", "do", "did", "has", "have", "had", "can", "could", "will", "would"]
+)
 _AVERAGES = ("average", "mean", "the average", "the mean", "avg", "on average")
 _SUMS = (
     "total",
@@ -497,7 +499,11 @@ class Questions:
                     facts = context.lexicon.properties[unit.property]
                     if facts.kind == "number":  # "average salary in Engineering"
                         for scope in self._clauses.described(Parse(unit.last, Nodes(facts.types), 0.15)):
-                            yield Parse(scope.last, Query(form, scope.value, Measure(property=facts.name)), scope.cost + unit.cost)  # type: ignore[arg-type]
+                            yield Parse(
+                                scope.last,
+                                Query(form, scope.value, Measure(property=facts.name)),
+                                scope.cost + unit.cost,
+                            )  # type: ignore[arg-type]
                     for scope in self._of_nodes(unit.last):
                         facts = context.lexicon.properties[unit.property]
                         if facts.types & self._relations.types_of(scope.value):
@@ -622,7 +628,15 @@ class Questions:
                     yield from self._value(facts.name, scope.value, scope.last, scope.cost)
         for last in {
             after
-            for phrase in ("how much does", "how much do", "how much did", "how long does", "what does", "what do", "what did")
+            for phrase in (
+                "how much does",
+                "how much do",
+                "how much did",
+                "how long does",
+                "what does",
+                "what do",
+                "what did",
+            )
             if (after := context.starts(begin, phrase)) is not None
         }:
             for scope in self.nodes(last):

@@ -98,7 +98,10 @@ def _reached(context: Context) -> str | None:
 def _but_others(context: Context, query: Query) -> Query:
     """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
     places = [place for place, word in enumerate(context.words) if word in ("other", "others")]
-    is_asked = any(context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each") for place in places)
+    is_asked = any(
+        context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each")
+        for place in places
+    )
     rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
 

@@ -132,7 +132,9 @@ class Relations:
             chosen = [
                 (source, hop)
                 for source, hop in chosen
-                if self._is_symmetric(hop) or self._is_passive(hop.kind >> 1) or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
+                if self._is_symmetric(hop)
+                or self._is_passive(hop.kind >> 1)
+                or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
             ]
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))

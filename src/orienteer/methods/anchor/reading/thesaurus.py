@@ -97,7 +97,29 @@ PEOPLE = frozenset(
 )
 """What node types of people are called: whom `who` asks for."""
 SYMMETRIC = frozenset(
-    ["resemble", "similar", "interact", "covary", "sibling", "marry", "spouse", "adjacent", "neighbour", "neighbor", "border", "collaborate", "connect", "relate", "opposite", "antonym", "synonym", "equivalent", "partner", "coauthor", "twin"]
+    [
+        "resemble",
+        "similar",
+        "interact",
+        "covary",
+        "sibling",
+        "marry",
+        "spouse",
+        "adjacent",
+        "neighbour",
+        "neighbor",
+        "border",
+        "collaborate",
+        "connect",
+        "relate",
+        "opposite",
+        "antonym",
+        "synonym",
+        "equivalent",
+        "partner",
+        "coauthor",
+        "twin",
+    ]
 )
 """Verbs and nouns that say the same both ways."""
 _FORMS = """bind bound|build built|write wrote written|make made|find found|lead led|hold held|teach taught|sell sold|keep kept
@@ -133,7 +155,35 @@ busy: traffic passengers visitors calls | distant: distance | far: distance | ne
 good: rating score stars grade | bad: rating score stars grade -
 """
 AGES = frozenset(
-    ["founded", "built", "opened", "established", "inaugurated", "year", "date", "born", "birth", "launched", "created", "commissioned", "released", "completed", "constructed", "started", "since", "published", "introduced", "first_light", "foundation", "construction", "opening", "launch", "start", "made", "debut"]
+    [
+        "founded",
+        "built",
+        "opened",
+        "established",
+        "inaugurated",
+        "year",
+        "date",
+        "born",
+        "birth",
+        "launched",
+        "created",
+        "commissioned",
+        "released",
+        "completed",
+        "constructed",
+        "started",
+        "since",
+        "published",
+        "introduced",
+        "first_light",
+        "foundation",
+        "construction",
+        "opening",
+        "launch",
+        "start",
+        "made",
+        "debut",
+    ]
 )
 """Words of properties that say when a thing began."""
 _OLD, _NEW = ("old", "early", "ancient"), ("new", "young", "recent", "late", "modern")
