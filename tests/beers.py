@@ -1,4 +1,4 @@
-"""A small invented world of beers, after the tables that a first user brought: properties, namesakes, parts of names."""
+"""A small invented world of beers, after the tables that a first user brought: properties, parts of names."""
 
 from __future__ import annotations
 

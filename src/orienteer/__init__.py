@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from orienteer.evaluation.scores.rewards import reward
     from orienteer.evaluation.scores.table import score_runs
     from orienteer.graph.embedding import give_vectors
-    from orienteer.graph.store import Graph
+    from orienteer.ingest.graph import Graph
     from orienteer.ingest.documents.config import BuildConfig
     from orienteer.ingest.documents.run import BuildOptions, build_graph
     from orienteer.ingest.formats.table import Batch, Format
@@ -143,7 +143,7 @@ _HOMES = {
     "evaluation.scores.rewards": ("reward",),
     "evaluation.scores.table": ("score_runs",),
     "graph.embedding": ("give_vectors",),
-    "graph.store": ("Graph",),
+    "ingest.graph": ("Graph",),
     "ingest.documents.config": ("BuildConfig",),
     "ingest.documents.run": ("BuildOptions", "build_graph"),
     "ingest.formats.table": ("Batch", "Format"),

@@ -115,8 +115,8 @@ class Retriever:
 
         `question` is a text in words. The ranking has `k` hits at the most; `node_types` keeps nodes of these types,
         `where` those whose properties meet conditions such as `year >= 2000`. `budget` is this question's own, in place
-        of the retriever's. `reading` is a line such as `result.reading.text`, put right by hand: the method `anchor` takes
-        it in place of the question's words.
+        of the retriever's. `reading` is a line such as `result.reading.text`, put right by hand: the method `anchor`
+        takes it in place of the question's words.
 
         Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails and a budget
         that ends raise nothing: `stopped_by` and `notes` of the result tell.
@@ -195,8 +195,8 @@ class Retriever:
             >>> asyncio.run(retriever.asearch("Which language did Matz design?")).hits[0].id
             'language:ruby'
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where the task
-        is cancelled, no further call is made.
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
+        the task is cancelled, no further call is made.
         """
         asked = self._question(question, k, node_types, where, reading)
         return await self._in_thread(asked, k, budget, has_answer=False)
@@ -216,8 +216,8 @@ class Retriever:
             >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer is None
             True
 
-        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where the task
-        is cancelled, no further call is made.
+        `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
+        the task is cancelled, no further call is made.
         """
         asked = self._question(question, k, node_types, where, reading)
         return await self._in_thread(asked, k, budget, has_answer=True)
@@ -390,7 +390,9 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
         from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
 
         folder = graph_directory(folder, cache=settings.cache)
-    return Graph.open(folder, embedder=settings.open_embedder)
+    from orienteer.ingest.graph import Graph as PublicGraph  # with the ways to data frames and networks
+
+    return PublicGraph.open(folder, embedder=settings.open_embedder)
 
 
 def _staleness(graph: Graph) -> tuple[str, ...]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,7 +16,6 @@ from orienteer.graph import format
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.connections import shortest_paths
-from orienteer.graph.conversions import Conversions
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
 from orienteer.index.searchers import Mode
 from orienteer.protocols import OpenEmbedder
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
 
-class Graph(Conversions):
+class Graph:
     """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
         >>> from orienteer import Graph
@@ -45,7 +47,7 @@ class Graph(Conversions):
         """The version of the graph that is open: another process may have published a later one."""
 
     @classmethod
-    def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Graph:
+    def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Self:
         """Open the graph directory at `path`, as `orienteer import` and `orienteer build` make them.
 
             >>> Graph.open("languages")
@@ -74,6 +76,51 @@ class Graph(Conversions):
                 if isinstance(error, ValueError):  # somebody has written other files, and their hashes
                     raise format.damaged(path, error) from error
                 raise
+
+    @classmethod
+    def from_records(
+        cls,
+        nodes: Iterable[Node | Mapping[str, Any]],
+        edges: Iterable[Edge | Mapping[str, Any]],
+        *,
+        path: str | Path | None = None,
+        force: bool = False,
+    ) -> Self:
+        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
+
+            >>> films = Graph.from_records(
+            ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": 7, "year": 2011}],
+            ...     edges=[{"source": "ada", "type": "directed", "target": 7}],
+            ... )
+            >>> films.node("Ada Holm").type, films.node(7).properties
+            ('person', {'year': 2011})
+
+        An id is a text or a whole number. Further keys of a mapping are properties; times are kept as ISO 8601 writes
+        them, NaN as nothing. The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is
+        in a temporary folder and goes with the object. Edges stay as they are, parallel ones too.
+
+        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
+        something else, `BadOption` for what is no list.
+        """
+        from orienteer.graph.from_records import write_records  # here: readers do not need the builder
+
+        return cls._made(lambda target: write_records(target, nodes, edges, force=force), path)
+
+    @classmethod
+    def _made(cls, write: Callable[[Path], None], path: str | Path | None) -> Self:
+        """Open the graph that was written at a path, else in a temporary folder, which goes with the graph."""
+        if path is not None:
+            write(Path(path))
+            return cls.open(path)
+        folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
+        try:
+            write(folder / "graph")
+            graph = cls.open(folder / "graph")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        weakref.finalize(graph.arrays, shutil.rmtree, folder, ignore_errors=True)
+        return graph
 
     def __repr__(self) -> str:
         return f"Graph({str(self.path)!r}, {len(self):,} nodes, {self.arrays.manifest.edges:,} edges)"

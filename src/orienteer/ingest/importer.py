@@ -73,7 +73,8 @@ def import_graph(
     Raises `BadInput`, and leaves nothing behind, if a source cannot be read as a graph.
     """
     options = options or ImportOptions()
-    check_readable(*sources, *options.nodes, *options.edges, *([options.labels] if options.labels else []))
+    named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
+    check_readable(*sources, *named, *([options.labels] if options.labels else []))
     started = time.perf_counter()
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
@@ -81,7 +82,6 @@ def import_graph(
         importer = _Importer(sources, options)
         if options.strict and importer.guesses:
             raise BadInput(_guessed(importer.guesses))
-        named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
         provenance = describe_import([*sources, *named], importer.files, _written(options))
         provenance["mapping"] = [mapping.model_dump(mode="json") for mapping in importer.mapping]
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:

@@ -108,7 +108,7 @@ class SearchInGraph:
         )
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words. Our own tools put those with all words first, and before them what is named."""
+        """Return the best rows by words. Our own tools put those with all words first, what is named before them."""
         arrays = self._session.graph.arrays
         named: list[int] = []
         if self._names_first:

@@ -61,8 +61,8 @@ class Toolbox:
 
         Searches rank by `mode`, or as the model says where it is offered the choice (None: where there are vectors).
         `names_first` has the search put what a query names before what shares words with it; methods of papers search
-        by BM25 alone. `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption` where there is
-        none of a name.
+        by BM25 alone. `more` names further tools: `list_nodes`, and those of installed packages. Raises `BadOption`
+        where there is none of a name.
         """
         offers_mode = graph.arrays.searcher.has_vectors if offers_mode is None else offers_mode
         spec = ToolboxSpec(

@@ -1,58 +1,24 @@
-"""Python's objects to a graph, and a graph to Python's objects: records, networks, data frames, folders of tables."""
+"""`Graph` as people hold it: a graph of the store, with the ways from Python's objects to it and back."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self
 
-from orienteer.records import Edge, Node
-
-if TYPE_CHECKING:
-    from orienteer.graph.arrays import GraphArrays
-    from orienteer.graph.store import Graph
+from orienteer.graph import store
 
 
-class Conversions:
-    """The ways from Python's objects to a `Graph`, which inherits them, and back."""
+class Graph(store.Graph):
+    """A graph directory, opened for reading. Safe to share among threads and to open in many processes.
 
-    if TYPE_CHECKING:
-        arrays: GraphArrays
+        >>> from orienteer import Graph
+        >>> graph = Graph.open("languages")
+        >>> len(graph), "language:rust" in graph
+        (169, True)
 
-        @classmethod
-        def open(cls, path: str | Path) -> Self: ...  # noqa: D102
-
-    @classmethod
-    def from_records(
-        cls,
-        nodes: Iterable[Node | Mapping[str, Any]],
-        edges: Iterable[Edge | Mapping[str, Any]],
-        *,
-        path: str | Path | None = None,
-        force: bool = False,
-    ) -> Self:
-        """Make a graph of `nodes` and `edges`, records or mappings with the same keys, and open it.
-
-            >>> films = Graph.from_records(
-            ...     nodes=[{"id": "ada", "type": "person", "name": "Ada Holm"}, {"id": 7, "year": 2011}],
-            ...     edges=[{"source": "ada", "type": "directed", "target": 7}],
-            ... )
-            >>> films.node("Ada Holm").type, films.node(7).properties
-            ('person', {'year': 2011})
-
-        An id is a text or a whole number. Further keys of a mapping are properties; times are kept as ISO 8601 writes
-        them, NaN as nothing. The graph is kept at `path`; `force` replaces a graph that is there. Without a path it is
-        in a temporary folder and goes with the object. Edges stay as they are, parallel ones too.
-
-        Raises `BadInput` for two nodes with the same id or an edge to a missing node, `NotAGraph` where `path` holds
-        something else, `BadOption` for what is no list.
-        """
-        from orienteer.graph.from_records import write_records  # here: readers do not need the builder
-
-        return cls._made(lambda target: write_records(target, nodes, edges, force=force), path)
+    A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
+    their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
+    """
 
     @classmethod
     def from_networkx(cls, network: Any, *, path: str | Path | None = None, force: bool = False) -> Self:
@@ -128,7 +94,7 @@ class Conversions:
         """
         from orienteer.ingest.exchange import network_of
 
-        return network_of(cast("Graph", self))  # the one class that inherits this
+        return network_of(self)
 
     def to_frames(self) -> tuple[Any, Any]:
         """Return the nodes and the edges as two data frames of pandas.
@@ -144,20 +110,4 @@ class Conversions:
         """
         from orienteer.ingest.exchange import frames_of
 
-        return frames_of(cast("Graph", self))  # the one class that inherits this
-
-    @classmethod
-    def _made(cls, write: Callable[[Path], None], path: str | Path | None) -> Self:
-        """Open the graph that was written at a path, else in a temporary folder, which goes with the graph."""
-        if path is not None:
-            write(Path(path))
-            return cls.open(path)
-        folder = Path(tempfile.mkdtemp(prefix="orienteer-"))
-        try:
-            write(folder / "graph")
-            graph = cls.open(folder / "graph")
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        weakref.finalize(graph.arrays, shutil.rmtree, folder, ignore_errors=True)
-        return graph
+        return frames_of(self)
