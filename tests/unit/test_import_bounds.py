@@ -73,6 +73,9 @@ def written(path: Path, *parts: str | bytes, times: int = 0) -> Path:
         ("nodes.jsonl.gz", '{"id":"a","type":"t","name":"', "x" * MB),
         ("g.graphml.gz", GRAPHML.split("{}</graph>")[0].replace("{}", "") + '<node id="n"><data key="d">', "x" * MB),
         ("g.gexf.gz", "<gexf><graph><nodes>", f'<node id="n" label="{"x" * 9_990}"/>' * 105),
+        ("g.gml.gz", "graph [\n", ('node [ id 1 label "' + "x" * 9_970 + '" ]\n') * 105),
+        ("g.json.gz", '{"nodes": [{"id": "', "x" * MB),
+        ("g.edgelist.gz", "", ("a " + "x" * 9_990 + "\n") * 105),
         ("b.nt.gz", '<http://s> <http://p> "', "x" * MB),
         ("b.ttl.gz", "", (f'<http://e/s> <http://e/p> "{"x" * 9_990}" .\n') * 105),
         ("x_corpus.json.gz", '[{"title":"', "x" * MB),
@@ -108,6 +111,8 @@ def test_an_honest_packed_table_is_read(tmp_path: Path, monkeypatch) -> None:
         ("nodes.csv", 'id,type,name\na,t,"', LINES, '"\n', "field larger than field limit"),
         ("nodes.csv", "id,type,name\na,t", ',"' + LINES + '"', "\n", "a row of more than 64 MB"),
         ("nodes.jsonl", '{"id":"a","type":"t","name":"', "x" * MB, '"}\n', "line 1: a line of more than 64 MB"),
+        ("g.gml", 'graph [ node [ id 1 label "', LINES, '" ]\n', "a node or edge of more than 64 MB"),
+        ("g.edgelist", "a ", "x" * MB, "\n", "line 1: a line of more than 64 MB"),
         ("b.nt", '<http://s> <http://p> "', "x" * MB, '" .\n', "line 1: a line of more than 64 MB"),
         (
             "g.graphml",
