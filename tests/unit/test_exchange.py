@@ -14,8 +14,8 @@ import pytest
 
 import clinic
 import films
+from orienteer import Graph
 from orienteer.errors import BadInput, BadOption, UnknownNode
-from orienteer.graph.store import Graph
 from orienteer.ingest.importer import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
@@ -35,7 +35,8 @@ def world(request, build, small, tmp_path_factory):
         import_graph([importer.Path(importer.__file__).parent / "demo"], folder / "graph")
         return Graph.open(folder / "graph")
     worlds = {"clinic": clinic, "films": films}
-    return small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)
+    made = small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)
+    return Graph.open(made.path)
 
 
 def test_a_network_gives_every_graph_back(world):
