@@ -257,7 +257,7 @@ def test_pages_that_lead_in_circles_come_to_an_end(tmp_path):
     monkey.setattr(bounds, "SMALL", 1 << 12)
     monkey.setattr(bounds, "MOST_RATIO", 1)
     try:
-        with pytest.raises(BadInput, match=r"comes to more than 1 times its size|no whole SQLite database"):
+        with pytest.raises(BadInput, match="comes to more than 1 times its size"):
             import_graph([path], tmp_path / "graph")
     finally:
         monkey.undo()
