@@ -74,7 +74,7 @@ def import_graph(
     """
     options = options or ImportOptions()
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
-    check_readable(*sources, *named, *([options.labels] if options.labels else []))
+    check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
