@@ -176,3 +176,25 @@ def test_a_kind_of_edge_can_be_marked_partial(beer, cli):
     assert ran.code == 2
     assert "'brewedby'" in ran.err
     assert not Path("other").exists()
+
+
+def test_a_table_of_its_own_and_documents_beside_tables(home, cli):
+    (home / "invoices.csv").write_text("number,client,total\nA-1,Lind & Co,12.5\nA-2,Łódź Sp.,7\nA-3,Lind & Co,1\n")
+    ran = cli("ask", "invoices.csv", "Which invoices are for Lind & Co?", "--json")
+    assert ran.code == 0, ran.err
+    assert {"A-1", "A-3"} <= {hit["id"] for hit in ran.json["hits"]}
+    (home / "mixed").mkdir()
+    (home / "mixed" / "staff.csv").write_text("id,name,boss\n1,Ada,\n2,Ben,1\n")
+    (home / "mixed" / "handbook.md").write_text("# Handbook\n\nHolidays are asked for in spring.")
+    ran = cli("ask", "mixed", "When are holidays asked for?", "--json")
+    assert any(hit["id"].startswith("handbook.md") for hit in ran.json["hits"])
+    (home / "mixed" / "edges.csv").write_text("source,type,target\n1,knows,2\n")
+    ran = cli("ask", "mixed", "Who knows Ada?")
+    assert "not read: 1 document, for which see orienteer build" in ran.err
+
+
+def test_a_mapping_is_not_mixed_with_flags(beer, cli):
+    cli("validate", "beer", "--write-mapping", "beer.toml")
+    ran = cli("import", "beer", "-o", "graph", "--mapping", "beer.toml", "--column", "id=Nr")
+    assert ran.code == 2
+    assert "leave out --nodes, --edges and --column" in ran.err

@@ -22,6 +22,7 @@ from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.assignment import ImportPlan, plan
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.kinds import sort_tables
+from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.mapping import FileMapping, rendered
 from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
@@ -133,6 +134,8 @@ class _Importer:
         self._options = options
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
+        if options.mapping and (options.nodes or options.edges or options.columns):
+            raise BadOption("--mapping says how every table is read: leave out --nodes, --edges and --column")
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
         self._own = None if by_hand else recognize(sources, self._columns, self._tally, language=options.language)
@@ -196,7 +199,7 @@ class _Importer:
         self._ignored += self._plan.ignored
         for table in self._plan.others:
             if not any([self.labels.read(table, types) for types in kinds]):
-                reason = "questions, no part of the graph" if asks(table) else "not recognised as nodes or edges"
+                reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
                 self._ignored.append(Ignored(file=str(table.path), reason=reason))
 
     def partial(self, builder: GraphBuilder) -> tuple[str, ...]:

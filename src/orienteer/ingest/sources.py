@@ -104,7 +104,7 @@ def _make(path: Path, target: Path, progress: Progress | None) -> str:
     """Make the graph of some tables or documents, and say in one line what was made."""
     if not _is_of_documents(path):
         report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
-        return _summary(report, path)
+        return f"{_summary(report, path)}{_unread(report)}"
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
     is_update = _manifest(target) is not None
@@ -122,6 +122,16 @@ def _is_of_documents(path: Path) -> bool:
     graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
     """
     return holds_prose(path, apart_from=is_beside_tables) and not holds_graph(path)
+
+
+def _unread(report: Report) -> str:
+    """Say how many documents lie beside the tables of a graph, and are no part of it."""
+    from orienteer.ingest.documents.read.files import kind_of
+
+    paths = [Path(file.file) for file in report.ignored]
+    paths = [path for path in paths if path.is_file() and kind_of(path) not in (None, "table")]
+    unread = [path for path in paths if not is_beside_tables(path)]
+    return f"; not read: {counted(len(unread), 'document')}, for which see orienteer build" if unread else ""
 
 
 def _summary(report: Report, path: Path) -> str:

@@ -30,7 +30,9 @@ def nodes_mapping(table: Table, columns: Columns) -> FileMapping:
     by_column |= {name: str(Link(name, "", columns.explode[name])) for name in ranked if name in columns.explode}
     kind: Kind = "both" if any(name in columns.explode for name in ranked) else "nodes"
     type_name = CHUNK if table.is_corpus else "node"
-    return FileMapping(file=table.file, kind=kind, type=type_name, columns={id_name: "id", **by_column}, why=BY_NAME)
+    types = [name for name, role in by_column.items() if role == "type"]
+    why = "; ".join([BY_NAME, *(f"{name}: the type where {types[0]} is empty" for name in types[1:])])
+    return FileMapping(file=table.file, kind=kind, type=type_name, columns={id_name: "id", **by_column}, why=why)
 
 
 def edges_mapping(table: Table, columns: Columns, *, type_name: str = "", has_nodes: bool = True) -> FileMapping:

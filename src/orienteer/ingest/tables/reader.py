@@ -127,7 +127,7 @@ class TableReader:
                             f"{mapped.table.file}, line {line}. Give one another id, or name another id column with "
                             f"--nodes {mapped.table.file}:id=COLUMN."
                         )
-        raise AssertionError(node_id)  # it was read from one of these tables
+        return f"Two different nodes have the id {node_id!r}: the second is at {mapped.table.file}, line {line}"
 
     def _link(self, mapping: FileMapping, maker: NodeMaker, builder: GraphBuilder) -> None:
         """Add the edges of the columns of a table of nodes that name other nodes."""
