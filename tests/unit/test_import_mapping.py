@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.errors import BadInput, BadOption, NotAGraph
+from orienteer.errors import BadInput, BadOption
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.read.files import listing
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Report
-from orienteer.ingest.sources import graph_directory
 from orienteer.ingest.tables.mapping import Link, link_of
 from orienteer.ingest.tables.mapping_file import read_mappings
 from orienteer.ingest.tables.spec import spec_of
@@ -276,11 +275,3 @@ def test_documents_beside_one_with_a_bad_name_and_an_unreadable_folder_are_read(
     found = listing([tmp_path])
     assert [file.name for file in found.files] == ["a.md"]
     assert [skipped.reason for skipped in found.skipped] == ["cannot be read: Permission denied"]
-
-
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(BadInput, match="neither a file nor a folder"):
-        import_graph([tmp_path / "pipe.csv"], tmp_path / "graph")
-    with pytest.raises(NotAGraph, match="neither a file nor a folder"):
-        graph_directory(tmp_path / "pipe.csv", cache=tmp_path / "cache")

@@ -289,11 +289,6 @@ def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, langua
     missing = next((source for source in sources if not source.exists()), None)
     if missing is not None:
         raise BadInput(f"{missing} does not exist: name a folder of tables, a table, or the file of a graph")
-    strange = next((source for source in sources if not (source.is_file() or source.is_dir())), None)
-    if strange is not None:
-        raise BadInput(
-            f"{strange} is neither a file nor a folder, but a pipe or a device: write what it gives to a file"
-        )
     unnamed = next((source for source in sources if not is_unicode(str(source))), None)
     if unnamed is not None:
         raise BadInput(f"{shown(unnamed)} has a name that is no UTF-8: rename it")

@@ -20,7 +20,7 @@ from orienteer.ingest.tables.known import check_columns, edges_mapping, is_value
 from orienteer.ingest.tables.mapper import Mapper
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.plan import EDGE_WORDS, Table, table_of, words_in
-from orienteer.ingest.tables.profile import cleaned, profiles_of
+from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.ingest.tables.type_names import edge_type_of, words_of
 
@@ -173,7 +173,8 @@ class _Assignment:
         names = [name for name in table.columns if is_value(name, self._columns)]
         if not table.format.is_text or not table.has_header or not names:
             return cleaned(table, {}, self._notes)
-        return cleaned(table, profiles_of(table, names), self._notes)
+        columns = columns_with_nulls(table, names)
+        return cleaned(table, profiles_of(table, columns) if columns else {}, self._notes)
 
 
 def _named(spec: TableSpec) -> Table:

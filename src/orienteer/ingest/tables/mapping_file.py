@@ -18,7 +18,7 @@ from orienteer.ingest.tables.kinds import tables_of
 from orienteer.ingest.tables.known import check_columns
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping, link_of
 from orienteer.ingest.tables.plan import Table
-from orienteer.ingest.tables.profile import cleaned, profiles_of
+from orienteer.ingest.tables.profile import cleaned, columns_with_nulls, profiles_of
 
 HEAD = """\
 # How each file is read. Change it and import it with: orienteer import SOURCE -o DIR --mapping THIS_FILE
@@ -103,8 +103,8 @@ def _cleaned(table: Table, mapping: FileMapping, notes: list[str]) -> MappedTabl
     """Return a table of text with its null words known, and its mapping."""
     fixed = mapping.having("id", "prefixed id", "source", "target", "type", IGNORED)
     names = [name for name in table.columns if name not in fixed]
-    if table.format.is_text and names:
-        table = cleaned(table, profiles_of(table, names), notes)
+    columns = columns_with_nulls(table, names) if table.format.is_text else set()
+    table = cleaned(table, profiles_of(table, columns) if columns else {}, notes)
     return MappedTable(table, mapping)
 
 

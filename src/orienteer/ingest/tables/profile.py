@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from orienteer.ingest.formats.files import UTF8, encoding_of
-from orienteer.ingest.formats.table import NODE_ROWS
+from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.values import identifier, is_prose, items, numeric
 
@@ -95,6 +95,14 @@ def profiles_of(table: Table, names: Collection[str] | None = None) -> dict[str,
         for profile in profiles.values():
             _take_nulls(profile)
     return profiles
+
+
+def columns_with_nulls(table: Table, names: Collection[str]) -> set[str]:
+    """Return those of some columns of a table of text that have a null word: faster than a profile of each."""
+    words, columns = frozenset(NULL_WORDS), set[str]()
+    for batch in table.batches(rows=EDGE_ROWS, drop=lambda reason, line, value: None):
+        columns.update(name for name in names if name not in columns and not words.isdisjoint(batch.columns[name]))
+    return columns
 
 
 def _count(profile: ColumnProfile, values: Sequence[Any]) -> None:
