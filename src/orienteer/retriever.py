@@ -138,7 +138,7 @@ class Retriever:
 
             >>> result = retriever.ask("Which language did Matz design?", k=1)
             >>> result.hits[0].why, result.answer
-            ('joined to Yukihiro Matsumoto by designed_by; has language, design', None)
+            ('Yukihiro Matsumoto <-designed_by- Ruby', 'Ruby')
 
         The answer is the method's own, else it takes one more call of the model over the hits; without a model it is
         None. `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
@@ -162,7 +162,7 @@ class Retriever:
             >>> with retriever.stream("Which language did Matz design?", k=1) as events:
             ...     kinds = [event.kind for event in events]
             >>> kinds[-2:]
-            ['hit', 'done']
+            ['answer', 'done']
 
         Leaving the `with` early ends the question. `has_answer` asks for an answer too. `question`, `k`, `node_types`,
         `where`, `reading` and `budget`, and what is raised, are those of `search`.
@@ -213,8 +213,8 @@ class Retriever:
     ) -> Result:
         """Ask in a worker thread, for running event loops such as a notebook's.
 
-            >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer is None
-            True
+            >>> asyncio.run(retriever.aask("Which language did Matz design?")).answer
+            'Ruby'
 
         `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
         the task is cancelled, no further call is made.

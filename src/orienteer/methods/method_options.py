@@ -61,6 +61,7 @@ class MethodOptions(TypedDict, total=False):
     max_searches: int
     max_steps: int
     max_turns: int
+    meaning_weight: float
     mode: str
     more_tools: Sequence[str]
     most_hops: int
@@ -78,6 +79,7 @@ class MethodOptions(TypedDict, total=False):
     phrases: int
     policy: Literal["-edge", "+edge", "none"]
     pooling: Literal["max", "mean", "top"]
+    prior_weight: float
     prompt_tokens: int
     pruning: Literal["weighed", "hybrid"]
     questions: int

@@ -27,6 +27,8 @@ _HASHED = 12  # digits of a hash that are shown
 def graph_hash(graph: Graph) -> str:
     """Return a sha256 over all that a graph holds, but for where and when it was made: equal graphs have equal ones."""
     content = graph.arrays.manifest.model_dump(mode="json", exclude={"generation", "created", "made_by", "provenance"})
+    if not content["partial"]:  # a graph that is whole has the hash that it had before there were partial ones
+        del content["partial"]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

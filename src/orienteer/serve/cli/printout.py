@@ -39,17 +39,21 @@ def print_result(out: Output, result: Result) -> None:
         out.print(f"read as: {reading.text}")
     elif result.refusal is not None:
         out.print(f"no exact answer: {result.refusal.text}")
+    said = reading.text if reading is not None and reading.text is not None else ""
     for answer in (result.answer, result.long_answer):
-        if answer is not None:
+        if answer is not None and not (said and answer.endswith(said.removeprefix("count "))):  # it is said above
             out.print(answer)
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     is_read = reading is not None and reading.complete
+    says_more = reading is not None or result.answer is not None
     is_divided = False
     for place, hit in enumerate(result.hits, 1):
-        if is_read and not hit.complete and not is_divided:
+        if says_more or place > 1:
             out.print()
+        if is_read and not hit.complete and not is_divided:
             out.print("-- nearby: these meet some of it --")
+            out.print()
             is_divided = True
         print_hit(out, place, hit)
     if not result.hits:
@@ -58,7 +62,6 @@ def print_result(out: Output, result: Result) -> None:
 
 def print_hit(out: Output, place: int, hit: Ranked) -> None:
     """Print a hit as a block: its rank, name, type and id, why it is there, and the best of its text."""
-    out.print()
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
     out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
     text = " ".join(hit.text.split())
