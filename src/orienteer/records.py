@@ -437,10 +437,14 @@ class Ranked(Record):
     edges: tuple[WalkedEdge, ...] = ()
     """The edges that lead from it to what the question names."""
 
-    def cells(self, place: int) -> tuple[str, ...]:
-        """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`."""
+    def cells(self, place: int, *, is_nearby: bool = False) -> tuple[str, ...]:
+        """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`.
+
+        Of what `is_nearby` it says so: it meets only some of the question.
+        """
         votes = counted(self.votes, "vote") if self.votes is not None else ""
-        return (str(place), self.name, self.type, "; ".join(filter(None, (votes, self.why))), self.text, self.id)
+        why = "; ".join(filter(None, ("nearby" if is_nearby else "", votes, self.why)))
+        return (str(place), self.name, self.type, why, self.text, self.id)
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
@@ -516,7 +520,12 @@ class Result(Record):
 
     def _repr_html_(self) -> str:
         answer = [text for text in (self.answer, self.long_answer) if text] if self.answer is not None else []
-        rows = [hit.cells(place) for place, hit in enumerate(self.hits, 1)]
+        is_read = self.reading is not None and self.reading.complete
+        if self.reading is not None and self.reading.text is not None:
+            answer.insert(0, f"read as: {self.reading.text}")
+        elif self.refusal is not None:
+            answer.insert(0, f"no exact answer: {self.refusal.text}")
+        rows = [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
         return result_html(self.question, answer, rows, (self.spent, *self.notes))
 
 

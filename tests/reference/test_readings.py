@@ -202,3 +202,10 @@ def test_the_line_and_cypher_say_what_the_query_gives(tmp_path: Path, name: str)
         assert {row[0] for row in rows} == {hit.id for hit in result.hits if hit.complete}, statement
         compared += 1
     assert compared >= 5
+
+
+def test_a_notebook_says_how_it_was_read_and_what_is_only_nearby(ask: Retriever) -> None:
+    page = ask.ask("Which beers are brewed by Rodenbach?")._repr_html_()
+    assert "read as: beer that -brewed_by-&gt; &quot;Rodenbach&quot;" in page
+    assert "nearby; " in page
+    assert "no exact answer: not in this graph: &#x27;Heineken&#x27;" in ask.ask("Who owns Heineken?")._repr_html_()
