@@ -2,152 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
+from orienteer.methods.anchor.reading.function_words import DETERMINERS as DETERMINERS
+from orienteer.methods.anchor.reading.function_words import EMPTY as EMPTY
+from orienteer.methods.anchor.reading.function_words import ENDINGS, HERE, HERE_FIRST
 from orienteer.methods.anchor.reading.lexicon import Lexicon, Units
 from orienteer.methods.anchor.reading.query import Nodes
 from orienteer.methods.anchor.words import QuestionWords
 
 Value = TypeVar("Value")
-_MOST = 12  # parses of one phrase that are followed
+_MOST = 6  # parses with one end that are followed
 _STEPS = 20_000  # rules that are tried for one question: a bound on its time
-DETERMINERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "any",
-        "some",
-        "all",
-        "every",
-        "each",
-        "those",
-        "these",
-        "its",
-        "their",
-        "his",
-        "her",
-        "our",
-        "your",
-        "my",
-        "of",
-        "different",
-        "distinct",
-        "various",
-        "known",
-        "individual",
-        "existing",
-        "whole",
-        "such",
-        "other",
-        "particular",
-        "respective",
-        "entire",
-        "full",
-        "specific",
-        "there",
-    ]
-)
-EMPTY = frozenset(
-    [
-        "please",
-        "also",
-        "actually",
-        "there",
-        "overall",
-        "altogether",
-        "together",
-        "total",
-        "here",
-        "exactly",
-        "exist",
-        "exists",
-        "existing",
-        "available",
-        "recorded",
-        "listed",
-        "you",
-        "think",
-        "know",
-        "ever",
-        "themselves",
-        "itself",
-        "respectively",
-        "entirely",
-        "the",
-        "whole",
-        "i",
-        "ve",
-        "got",
-        "in",
-        "have",
-        "altogether",
-    ]
-)
-"""Words that may end a question and say nothing."""
-_ENDINGS = tuple(
-    tuple(ending.split())
-    for ending in (
-        "in the graph", "in this graph", "in the data", "in the dataset", "in the database", "in this database",
-        "in this dataset", "in this data", "in total", "at all", "are there", "is there", "there are", "do we have",
-        "in all", "do you have", "do you know", "on record", "in the whole graph", "of them", "all together", "are known",
-        "can you tell me", "do you know of", "are recorded", "are listed", "are they", "is it", "did it", "in here", "as well",
-        "that we have", "that there are", "that exist", "we have", "in the collection", "in the catalogue", "in question",
-        "are in the graph", "does the graph have", "does the graph hold", "does the graph contain", "have we got",
-        "or both", "or either", "or any of them", "for me", "or both of them", "of any kind", "of them all", "of all of them", "of all",
-        "be", "were there", "was there", "each", "too", "either", "are", "is", "was", "were", "do",
-    )
-)  # fmt: skip
-
-
-_HERE_FIRST = frozenset(
-    [
-        "that",
-        "which",
-        "who",
-        "are",
-        "is",
-        "there",
-        "here",
-        "in",
-        "listed",
-        "recorded",
-        "known",
-        "available",
-        "present",
-        "included",
-    ]
-)
-_HERE = _HERE_FIRST | frozenset(
-    [
-        "this",
-        "the",
-        "graph",
-        "data",
-        "dataset",
-        "database",
-        "total",
-        "all",
-        "altogether",
-        "exist",
-        "exists",
-        "we",
-        "have",
-        "you",
-        "do",
-        "does",
-        "hold",
-        "at",
-        "on",
-        "record",
-        "us",
-        "been",
-        "has",
-    ]
-)
-"""Words for being in the graph: `that are listed here`."""
 
 
 class Parse(NamedTuple, Generic[Value]):
@@ -168,6 +37,10 @@ class Context:
     words: list[str] = field(default_factory=list)
     nodes: Callable[[int], list[Parse[Nodes]]] = field(init=False)
     """The rule of noun phrases; clauses hold noun phrases and these hold clauses."""
+    described: Callable[[Parse[Nodes]], list[Parse[Nodes]]] = field(init=False)
+    """The rule of all that is said of a set behind its noun."""
+    modifiers: Callable[[int, Nodes], list[Parse[Nodes]]] = field(init=False)
+    """The rule of one thing that is said of a set."""
     referents: list[Nodes] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     complaints: dict[str, int] = field(default_factory=dict)
@@ -190,12 +63,9 @@ class Context:
 
     def starts(self, place: int, *phrases: str) -> int | None:
         """Return where the first of these phrases ends that begins here; None where none does."""
-        first = self.at(place)
-        for phrase in phrases:
-            if first and phrase.startswith(first):  # so it is with few of the many that are tried
-                parts = phrase.split()
-                if self.words[place : place + len(parts)] == parts:
-                    return place + len(parts)
+        for words in _by_first_word(phrases).get(self.at(place), ()):
+            if self.words[place : place + len(words)] == words:
+                return place + len(words)
         return None
 
     def skip(self, place: int, words: Iterable[str] = DETERMINERS) -> int:
@@ -211,17 +81,9 @@ class Context:
     def is_over(self, place: int) -> bool:
         """Tell whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
-        if not rest or all(word in EMPTY for word in rest):
+        if EMPTY.issuperset(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest)):
             return True
-        if rest[0] in _HERE_FIRST and all(word in _HERE for word in rest):
-            return True
-        return any(rest[-len(ending) :] == ending and self._is_empty(rest[: -len(ending)]) for ending in _ENDINGS)
-
-    def _is_empty(self, rest: tuple[str, ...]) -> bool:
-        return all(word in EMPTY for word in rest) or any(
-            rest[-len(ending) :] == ending and all(word in EMPTY for word in rest[: -len(ending)])
-            for ending in _ENDINGS
-        )
+        return any(_is_empty(before) for before in _before_endings(rest))
 
     def complain(self, place: int, why: str) -> None:
         """Note why a phrase could not be read."""
@@ -237,12 +99,33 @@ class Context:
         if not 0 < place <= len(self.words):
             return None
         before = self.reading.words[place - 1]
-        text = self.reading.text
-        if self.at(place) == "s" and text[before.end : before.end + 1] in ("'", "’"):
+        if self.reading.text[before.end : before.end + 1] not in ("'", "’"):
+            return None
+        if self.at(place) == "s":
             return place + 1
-        if before.text.endswith("s") and text[before.end : before.end + 1] in ("'", "’"):
-            return place
-        return None
+        return place if before.text.endswith("s") else None
+
+
+@lru_cache(maxsize=1024)  # the lists of phrases that rules look for are a few hundred
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
+    """Return the words of phrases by the first of them, in their order."""
+    by_first: dict[str, list[list[str]]] = {}
+    for words in map(str.split, phrases):
+        if words:
+            by_first.setdefault(words[0], []).append(words)
+    return by_first
+
+
+def _is_empty(words: tuple[str, ...]) -> bool:
+    """Tell whether words say nothing: `please`, or `please, in total`."""
+    return EMPTY.issuperset(words) or any(EMPTY.issuperset(before) for before in _before_endings(words))
+
+
+def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield what stands before each of the empty endings that words have."""
+    for ending in ENDINGS:
+        if words[-len(ending) :] == ending:
+            yield words[: -len(ending)]
 
 
 def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
@@ -256,6 +139,6 @@ def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
     ordered = []
     for parse in sorted(kept.values(), key=lambda parse: parse.cost):
         by_end[parse.last] = by_end.get(parse.last, 0) + 1
-        if by_end[parse.last] <= _MOST // 2:
+        if by_end[parse.last] <= _MOST:
             ordered.append(parse)
     return ordered

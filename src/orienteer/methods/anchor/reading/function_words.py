@@ -1,0 +1,107 @@
+"""The small words between the names of a question: what they are, and how they are grouped. Of no one graph."""
+
+from __future__ import annotations
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """Return phrases that are written with commas between them, in their order: the longer before its beginning."""
+    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
+
+
+DETERMINERS = _words(
+    """a an the any some all every each those these its their his her our your my of different distinct various known
+    individual existing whole such other particular respective entire full specific there"""
+)
+"""Words before a noun that say nothing which a query tells."""
+
+EMPTY = _words(
+    """please also actually there overall altogether together total here exactly exist exists existing available
+    recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have"""
+)
+"""Words that may end a question and say nothing."""
+
+ENDINGS = tuple(
+    tuple(ending.split())
+    for ending in phrases(
+        """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this dataset,
+        in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do you know,
+        on record, in the whole graph, of them, all together, are known, can you tell me, do you know of, are recorded,
+        are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist, we have,
+        in the collection, in the catalogue, in question, are in the graph, does the graph have, does the graph hold,
+        does the graph contain, have we got, or both, or either, or any of them, for me, or both of them, of any kind,
+        of them all, of all of them, of all, be, were there, was there, each, too, either, are, is, was, were, do"""
+    )
+)
+"""Phrases that may end a question and say nothing."""
+
+HERE_FIRST = _words(
+    "that which who are is there here in listed recorded known available present included"
+)  # fmt: skip
+HERE = HERE_FIRST | _words(
+    """this the graph data dataset database total all altogether exist exists we have you do does hold at on record us
+    been has"""
+)
+"""Words for being in the graph, `that are listed here`, and those that it may begin with."""
+
+BEING = _words("is are was were")
+
+AUXILIARIES = _words(
+    """is are was were be been being am do does did has have had can get gets got also both ever themselves itself
+    usually directly jointly commonly together actually known said to thereby officially originally"""
+)
+"""Words before a verb that say nothing by themselves."""
+
+DENIALS = _words("not never no cannot neither nor without")
+"""Words that deny what follows."""
+
+RELATIVE = _words("that which who whom where when")
+"""Words that begin a clause."""
+
+PREPOSITIONS = _words(
+    """by with to of on in for from as at into against upon within inside under through over via about between among
+    than out toward towards onto off behind near around up because alongside"""
+)
+
+TELLING = _words("on for with under from to against without")
+"""Prepositions that change what a verb says."""
+
+HAVING = _words("with having has have had featuring possessing offer offers offering")
+"""Words before what nodes have."""
+
+LACKING = _words("without lacking lack lacks")
+"""Words before what nodes do not have."""
+
+ADVERBIAL = phrases(
+    """involved in, used for, able to, responsible for, known to, known for, able to be, at the same time, in the end,
+    took place, take place, takes place, taken place, happened, occurred, used in, at some point, at any point,
+    at some time, meant to, in fact, at least once, in turn, by themselves, on their own, there to, for, made use of to,
+    involved with"""
+)
+"""Phrases that may stand between an auxiliary and its verb."""
+
+ANY_OF = phrases(
+    """count among, counts among, belong to, belongs to, any of, one of, some of, any one of, at least one of, each of,
+    all of, either of, among, one or more of, counted among, part of, amongst, one among"""
+)
+"""Phrases before a set that nodes are of."""
+
+EXCEPTING = phrases(
+    """other than, except for, except, excluding, besides, apart from, aside from, not counting, save for, but for,
+    minus, leaving out, but not"""
+)
+"""Phrases before what is left out."""
+
+OTHERS = phrases(
+    "all other, any other, every other, all others, any others, all the other, all the others, every others"
+)
+"""What an adjective is compared with in a superlative: `taller than any other`."""
+
+ANYONE_ELSE = phrases(
+    """all others, any other, every other, all the others, all other, all the other, any of the others, the others,
+    everyone else, anyone else, anybody else"""
+)
+"""What a property is compared with in a superlative: `born later than anyone else`."""
