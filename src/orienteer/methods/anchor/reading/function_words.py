@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
@@ -12,13 +13,13 @@ def phrases(text: str) -> tuple[str, ...]:
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
-DETERMINERS = _words(
+DETERMINERS = words(
     """a an the any some all every each those these its their his her our your my of different distinct various known
     individual existing whole such other particular respective entire full specific there"""
 )
 """Words before a noun that say nothing which a query tells."""
 
-EMPTY = _words(
+EMPTY = words(
     """please also actually there overall altogether together total here exactly exist exists existing available
     recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have"""
 )
@@ -38,41 +39,39 @@ ENDINGS = tuple(
 )
 """Phrases that may end a question and say nothing."""
 
-HERE_FIRST = _words(
-    "that which who are is there here in listed recorded known available present included"
-)  # fmt: skip
-HERE = HERE_FIRST | _words(
+HERE_FIRST = words("that which who are is there here in listed recorded known available present included")
+HERE = HERE_FIRST | words(
     """this the graph data dataset database total all altogether exist exists we have you do does hold at on record us
     been has"""
 )
 """Words for being in the graph, `that are listed here`, and those that it may begin with."""
 
-BEING = _words("is are was were")
+BEING = words("is are was were")
 
-AUXILIARIES = _words(
+AUXILIARIES = words(
     """is are was were be been being am do does did has have had can get gets got also both ever themselves itself
     usually directly jointly commonly together actually known said to thereby officially originally"""
 )
 """Words before a verb that say nothing by themselves."""
 
-DENIALS = _words("not never no cannot neither nor without")
+DENIALS = words("not never no cannot neither nor without")
 """Words that deny what follows."""
 
-RELATIVE = _words("that which who whom where when")
+RELATIVE = words("that which who whom where when")
 """Words that begin a clause."""
 
-PREPOSITIONS = _words(
+PREPOSITIONS = words(
     """by with to of on in for from as at into against upon within inside under through over via about between among
     than out toward towards onto off behind near around up because alongside"""
 )
 
-TELLING = _words("on for with under from to against without")
+TELLING = words("on for with under from to against without")
 """Prepositions that change what a verb says."""
 
-HAVING = _words("with having has have had featuring possessing offer offers offering")
+HAVING = words("with having has have had featuring possessing offer offers offering")
 """Words before what nodes have."""
 
-LACKING = _words("without lacking lack lacks")
+LACKING = words("without lacking lack lacks")
 """Words before what nodes do not have."""
 
 ADVERBIAL = phrases(

@@ -1,0 +1,109 @@
+"""Amounts of a property that is not named: `over 100 MB`, `before 1800`, `between 5 and 8 m tall`, `over 8 abv`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orienteer.methods.anchor.reading.comparisons import compared, sign
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.quantities import UNITS, Quantity
+from orienteer.methods.anchor.reading.query import Comparison, Condition, Nodes, Valued
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES
+
+
+class Amounts:
+    """Reads amounts that tell by themselves of which property they are, in one question."""
+
+    def __init__(self, ground: Ground, properties: Properties) -> None:
+        self._context, _, self._phrases = ground
+        self._properties = properties
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
+        yield from self._range(place, nodes)
+        for comparison in sign(self._context, place, of_dates=True):
+            amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))
+            if amount is not None:
+                yield from self._unnamed(place, nodes, amount)
+                yield from self._with_adjective(place, nodes, amount)
+                yield from self._named_behind(place, nodes, amount)
+
+    # ---------------------------------------------------------------------------------------------------- one amount
+
+    def _unnamed(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+        """Yield `over 100 MB`, `before 1800`; complain where several properties are told so."""
+        fitting = self._told_in(amount, nodes)
+        if not fitting or any(self._properties.named(amount.last, nodes)):
+            return
+        if len(fitting) == 1:
+            for parse in compared(self._context, place, fitting[0]):
+                yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
+        else:
+            names = ", ".join(facts.name for facts in fitting)
+            self._context.complain(place, f"{names} may be meant: name one of them")
+
+    def _told_in(self, amount: Quantity, nodes: Nodes) -> list[PropertyFacts]:
+        """Return the properties that are told in the unit of an amount, or in years where it may be one."""
+        own = self._phrases.properties_of(nodes)
+        if amount.unit is not None:
+            dimension, _ = UNITS[amount.unit]
+            return [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
+        if (amount.is_year or amount.span is not None) and not nodes.conditions:
+            return [facts for facts in own if facts.kind in ("year", "date")]
+        return []
+
+    def _with_adjective(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+        """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
+        adjective = ADJECTIVES.get(self._context.at(amount.last))
+        facts = self._phrases.compared_by(adjective, nodes, amount.last) if adjective is not None else None
+        for parse in compared(self._context, place, facts) if facts is not None else ():
+            if parse.last == amount.last:
+                yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
+
+    def _named_behind(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+        """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
+        for facts, last, cost in self._properties.named(amount.last, nodes):
+            for parse in compared(self._context, place, facts):
+                if parse.last == amount.last:
+                    yield Parse(last, nodes.that(*parse.value), cost + parse.cost)
+
+    # ---------------------------------------------------------------------------------------------------- two amounts
+
+    def _range(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
+        quantities = self._context.units.quantities
+        begin = self._context.starts(place, "between", "from")
+        low = quantities.get(begin if begin is not None else place)
+        middle = self._context.starts(low.last, "and", "to") if low is not None else None
+        high = quantities.get(middle) if middle is not None else None
+        if middle is None or high is None:
+            return
+        yield from self._with_adjective(place, nodes, high)
+        if not high.is_year and high.unit is None:
+            return
+        own = self._phrases.properties_of(nodes)
+        fitting = [facts for facts in own if (facts.kind in ("year", "date")) == high.is_year]
+        ranges = [
+            parse for facts in fitting for parse in compared(self._context, place, facts) if parse.last >= high.last
+        ]
+        if not ranges and begin is None and len(fitting) == 1:
+            yield from self._from_to(place, middle, nodes, fitting[0])
+        if len(ranges) == 1:
+            yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
+
+    def _from_to(self, place: int, middle: int, nodes: Nodes, facts: PropertyFacts) -> Iterator[Parse[Nodes]]:
+        """Yield `1890 to 1899`, where no word says that it is a range."""
+        low, high = (next(compared(self._context, begin, facts), None) for begin in (place, middle))
+        if low is None or high is None:
+            return
+        limits = []
+        ends: tuple[tuple[Comparison, Parse[tuple[Condition, ...]]], ...] = ((">=", low), ("<=", high))
+        for comparison, parse in ends:
+            valued = parse.value[0]
+            if not isinstance(valued, Valued):
+                return
+            limits.append(Valued(facts.name, comparison, valued.value))
+        last = self._context.units.quantities[middle].last
+        yield Parse(last, nodes.that(*limits), 0.25)

@@ -1,0 +1,154 @@
+"""What nodes have: `with no X`, `has more than 5 X`, `with a capacity over 50`, `without a website`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from orienteer.methods.anchor.reading.comparisons import count, sign
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import (
+    AUXILIARIES,
+    HAVING,
+    LACKING,
+    PREPOSITIONS,
+    RELATIVE,
+    phrases,
+)
+from orienteer.methods.anchor.reading.joints import Joints, denied, joined
+from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.query import Comparison, Filled, Nodes, Valued
+from orienteer.methods.anchor.reading.rankings import Rankings
+from orienteer.methods.anchor.reading.relations import Frame, Relation
+from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
+
+_AS_KIND = phrases("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
+_AS_NOUN = phrases("as a, as an, as its, as their, as, as one of its, among its, for a, for")
+_UNKNOWN = phrases("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
+
+
+class Having:
+    """Reads what nodes have and what they lack in one question."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        properties: Properties,
+        lists: ObjectLists,
+        joints: Joints,
+        verb_phrases: VerbPhrases,
+        rankings: Rankings,
+    ) -> None:
+        self._context, self._relations, self._phrases = ground
+        self._properties, self._lists, self._joints = properties, lists, joints
+        self._verb_phrases, self._rankings = verb_phrases, rankings
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield what is said behind `with`, `has`, `without` and their like."""
+        word = self._context.at(place)
+        is_denied = word in LACKING
+        if word not in HAVING and not is_denied:
+            return
+        begin = place + 1
+        if self._context.at(begin) in ("no", "not", "neither"):
+            is_denied, begin = not is_denied, begin + 1
+        yield from self._property(begin, nodes, is_denied=is_denied)
+        if not is_denied:
+            yield from self._rankings.most_had(begin, nodes)
+        for objects in self._lists.objects(begin):
+            yield from self.things(objects, nodes, is_denied=is_denied)
+        yield from self._things_as_noun(begin, nodes, is_denied=is_denied)
+        yield from self._noun(begin, nodes, is_denied=is_denied)
+        yield from self._things_done(begin, nodes, is_denied=is_denied)
+        yield from self._value(begin, nodes, is_denied=is_denied)
+        yield from self._unknown_property(begin, nodes, is_denied=is_denied)
+
+    # -------------------------------------------------------------------------------------------------- properties
+
+    def _property(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
+        begin = self._context.skip(place)
+        for named in self._properties.named(begin, nodes):
+            yield Parse(named.last, self._phrases.filled(named.facts, nodes, negated=is_denied), named.cost + 0.1)
+            yield from self._properties.described(named, nodes, is_denied=is_denied)
+        exactly: Parse[Comparison] = Parse(begin, "=", 0.1)
+        for comparison in (*sign(self._context, begin), exactly):
+            amount = self._context.units.quantities.get(comparison.last)
+            if amount is None or amount.unit is not None:
+                continue
+            for facts, last, cost in self._properties.named(amount.last, nodes):
+                if facts.kind == "number":
+                    valued = Valued(facts.name, comparison.value, amount.value, is_denied)
+                    yield Parse(last, nodes.that(valued), cost)
+
+    def _value(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `an aluminium hull`."""
+        for unit in self._context.units.values.get(self._context.skip(place), ()):
+            for facts, last, cost in self._properties.named(unit.last, nodes):
+                if facts.name == unit.property:
+                    valued = Valued(facts.name, "=", unit.value, is_denied)
+                    yield Parse(last, nodes.that(valued), cost + unit.cost)
+
+    def _unknown_property(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `an unknown capacity`, `no known website`."""
+        unknown = self._context.starts(place, *_UNKNOWN)
+        if unknown is not None:
+            for facts, last, cost in self._properties.named(unknown, nodes):
+                yield Parse(last, nodes.that(Filled(facts.name, not is_denied)), cost)
+
+    # ------------------------------------------------------------------------------------------------------ things
+
+    def things(self, objects: Parse[Objects], nodes: Nodes, *, is_denied: bool = False) -> Iterator[Parse[Nodes]]:
+        """Yield `X`, `more than 5 X`, `nausea as a side effect`."""
+        parse = self._joints.all_joined(nodes, objects, self._related, is_denied=is_denied)
+        if parse is not None:
+            begin = self._context.starts(parse.last, *_AS_KIND)
+            kinds = self._context.units.types.get(begin, ()) if begin is not None else ()
+            yield Parse(max((kind.last for kind in kinds), default=parse.last), parse.value, parse.cost - 0.1)
+
+    def _related(self, nodes: Nodes, target: Nodes) -> Relation | None:
+        return next(self._relations.unnamed(nodes, "with", target), None)
+
+    def _things_as_noun(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
+        for objects in self._lists.objects(place):
+            noun = self._context.starts(objects.last, *_AS_NOUN)
+            for unit in self._context.units.edges.get(noun, ()) if noun is not None else ():
+                verbs = Verbs((unit,), unit.last)
+                for related in self._verb_phrases.joined(nodes, verbs, Frame.HAS_NOUN, objects):
+                    value = denied(related.value, nodes) if is_denied else related.value
+                    if value is not None:
+                        yield Parse(unit.last, value, related.cost)
+
+    def _noun(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `more than 3 dependencies`, `hypernym X`, `a supervisor`: a noun that names edges."""
+        for amount in count(self._context, place):
+            yield from self._edge_noun(amount.last, nodes, amount.value, is_denied=is_denied)
+        yield from self._edge_noun(self._context.skip(place), nodes, None, is_denied=is_denied)
+
+    def _edge_noun(
+        self, place: int, nodes: Nodes, amount: tuple[Comparison, float] | None, *, is_denied: bool
+    ) -> Iterator[Parse[Nodes]]:
+        """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
+        finish = partial(joined, is_denied=is_denied, amount=amount)
+        for unit in self._context.units.edges.get(place, ()):
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            if relation is not None:
+                yield finish(relation, unit.last, 0.1)
+            for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
+                relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, target.value), None)
+                if relation is not None:
+                    yield finish(relation, target.last, target.cost)
+
+    def _things_done(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `more than 8 ships calling there`, `three genes associated`."""
+        context = self._context
+        for amount in count(context, place):
+            for head in self._phrases.heads(amount.last):
+                begin = context.skip(head.last, AUXILIARIES | RELATIVE)
+                for unit in context.units.edges.get(begin, ()):
+                    last = context.skip(context.skip(unit.last, PREPOSITIONS), ("it", "them", "there"))
+                    frame = Frame.PASSIVE_OBJECT if context.at(unit.last) == "by" else Frame.OBJECT
+                    for relation in self._relations.named(nodes, unit.edges, frame, head.value):
+                        yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount.value)

@@ -1,0 +1,87 @@
+"""What nodes are and are not: `is a brewery`, `among those that treat X`, `other than X`, `but not Y`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, words
+from orienteer.methods.anchor.reading.joints import contrary
+from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
+from orienteer.methods.anchor.reading.properties import Ground
+from orienteer.methods.anchor.reading.query import Among, Joined, Nodes
+
+_OTHERS = words("for the those ones them that any")
+
+
+class Kinds:
+    """Reads which nodes are of a set, and which are left out of it, in one question."""
+
+    def __init__(self, ground: Ground, lists: ObjectLists) -> None:
+        self._context, self._relations, _ = ground
+        self._lists = lists
+
+    # ------------------------------------------------------------------------------------------------------ those of
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
+        among = self._context.starts(place, *ANY_OF)
+        if among is not None:
+            yield from self._among(among, nodes)
+        is_unknown = not nodes.named and not nodes.types
+        if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
+            yield from self._kind(place, nodes, is_unknown=is_unknown)
+
+    def _among(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[one of] those that X`."""
+        for described in self._context.nodes(place):
+            types = self._relations.types_of(nodes) & self._relations.types_of(described.value)
+            conditions = described.value.conditions
+            if types and conditions and described.value.best is None:
+                narrowed = replace(nodes, types=nodes.types if nodes.named else types)
+                yield Parse(described.last, narrowed.that(*conditions), described.cost)
+
+    def _kind(self, place: int, nodes: Nodes, *, is_unknown: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
+        for head in self._context.nodes(place):
+            types, conditions, best = head.value.types, head.value.conditions, head.value.best
+            if not types or head.value.named or best is not None:
+                continue
+            if is_unknown or self._relations.types_of(nodes) & types:
+                yield Parse(head.last, replace(nodes, types=types).that(*conditions), head.cost + 0.05)
+
+    # ---------------------------------------------------------------------------------------------------- exceptions
+
+    def excepted(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `other than X`, `except those that treat Y`, `but not Z`."""
+        begin = self._context.starts(place, *EXCEPTING)
+        if begin is None:
+            return
+        for objects in self._lists.objects(begin):
+            if all(member.nodes.named for member in objects.value.members):
+                yield from self._but_these(objects, nodes)
+                yield from self._not_joined(objects, nodes)
+        those = self._context.skip(begin, _OTHERS)
+        for modified in self._context.modifiers(those, replace(nodes, conditions=())):
+            conditions = modified.value.conditions
+            if conditions and modified.value.best is None:
+                yield Parse(modified.last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
+
+    def _but_these(self, objects: Parse[Objects], nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[languages] other than X and Y`."""
+        rows = tuple(row for member in objects.value.members for row in member.nodes.named)
+        types = self._relations.types_of(Nodes(conditions=(Among(rows),)))
+        if types & self._relations.types_of(nodes):
+            yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+
+    def _not_joined(self, objects: Parse[Objects], nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
+        last = nodes.conditions[-1] if nodes.conditions else None
+        if not isinstance(last, Joined) or last.comparison is not None:
+            return
+        targets = self._relations.types_of(last.target)
+        members = [member.nodes for member in objects.value.members]
+        if all(self._relations.types_of(member) & targets for member in members):
+            conditions = (Joined(last.kinds, member, negated=not last.negated) for member in members)
+            yield Parse(objects.last, nodes.that(*conditions), objects.cost)

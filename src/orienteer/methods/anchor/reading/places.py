@@ -1,0 +1,61 @@
+"""Prepositions without a verb, and names without either: `in Belgium`, `for asthma or migraine`, `telescopes X`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orienteer.methods.anchor.reading.comparisons import compared
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS
+from orienteer.methods.anchor.reading.joints import Joints, joined
+from orienteer.methods.anchor.reading.objects import ObjectLists
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.query import Nodes
+from orienteer.methods.anchor.reading.relations import Frame, Relation
+
+
+class Places:
+    """Reads what nodes are beside, in one question: of these relations only a preposition speaks, or nothing."""
+
+    def __init__(self, ground: Ground, properties: Properties, lists: ObjectLists, joints: Joints) -> None:
+        self._context, self._relations, self._phrases = ground
+        self._properties, self._lists, self._joints = properties, lists, joints
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
+        context = self._context
+        word = context.at(place)
+        if word not in PREPOSITIONS:
+            return
+        begin = context.skip(place, PREPOSITIONS)
+        yield from self._things(begin, nodes, word)
+        for named in self._properties.named(begin, nodes):  # "in the country X", "of colour X"
+            yield from self._properties.described(named, nodes)
+        for unit, owners in self._properties.values(context.skip(begin), nodes):
+            yield from self._properties.any_value(unit, owners, unit.cost + 0.1)
+        dated = self._properties.dated(nodes)
+        if dated is not None and not nodes.conditions:  # "who received it in 1984" is not about when they were born
+            for parse in compared(context, place, dated, default=None):
+                yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
+
+    def _things(self, place: int, nodes: Nodes, preposition: str) -> Iterator[Parse[Nodes]]:
+        """Yield `[in] Belgium`, `[for] asthma or migraine`."""
+        frame = Frame.PASSIVE if preposition == "by" else Frame.SUBJECT
+
+        def related(nodes: Nodes, target: Nodes) -> Relation | None:
+            return next(self._relations.unnamed(nodes, preposition, target, frame), None)
+
+        for objects in self._lists.objects(place):
+            parse = self._joints.all_joined(nodes, objects, related) if objects.value.amount is None else None
+            if parse is not None:
+                yield parse
+
+    def beside(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
+        if place == 0 or self._context.at(place) in DETERMINERS or not nodes.types or nodes.conditions:
+            return
+        for named in self._phrases.names(place):
+            if not self._relations.types_of(named.value) & nodes.types:
+                for relation in self._relations.unnamed(nodes, "", named.value):
+                    parse = joined(relation, named.last, named.cost)
+                    yield parse._replace(cost=parse.cost + 0.1)

@@ -1,0 +1,132 @@
+"""Properties with what is said of them: `height over 5 m`, `country is not Belgium`, `capacity unknown`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.comparisons import compared
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.function_words import ANYONE_ELSE, phrases, words
+from orienteer.methods.anchor.reading.lexicon import PropertyFacts, ValueUnit
+from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.query import Best, Either, Filled, Measure, Nodes, Valued
+from orienteer.methods.anchor.reading.relations import Relations
+
+_MOST_VALUES = 5  # in a row: `green, red or blue`
+_STATING = words(
+    """is are was were of being that equals as value set to listed made out a an lies falls comes came stands reaches
+    has had been"""
+)
+"""Words between a property and its value."""
+_UNKNOWN = phrases("missing, unknown, empty, not known, absent, blank, null, unrecorded, not recorded")
+_KNOWN = phrases("known, recorded, available, given, present, filled, there")
+_MORE_THAN = phrases("later than, after, higher than, greater than, larger than, longer than")
+_LESS_THAN = phrases("earlier than, before, lower than, less than, smaller than, shorter than")
+
+
+class Ground(NamedTuple):
+    """What all rules of clauses look at."""
+
+    context: Context
+    relations: Relations
+    phrases: Phrases
+
+
+class NamedProperty(NamedTuple):
+    """A property that is named, where its words end, and how far-fetched that is."""
+
+    facts: PropertyFacts
+    last: int
+    cost: float
+
+
+class Properties:
+    """Reads what is said of properties in one question."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._context, self._relations, self._phrases = ground
+
+    def named(self, place: int, nodes: Nodes) -> Iterator[NamedProperty]:
+        """Yield the properties of a set's nodes that are named here."""
+        types = self._relations.types_of(nodes)
+        for begin in self._context.skips(place):
+            for unit in self._context.units.properties.get(begin, ()):
+                facts = self._context.lexicon.properties[unit.property]
+                if facts.types & types:
+                    yield NamedProperty(facts, unit.last, unit.cost)
+
+    def dated(self, nodes: Nodes) -> PropertyFacts | None:
+        """Return the property that says when something of a set's nodes was; None where several or none do."""
+        dated = [facts for facts in self._phrases.properties_of(nodes) if facts.kind in ("year", "date")]
+        return dated[0] if len(dated) == 1 else None
+
+    # ------------------------------------------------------------------------------------------- behind its name
+
+    def described(self, named: NamedProperty, nodes: Nodes, *, is_denied: bool = False) -> Iterator[Parse[Nodes]]:
+        """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
+        begin = self._context.skip(named.last, _STATING)
+        yield from self._beyond_others(named, begin, nodes)
+        if self._context.at(begin) == "not":
+            is_denied, begin = not is_denied, begin + 1
+        facts, _, cost = named
+        for unit in self._context.units.values.get(self._context.skip(begin, ("the", "a", "an")), ()):
+            if unit.property == facts.name:
+                valued = Valued(facts.name, "=", unit.value, is_denied)
+                yield Parse(unit.last, nodes.that(valued), cost + unit.cost - 0.05)
+        yield from self._compared(named, begin, nodes, is_denied=is_denied)
+        unknown = self._context.starts(begin, *_UNKNOWN)
+        if unknown is not None:
+            yield Parse(unknown, nodes.that(Filled(facts.name, negated=not is_denied)), cost)
+        known = self._context.starts(begin, *_KNOWN)
+        if known is not None:
+            yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
+
+    def _compared(self, named: NamedProperty, begin: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
+        facts, _, cost = named
+        for parse in compared(self._context, begin, facts):
+            conditions = (Either((parse.value,), negated=True),) if is_denied else parse.value
+            yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
+            again = self._context.starts(parse.last, "and", "but")
+            for other in compared(self._context, again, facts) if again is not None and not is_denied else ():
+                both = nodes.that(*conditions, *other.value)
+                yield Parse(other.last, both, cost + parse.cost + other.cost - 0.1)
+
+    def _beyond_others(self, named: NamedProperty, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `born later than all others`, `first light before any other`: a superlative."""
+        context = self._context
+        is_more = context.starts(place, *_MORE_THAN) is not None
+        if nodes.best is not None or not (is_more or context.starts(place, *_LESS_THAN)):
+            return
+        others = context.starts(place + 1 + (context.at(place + 1) == "than"), *ANYONE_ELSE)
+        if others is not None:
+            best = Best(Measure(property=named.facts.name), is_more)
+            yield Parse(self.kind_behind(others), replace(nodes, best=best), named.cost)
+
+    def kind_behind(self, place: int) -> int:
+        """Return where the kind of things ends that begins here; the place itself where there is none."""
+        return max((kind.last for kind in self._context.units.types.get(place, ())), default=place)
+
+    # -------------------------------------------------------------------------------------------- values without a name
+
+    def values(self, place: int, nodes: Nodes) -> Iterator[tuple[ValueUnit, Nodes]]:
+        """Yield the values that begin here of properties that a set's nodes may have, and those that have them."""
+        types = self._relations.types_of(nodes)
+        for unit in self._context.units.values.get(place, ()):
+            own = self._context.lexicon.properties[unit.property].types & types
+            if own:
+                yield unit, nodes if nodes.named else replace(nodes, types=own)
+
+    def any_value(
+        self, unit: ValueUnit, nodes: Nodes, cost: float, before: tuple[Valued, ...] = ()
+    ) -> Iterator[Parse[Nodes]]:
+        """Yield the nodes with a value, and with any of several: `green`, `green or red`."""
+        values = (*before, Valued(unit.property, "=", unit.value))
+        option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
+        yield Parse(unit.last, nodes.that(option), cost)
+        begin = self._context.starts(unit.last, "or in", "or from", "or", "and in", "and")
+        for other in self._context.units.values.get(self._context.skip(begin), ()) if begin is not None else ():
+            if other.property == unit.property and len(values) < _MOST_VALUES:
+                yield from self.any_value(other, nodes, cost, values)

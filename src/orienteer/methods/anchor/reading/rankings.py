@@ -1,0 +1,144 @@
+"""What nodes are ranked by: `treats the most diseases`, `with the highest fee`, `do the most packages depend on`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, RELATIVE, words
+from orienteer.methods.anchor.reading.joints import Joints, measured, most
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.query import Best, Measure, Nodes
+from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.thesaurus import MOST
+
+_ARTICLES = words("the their its highest largest total a an")
+_BEHIND_VERBS = words("on to with in for by")
+_THEM = words("it them him her")
+
+
+class Rankings:
+    """Reads what nodes are compared by, and which of them have the most of it, in one question."""
+
+    def __init__(self, ground: Ground, properties: Properties, joints: Joints) -> None:
+        self._context, self._relations, self._phrases = ground
+        self._properties, self._joints = properties, joints
+
+    # ---------------------------------------------------------------------------------------------------- measures
+
+    def measures(self, place: int, nodes: Nodes) -> Iterator[Parse[Measure]]:
+        """Yield what nodes are ranked by: a property, or a number of things."""
+        begin = self._context.skip(place, _ARTICLES)
+        for facts, last, cost in self._properties.named(begin, nodes):
+            yield Parse(last, Measure(property=facts.name), cost)
+        begin = self._context.starts(begin, "number of", "count of", "how many") or begin
+        yield from self._related_kinds(begin, nodes)
+        for head in self._phrases.heads(begin):
+            yield from self._things_had(head, nodes)
+            yield from self._things_done(head, nodes)
+        for unit in self._context.units.edges.get(begin, ()):
+            for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()):
+                parse = measured(relation, unit.last)
+                yield parse._replace(cost=parse.cost + 0.1)
+
+    def _related_kinds(self, place: int, nodes: Nodes) -> Iterator[Parse[Measure]]:
+        """Yield `associated genes`."""
+        for unit in self._context.units.edges.get(place, ()):
+            for head in self._phrases.heads(unit.last):
+                for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, head.value):
+                    yield measured(relation, head.last, head.cost)
+
+    def _things_had(self, head: Parse[Nodes], nodes: Nodes) -> Iterator[Parse[Measure]]:
+        """Yield `genes`, `genes that cause X`, `genes they have`."""
+        for counted in self._context.described(head):
+            for relation in self._relations.unnamed(nodes, "with", counted.value):
+                last = self._context.starts(counted.last, "count", "they have", "it has") or counted.last
+                yield measured(relation, last, counted.cost)
+
+    def _things_done(self, head: Parse[Nodes], nodes: Nodes) -> Iterator[Parse[Measure]]:
+        """Yield `diseases they treat`, `packages it depends on`."""
+        behind = self._context.skip(head.last, AUXILIARIES | RELATIVE | {"they", "it"})
+        for unit in self._context.units.edges.get(behind, ()):
+            for relation in self._relations.named(nodes, unit.edges, Frame.SUBJECT, head.value):
+                yield measured(relation, unit.last + (self._context.at(unit.last) in _BEHIND_VERBS), head.cost)
+
+    # ------------------------------------------------------------------------------------------------- superlatives
+
+    def most_done(self, place: int, nodes: Nodes, verb: EdgeUnit, frame: Frame) -> Iterator[Parse[Nodes]]:
+        """Yield `[treats] the most diseases`, `[depends on] the fewest packages`."""
+        begin = self._context.skip(place)
+        is_more = MOST.get(self._context.at(begin))
+        if is_more is None or nodes.best is not None:
+            return
+        begin = self._context.starts(begin + 1, "number of", "count of") or begin + 1
+        heads = self._phrases.heads(begin)
+        counted = [further for head in heads for further in self._context.described(head)]
+        for head in counted if heads else [Parse(begin, Nodes(), 0.2)]:
+            relation = next(self._relations.named(nodes, verb.edges, frame, head.value), None)
+            if relation is not None:
+                yield most(relation, head.last, head.cost, descending=is_more)
+
+    def most_doers(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `do the most packages depend on`, `the fewest people have worked at`."""
+        begin = self._context.skip(place)
+        is_more = MOST.get(self._context.at(begin))
+        if is_more is None:
+            return
+        for counted in self._phrases.heads(self._context.starts(begin + 1, "number of", "count of") or begin + 1):
+            for unit in self._context.units.edges.get(self._context.skip(counted.last, AUXILIARIES), ()):
+                last = unit.last + (self._context.at(unit.last) in PREPOSITIONS)
+                relation = next(self._relations.named(nodes, unit.edges, Frame.OBJECT, counted.value), None)
+                if relation is not None and nodes.best is None:
+                    yield most(relation, last, counted.cost, descending=is_more)
+
+    def most_had(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
+        begin = self._context.skip(place)
+        is_more = MOST.get(self._context.at(begin))
+        if nodes.best is not None:
+            return
+        yield from self._property_had(begin, nodes)
+        if is_more is None:
+            return
+        begin = self._context.starts(begin + 1, "number of", "count of", "amount of") or begin + 1
+        for head in self._phrases.heads(begin):
+            yield from self._most_things_had(head, nodes, descending=is_more)
+            yield from self._most_things_behind(head, nodes, descending=is_more)
+        for unit in self._context.units.edges.get(begin, ()):
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            if relation is not None:
+                parse = most(relation, unit.last, descending=is_more)
+                yield parse._replace(cost=parse.cost + 0.1)
+
+    def _property_had(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
+        is_more = MOST.get(self._context.at(place))
+        if is_more is None:
+            adjective = next((parse.value[0] for parse in self._phrases.superlative(place)), None)
+            if adjective is None:
+                return
+            is_more = adjective.ascending
+        for facts, last, cost in self._properties.named(place + 1, nodes):
+            yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
+
+    def _most_things_had(self, head: Parse[Nodes], nodes: Nodes, *, descending: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `the most genes`, `the most genes that cause X`."""
+        for counted in self._context.described(head):
+            relation = next(self._relations.unnamed(nodes, "with", counted.value), None)
+            if relation is not None:
+                parse = most(relation, counted.last, counted.cost, descending=descending)
+                yield parse._replace(cost=parse.cost - 0.1)
+            else:
+                self._joints.complain_of_many(nodes, counted.value, counted.last)
+
+    def _most_things_behind(self, head: Parse[Nodes], nodes: Nodes, *, descending: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `the most genes participating in it`, `the most diseases associated with them`, `the most X brewed`."""
+        begin = self._context.skip(head.last, AUXILIARIES | RELATIVE)
+        for unit in self._context.units.edges.get(begin, ()):
+            last = self._context.skip(self._context.skip(unit.last, PREPOSITIONS), _THEM)
+            frame = Frame.PASSIVE_OBJECT if self._context.at(unit.last) == "by" else Frame.OBJECT
+            relation = next(self._relations.named(nodes, unit.edges, frame, head.value), None)
+            if relation is not None:
+                yield most(relation, last, head.cost, descending=descending)

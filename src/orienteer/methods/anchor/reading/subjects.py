@@ -1,0 +1,100 @@
+"""Clauses with a subject of their own: `[does] X treat`, `that X and Y brew`, `do the most packages depend on`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, DENIALS, PREPOSITIONS
+from orienteer.methods.anchor.reading.having import Having
+from orienteer.methods.anchor.reading.joints import denied, joined
+from orienteer.methods.anchor.reading.objects import ObjectLists
+from orienteer.methods.anchor.reading.properties import Ground
+from orienteer.methods.anchor.reading.query import Among, Nodes
+from orienteer.methods.anchor.reading.rankings import Rankings
+from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.verbs import VerbPhrases
+
+
+class Subjects:
+    """Reads what others do to the nodes that are described, in one question."""
+
+    def __init__(
+        self, ground: Ground, lists: ObjectLists, verb_phrases: VerbPhrases, having: Having, rankings: Rankings
+    ) -> None:
+        self._context, self._relations, self._phrases = ground
+        self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
+
+    def said(self, place: int, nodes: Nodes, frame: Frame | None = None) -> Iterator[Parse[Nodes]]:
+        """Yield what others do, as `frame` says it; where that is None, as the words do."""
+        yield from self._doing(place, nodes, frame)
+        yield from self._owning(place, nodes)
+        yield from self._being(place, nodes)
+        yield from self._nobody(place, nodes)
+        yield from self._located(place, nodes)
+        yield from self._rankings.most_doers(place, nodes)
+
+    def _doing(self, place: int, nodes: Nodes, frame_of_all: Frame | None) -> Iterator[Parse[Nodes]]:
+        """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
+        context = self._context
+        for objects in self._lists.objects(place):
+            verb = self._verb_behind(objects.last)
+            begin = context.skip(context.skip(verb, DENIALS), AUXILIARIES)
+            for verbs in self._verb_phrases.verbs(begin):
+                end = verbs.last + (context.at(verbs.last) in PREPOSITIONS)
+                frame = frame_of_all or (Frame.PASSIVE_OBJECT if context.at(verbs.last) == "by" else Frame.OBJECT)
+                is_strict = end == verbs.last and frame is Frame.OBJECT
+                for related in self._verb_phrases.joined(nodes, verbs, frame, objects, is_strict=is_strict):
+                    is_denied = context.at(verb) in DENIALS
+                    value = denied(related.value, nodes) if is_denied else related.value
+                    if value is not None:
+                        yield Parse(end, value, related.cost + 0.02)
+
+    def _verb_behind(self, place: int) -> int:
+        """Return where a verb begins, or its denial, behind `does`, `is used to`, `is known for`."""
+        begin = self._context.skip(place, AUXILIARIES)
+        used = self._context.starts(begin, "used to") if self._context.at(begin - 1) in BEING else None
+        return used or self._context.starts(begin, *ADVERBIAL) or begin
+
+    def _owning(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[what telescopes does] X have`."""
+        for objects in self._lists.objects(place):
+            last = self._context.starts(objects.last, "have", "has", "had", "got", "own", "possess")
+            if last is not None and objects.value.amount is None:
+                yield from self._having.things(objects._replace(last=last), nodes)
+
+    def _being(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[for which diseases is] headache a symptom`."""
+        context = self._context
+        for named in context.nodes(place):
+            kind = context.starts(named.last, "a", "an", "one of the") if named.value.named else None
+            for unit in context.units.types.get(kind, ()) if kind is not None else ():
+                subject = replace(named.value, types=unit.types)
+                relation = next(self._relations.unnamed(nodes, "", subject), None)
+                if relation is not None:
+                    names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
+                    relation = relation._replace(target=Nodes(conditions=names))
+                    yield joined(relation, unit.last + (context.at(unit.last) in ("of", "for", "in")), named.cost)
+
+    def _nobody(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `nobody designed`, `no one has worked at`."""
+        context = self._context
+        nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
+        if nobody is None:
+            return
+        for unit in context.units.edges.get(context.skip(nobody, AUXILIARIES), ()):
+            for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, Nodes()):
+                yield joined(relation, unit.last + (context.at(unit.last) in PREPOSITIONS), is_denied=True)
+
+    def _located(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[in which region is] the town of X`."""
+        context = self._context
+        if context.at(0) not in PREPOSITIONS or context.at(1) not in ("which", "what"):
+            return
+        for objects in self._lists.objects(place):
+            last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
+            if objects.value.amount is None and context.is_over(last):
+                subject = objects.value.members[0].nodes
+                for relation in self._relations.unnamed(nodes, context.at(0), subject, Frame.OBJECT):
+                    yield joined(relation, last, objects.cost)

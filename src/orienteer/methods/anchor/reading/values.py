@@ -1,0 +1,132 @@
+"""Values that nodes have: `founded before 1800`, `taller than 50 m`, `weighs over 5 kg`, `is the oldest`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.methods.anchor.reading.amounts import Amounts
+from orienteer.methods.anchor.reading.comparisons import adjective, compared
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import OTHERS
+from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.query import Best, Condition, Measure, Nodes, Valued
+from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
+
+_BEGINNING = AGES | {"appeared", "began", "came"}
+
+
+class Values:
+    """Reads what values nodes have in one question."""
+
+    def __init__(self, ground: Ground, properties: Properties) -> None:
+        self._context, _, self._phrases = ground
+        self._properties, self._amounts = properties, Amounts(ground, properties)
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
+        for named in self._properties.named(place, nodes):
+            yield from self._properties.described(named, nodes)
+            if named.facts.kind == "boolean":
+                yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", "true")), named.cost)
+        yield from self._beyond(place, nodes)
+        yield from self._verb(place, nodes)
+        yield from self._amounts.said(place, nodes)
+        for unit, owners in self._properties.values(self._context.skip(place, ("a", "an", "the")), nodes):
+            if self._context.lexicon.properties[unit.property].kind != "number":
+                yield from self._properties.any_value(unit, owners, unit.cost + 0.15)
+        yield from self._superlative(place, nodes)
+        yield from self._begun(place, nodes)
+
+    # ------------------------------------------------------------------------------------------------- adjectives
+
+    def _beyond(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `taller than 50 m`, `older than X`, `more expensive than any other`."""
+        for parse in adjective(self._context, place):
+            meant, is_more = parse.value
+            facts = self._phrases.compared_by(meant, nodes, place)
+            than = self._context.starts(parse.last, "than")
+            if facts is None or than is None:
+                continue
+            ascending = meant.ascending == is_more
+            if meant.is_age and facts.kind == "number":
+                ascending = not ascending
+            yield from self._beyond_all(than, nodes, facts, ascending=ascending)
+            yield from self._beyond_amount(than, nodes, facts, ascending=ascending)
+            yield from self._beyond_another(than, nodes, facts, ascending=ascending)
+
+    def _beyond_all(self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool) -> Iterator[Parse[Nodes]]:
+        """Yield `[taller than] any other`, `[taller than] all other towers`: a superlative."""
+        others = self._context.starts(place, *OTHERS)
+        if others is not None and nodes.best is None:
+            best = Best(Measure(property=facts.name), ascending)
+            yield Parse(self._properties.kind_behind(others), replace(nodes, best=best), 0.0)
+
+    def _beyond_amount(
+        self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool
+    ) -> Iterator[Parse[Nodes]]:
+        """Yield `[taller than] 50 m`, `[older than] the year 1800`."""
+        if self._context.skip(place, ("the", "year", "a")) in self._context.units.quantities:
+            for parse in compared(self._context, place, facts):
+                condition = _turned(parse.value[0], ascending=ascending)
+                yield Parse(parse.last, nodes.that(condition), parse.cost)
+
+    def _beyond_another(
+        self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool
+    ) -> Iterator[Parse[Nodes]]:
+        """Yield `[taller than] X`."""
+        for other in self._context.nodes(place):
+            value = self._context.lexicon.number(facts, other.value.named[0]) if len(other.value.named) == 1 else None
+            if value is not None:
+                valued = Valued(facts.name, ">" if ascending else "<", value)
+                yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
+
+    def _superlative(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `the oldest`, `tallest`, `the most expensive one`."""
+        begin = self._context.skip(place)
+        for parse in self._phrases.superlative(begin):
+            best = self._phrases.best_of(nodes, parse.value, 1, begin)
+            if best is not None:
+                yield Parse(self._context.skip(parse.last, ("one", "of", "all", "them", "these")), best, 0.0)
+
+    # ------------------------------------------------------------------------------------------------------ verbs
+
+    def _verb(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `weighs over 5 kg`, `earns the most`: verbs that state a property."""
+        if place >= self._context.end:
+            return
+        stem = self._context.lexicon.vocabulary.stem
+        for verb, words in VERBS.items():
+            if self._context.reading.words[place].stem != stem(verb):
+                continue
+            stems = {stem(word) for word in words}
+            fitting = [facts for facts in self._phrases.properties_of(nodes) if stems.intersection(facts.stems)]
+            if len(fitting) != 1:
+                continue
+            for parse in compared(self._context, place + 1, fitting[0]):
+                yield Parse(parse.last, nodes.that(*parse.value), parse.cost)
+            most = self._context.skip(place + 1)
+            is_more = MOST.get(self._context.at(most))
+            if is_more is not None and nodes.best is None:
+                best = Best(Measure(property=fitting[0].name), is_more)
+                yield Parse(most + 1, replace(nodes, best=best), 0.0)
+
+    def _begun(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `appeared before 1960`, `came out in 1990`."""
+        dated = self._properties.dated(nodes)
+        if dated is not None and self._context.at(place) in _BEGINNING:
+            begin = self._context.skip(place + 1, ("out",))
+            for parse in compared(self._context, begin, dated, default=None):
+                yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.1)
+
+
+def _turned(condition: Condition, *, ascending: bool) -> Condition:
+    """Return the comparison of `taller than 5` from one that was read without its adjective."""
+    if (
+        isinstance(condition, Valued)
+        and isinstance(condition.value, float)
+        and condition.comparison in ("=", ">=", "<")
+    ):
+        return replace(condition, comparison=">" if ascending else "<")
+    return condition

@@ -1,0 +1,105 @@
+"""Verbs with what they lead to: `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind more than 8 genes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.comparisons import count
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, TELLING
+from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit
+from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
+from orienteer.methods.anchor.reading.properties import Ground
+from orienteer.methods.anchor.reading.query import Condition, Joined, Nodes
+from orienteer.methods.anchor.reading.rankings import Rankings
+from orienteer.methods.anchor.reading.relations import Frame
+
+_FRAMES = {"by": Frame.PASSIVE, "of": Frame.NOUN_OF}
+
+
+class Verbs(NamedTuple):
+    """One verb, or several that `or` or `and` joins."""
+
+    units: tuple[EdgeUnit, ...]
+    last: int
+    are_any: bool = False
+
+
+class VerbPhrases:
+    """Reads verbs and what is done by the nodes that they are said of, or to these, in one question."""
+
+    def __init__(self, ground: Ground, lists: ObjectLists, joints: Joints, rankings: Rankings) -> None:
+        self._context, self._relations, _ = ground
+        self._lists, self._joints, self._rankings = lists, joints, rankings
+
+    def verbs(self, place: int) -> Iterator[Verbs]:
+        """Yield the edge types that are named here: `treat`, `treat or palliate`."""
+        for unit in self._context.units.edges.get(place, ()):
+            yield Verbs((unit,), unit.last)
+            begin = self._context.skip(unit.last, PREPOSITIONS)
+            second = self._context.starts(begin, "or", "and")
+            if second is not None:
+                for other in self._context.units.edges.get(self._context.skip(second, AUXILIARIES), ()):
+                    yield Verbs((unit, other), other.last, self._context.at(other.first - 1) == "or")
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
+        for all_verbs in self.verbs(place):
+            begin = all_verbs.last
+            while self._context.at(begin) in PREPOSITIONS and not any(count(self._context, begin)):
+                begin += 1
+            preposition = self._context.at(all_verbs.last) if begin > all_verbs.last else ""
+            verbs = self._fitting(all_verbs, preposition)
+            if verbs is None:
+                continue
+            frame = _FRAMES.get(preposition, Frame.SUBJECT)
+            yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
+            for objects in self._lists.objects(begin):
+                yield from self.joined(nodes, verbs, frame, objects, is_strict=preposition in ("", "by"))
+
+    def _fitting(self, verbs: Verbs, preposition: str) -> Verbs | None:
+        """Return verbs with the edge types that their preposition may belong to; None where one of them has none.
+
+        Nobody works *for* what they work in.
+        """
+        if preposition not in TELLING:
+            return verbs
+        units = []
+        for unit in verbs.units:
+            edges = {edge: fit for edge, fit in unit.edges.items() if self._may_follow(edge, preposition)}
+            if not edges:
+                return None
+            units.append(unit._replace(edges=edges))
+        return verbs._replace(units=tuple(units))
+
+    def _may_follow(self, edge: int, preposition: str) -> bool:
+        """Tell whether a preposition is of an edge type's label, or the label has none of its own."""
+        words = {word for label in self._context.lexicon.vocabulary.edge_labels[edge] for word in label.words}
+        return preposition in words or not words & (PREPOSITIONS - {"by"})
+
+    def joined(
+        self, nodes: Nodes, verbs: Verbs, frame: Frame, objects: Parse[Objects], *, is_strict: bool = False
+    ) -> Iterator[Parse[Nodes]]:
+        """Yield the set of those that verbs join to the things of a list; nothing where they cannot."""
+        conditions: list[Condition] = []
+        cost = 0.0
+        for member in objects.value.members:
+            options: list[Joined] = []
+            member_cost = 0.0
+            for verb in verbs.units:
+                relation = next(
+                    self._relations.named(nodes, verb.edges, frame, member.nodes, is_strict=is_strict), None
+                )
+                if relation is None:
+                    return
+                if not nodes.named:
+                    nodes = replace(nodes, types=relation.nodes.types)
+                options.append(condition(relation, is_denied=member.negated, amount=objects.value.amount))
+                member_cost = relation.cost
+            conditions += (any_of(options),) if verbs.are_any else options
+            cost += member_cost
+        together = self._joints.together(objects.value, conditions)
+        yield Parse(objects.last, nodes.that(*together), objects.cost + cost)

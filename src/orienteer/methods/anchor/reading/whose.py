@@ -1,0 +1,87 @@
+"""Clauses about what nodes have: `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orienteer.methods.anchor.reading.comparisons import count
+from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases
+from orienteer.methods.anchor.reading.joints import Joints, joined
+from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.query import Best, Joined, Nodes
+from orienteer.methods.anchor.reading.rankings import Rankings
+from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.thesaurus import MOST
+
+_WHOSE = phrases(
+    """whose, where the, for which the, with a, and whose, that have a, which have a, for whom the, of which the,
+    with the, where its, where their, for which"""
+)
+
+
+class Whose:
+    """Reads clauses whose subject belongs to the nodes that are described, in one question."""
+
+    def __init__(self, ground: Ground, properties: Properties, joints: Joints, rankings: Rankings) -> None:
+        self._context, self._relations, self._phrases = ground
+        self._properties, self._joints, self._rankings = properties, joints, rankings
+
+    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
+        begin = self._context.starts(place, *_WHOSE)
+        if begin is None:
+            return
+        yield from self._measure(begin, nodes)
+        for named in self._properties.named(begin, nodes):
+            yield from self._properties.described(named, nodes)
+        yield from self._kind(begin, nodes)
+        yield from self._edge_noun(begin, nodes)
+
+    def _measure(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[whose] number of genes is 5`, `[whose] height is the largest`."""
+        context = self._context
+        for measure in self._rankings.measures(context.skip(place, ("the",)), nodes):
+            begin = context.skip(measure.last, ("is", "are", "was", "were", "of"))
+            target = measure.value.target
+            if target is not None:
+                for amount in count(context, begin):
+                    condition = Joined(measure.value.kinds, target, False, *amount.value)
+                    yield Parse(amount.last, nodes.that(condition), measure.cost + amount.cost)
+            most = context.skip(begin)
+            is_more = MOST.get(context.at(most))
+            if is_more is not None and nodes.best is None:
+                yield Parse(most + 1, replace(nodes, best=Best(measure.value, is_more)), measure.cost)
+
+    def _kind(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
+        for head in self._phrases.heads(place):
+            relation = next(self._relations.unnamed(nodes, "", head.value, Frame.HAS_NOUN), None)
+            if relation is None:
+                self._joints.complain_of_many(nodes, head.value, place)
+                continue
+            for described in self._own_clause(head.last, relation.target):
+                if described.value.best is None:
+                    cost = head.cost + described.cost
+                    yield joined(relation._replace(target=described.value), described.last, cost)
+
+    def _edge_noun(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield `[whose] supervisor is X`: a noun that names edges."""
+        for unit in self._context.units.edges.get(place, ()):
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            if relation is None:
+                continue
+            for described in self._own_clause(unit.last, relation.target):
+                cut = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, described.value), None)
+                if cut is not None:
+                    yield joined(cut, described.last, described.cost)
+
+    def _own_clause(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+        """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
+        yield from self._context.modifiers(place, nodes)
+        begin = self._context.skip(place, AUXILIARIES)
+        begin = self._context.skip(self._context.starts(begin, *ADVERBIAL) or begin, PREPOSITIONS)
+        for named in self._context.nodes(begin):
+            if named.value.named:
+                yield named
