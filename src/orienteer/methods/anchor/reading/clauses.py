@@ -19,7 +19,7 @@ from orienteer.methods.anchor.reading.function_words import (
 )
 from orienteer.methods.anchor.reading.having import Having
 from orienteer.methods.anchor.reading.joints import Joints, denied
-from orienteer.methods.anchor.reading.kinds import Kinds
+from orienteer.methods.anchor.reading.membership import Membership
 from orienteer.methods.anchor.reading.objects import Object as Object
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.objects import Objects as Objects
@@ -30,7 +30,7 @@ from orienteer.methods.anchor.reading.query import Either, Nodes
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame, Relations
 from orienteer.methods.anchor.reading.subjects import Subjects
-from orienteer.methods.anchor.reading.values import Values
+from orienteer.methods.anchor.reading.traits import Traits
 from orienteer.methods.anchor.reading.verbs import VerbPhrases
 from orienteer.methods.anchor.reading.whose import Whose
 
@@ -64,13 +64,13 @@ class Clauses:
         ground = Ground(context, relations, phrases)
         self._properties, self._lists, joints = Properties(ground), ObjectLists(context), Joints(context, relations)
         self._rankings = Rankings(ground, self._properties, joints)
-        self._kinds = Kinds(ground, self._lists)
+        self._membership = Membership(ground, self._lists)
         self._whose = Whose(ground, self._properties, joints, self._rankings)
         self._verbs = VerbPhrases(ground, self._lists, joints, self._rankings)
         self._having = Having(ground, self._properties, self._lists, joints, self._verbs, self._rankings)
         self._subjects = Subjects(ground, self._lists, self._verbs, self._having, self._rankings)
         self._places = Places(ground, self._properties, self._lists, joints)
-        self._values = Values(ground, self._properties)
+        self._traits = Traits(ground, self._properties)
         context.described, context.modifiers = self.described, self.modifiers
         self.objects, self.measures = self._lists.objects, self._rankings.measures
         self.named_property = self._properties.named
@@ -127,7 +127,7 @@ class Clauses:
     def _all_modifiers(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
         context = self._context
-        yield from self._kinds.excepted(place, nodes)
+        yield from self._membership.excepted(place, nodes)
         yield from self._whose.said(place, nodes)
         begin = place
         if context.at(begin) in PREPOSITIONS and context.at(begin + 1) in ("which", "whom", "whose"):
@@ -171,9 +171,9 @@ class Clauses:
         yield from self._subjects.said(place, nodes)
         yield from self._having.said(place, nodes)
         yield from self._places.said(place, nodes)
-        yield from self._values.said(place, nodes)
+        yield from self._traits.said(place, nodes)
         yield from self._places.beside(place, nodes)
-        yield from self._kinds.said(place, nodes)
+        yield from self._membership.said(place, nodes)
 
 
 def _has_said(described: Described) -> bool:

@@ -17,7 +17,7 @@ from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 _BEGINNING = AGES | {"appeared", "began", "came"}
 
 
-class Values:
+class Traits:
     """Reads what values nodes have in one question."""
 
     def __init__(self, ground: Ground, properties: Properties) -> None:

@@ -15,7 +15,7 @@ from orienteer.methods.anchor.reading.query import Among, Joined, Nodes
 _OTHERS = words("for the those ones them that any")
 
 
-class Kinds:
+class Membership:
     """Reads which nodes are of a set, and which are left out of it, in one question."""
 
     def __init__(self, ground: Ground, lists: ObjectLists) -> None:
