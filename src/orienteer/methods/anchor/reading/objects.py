@@ -67,6 +67,10 @@ _CONJUNCTIONS = (
     *(Conjunction(phrase) for phrase in phrases("plus, &")),
     *(Conjunction(phrase, is_denied=True) for phrase in phrases("but no, rather than")),
 )
+_BY_FIRST: dict[str, list[Conjunction]] = {}
+"""The conjunctions by their first words, in the order above."""
+for _conjunction in _CONJUNCTIONS:
+    _BY_FIRST.setdefault(_conjunction.words.split()[0], []).append(_conjunction)
 
 
 class ObjectLists:
@@ -74,10 +78,14 @@ class ObjectLists:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._known: dict[tuple[int, tuple[Nodes, ...]], list[Parse[Objects]]] = {}
 
     def objects(self, place: int) -> list[Parse[Objects]]:
         """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
-        return best([*self._counted(place), *self._listed(place)])
+        key = (place, tuple(self._context.referents))
+        if key not in self._known:
+            self._known[key] = best([*self._counted(place), *self._listed(place)])
+        return self._known[key]
 
     def _counted(self, place: int) -> Iterator[Parse[Objects]]:
         """Yield `more than 8 genes`, `all of the 3 genes`."""
@@ -123,7 +131,7 @@ class ObjectLists:
             if len(parse.value.members) > 1:
                 yield Parse(any_of_them, parse.value._replace(any=True), parse.cost - 0.05)
             return
-        for conjunction in _CONJUNCTIONS:
+        for conjunction in _BY_FIRST.get(self._context.at(parse.last), ()):
             begin = self._context.starts(parse.last, conjunction.words)
             if begin is not None and _may_follow(conjunction, parse.value):
                 yield from self._joined(parse, conjunction, begin, is_neither=is_neither)
