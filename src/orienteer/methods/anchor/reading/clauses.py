@@ -71,6 +71,7 @@ class Clauses:
         self._subjects = Subjects(ground, self._lists, self._verbs, self._having, self._rankings)
         self._places = Places(ground, self._properties, self._lists, joints)
         self._traits = Traits(ground, self._properties)
+        self._known: dict[tuple[int, Nodes, tuple[Nodes, ...]], list[Parse[Nodes]]] = {}
         context.described, context.modifiers = self.described, self.modifiers
         self.objects, self.measures = self._lists.objects, self._rankings.measures
         self.named_property = self._properties.named
@@ -122,7 +123,10 @@ class Clauses:
         """Return a set with one thing said of it that begins here."""
         if place >= self._context.end or self._context.is_exhausted():
             return []
-        return best(self._all_modifiers(place, nodes))
+        key = (place, nodes, tuple(self._context.referents))
+        if key not in self._known:
+            self._known[key] = best(self._all_modifiers(place, nodes))
+        return self._known[key]
 
     def _all_modifiers(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
