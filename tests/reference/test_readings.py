@@ -86,6 +86,17 @@ def test_what_is_not_there_is_refused_by_its_name_and_never_counted(ask: Retriev
     assert word in result.refusal.text
 
 
+@pytest.mark.parametrize(
+    "question", ["breweries with more than Rodenbach", "Which breweries have more than Rodenbach?"]
+)
+def test_more_than_a_name_is_refused(ask: Retriever, question: str) -> None:
+    result = ask.ask(question)
+    assert result.reading is not None
+    assert not result.reading.complete
+    assert result.refusal is not None
+    assert result.refusal.kind == "not_understood"
+
+
 def test_a_measure_that_no_unit_agrees_with_is_refused(ask: Retriever) -> None:
     assert ask.ask("beers over 100 MB, how many").answer is None
 

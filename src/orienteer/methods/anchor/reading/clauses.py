@@ -62,19 +62,18 @@ class Clauses:
     def __init__(self, context: Context, relations: Relations, phrases: Phrases) -> None:
         self._context = context
         ground = Ground(context, relations, phrases)
-        self._properties, self._lists, joints = Properties(ground), ObjectLists(context), Joints(context, relations)
-        self._rankings = Rankings(ground, self._properties, joints)
-        self._membership = Membership(ground, self._lists)
-        self._whose = Whose(ground, self._properties, joints, self._rankings)
-        self._verbs = VerbPhrases(ground, self._lists, joints, self._rankings)
-        self._having = Having(ground, self._properties, self._lists, joints, self._verbs, self._rankings)
-        self._subjects = Subjects(ground, self._lists, self._verbs, self._having, self._rankings)
-        self._places = Places(ground, self._properties, self._lists, joints)
-        self._traits = Traits(ground, self._properties)
+        properties, lists, joints = Properties(ground), ObjectLists(context), Joints(context, relations)
+        rankings = Rankings(ground, properties, joints)
+        self._membership = Membership(ground, lists)
+        self._whose = Whose(ground, properties, joints, rankings)
+        self._verbs = VerbPhrases(ground, lists, joints, rankings)
+        self._having = Having(ground, properties, lists, joints, self._verbs, rankings)
+        self._subjects = Subjects(ground, lists, self._verbs, self._having, rankings)
+        self._places = Places(ground, properties, lists, joints)
+        self._traits = Traits(ground, properties)
+        self.objects, self.measures, self.named_property = lists.objects, rankings.measures, properties.named
         self._known: dict[tuple[int, Nodes, tuple[Nodes, ...]], list[Parse[Nodes]]] = {}
         context.described, context.modifiers = self.described, self.modifiers
-        self.objects, self.measures = self._lists.objects, self._rankings.measures
-        self.named_property = self._properties.named
 
     # ------------------------------------------------------------------------------------------------- all that is said
 
@@ -156,7 +155,8 @@ class Clauses:
                 having.append(Core(begin, is_denied))
                 if context.at(begin) not in AUXILIARIES:
                     break
-            is_denied ^= context.at(begin) in DENIALS
+            if context.at(begin) in DENIALS:
+                is_denied = not is_denied
             begin += 1
         yield Core(begin, is_denied)
         yield from having
