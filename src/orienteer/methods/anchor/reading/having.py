@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from orienteer.methods.anchor.reading.comparisons import count, sign
 from orienteer.methods.anchor.reading.context import Parse
@@ -131,15 +130,14 @@ class Having:
         self, place: int, nodes: Nodes, amount: tuple[Comparison, float] | None, *, is_denied: bool
     ) -> Iterator[Parse[Nodes]]:
         """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
-        finish = partial(joined, is_denied=is_denied, amount=amount)
         for unit in self._context.units.edges.get(place, ()):
             relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
             if relation is not None:
-                yield finish(relation, unit.last, 0.1)
+                yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
                 relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, target.value), None)
                 if relation is not None:
-                    yield finish(relation, target.last, target.cost)
+                    yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 
     def _things_done(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
         """Yield `more than 8 ships calling there`, `three genes associated`."""

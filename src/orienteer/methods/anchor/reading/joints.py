@@ -30,12 +30,12 @@ def condition(relation: Relation, *, is_denied: bool = False, amount: tuple[Comp
     return Joined(relation.kinds, relation.target, is_denied, comparison, number)
 
 
-def measured(relation: Relation, last: int, cost: float = 0.0) -> Parse[Measure]:
+def measured(relation: Relation, last: int, cost: float) -> Parse[Measure]:
     """Return the number of those that a relation leads to."""
     return Parse(last, Measure(kinds=relation.kinds, target=relation.target), cost + relation.cost)
 
 
-def most(relation: Relation, last: int, cost: float = 0.0, *, descending: bool) -> Parse[Nodes]:
+def most(relation: Relation, last: int, cost: float, *, descending: bool) -> Parse[Nodes]:
     """Return the nodes that a relation joins to the most of its target, or to the fewest."""
     best = Best(Measure(kinds=relation.kinds, target=relation.target), descending)
     return Parse(last, replace(relation.nodes, best=best), cost + relation.cost)

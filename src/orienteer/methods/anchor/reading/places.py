@@ -57,5 +57,4 @@ class Places:
         for named in self._phrases.names(place):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):
-                    parse = joined(relation, named.last, named.cost)
-                    yield parse._replace(cost=parse.cost + 0.1)
+                    yield joined(relation, named.last, named.cost + 0.1)

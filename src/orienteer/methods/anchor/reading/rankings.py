@@ -40,8 +40,7 @@ class Rankings:
             yield from self._things_done(head, nodes)
         for unit in self._context.units.edges.get(begin, ()):
             for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()):
-                parse = measured(relation, unit.last)
-                yield parse._replace(cost=parse.cost + 0.1)
+                yield measured(relation, unit.last, 0.1)
 
     def _related_kinds(self, place: int, nodes: Nodes) -> Iterator[Parse[Measure]]:
         """Yield `associated genes`."""
@@ -109,8 +108,7 @@ class Rankings:
         for unit in self._context.units.edges.get(begin, ()):
             relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
             if relation is not None:
-                parse = most(relation, unit.last, descending=is_more)
-                yield parse._replace(cost=parse.cost + 0.1)
+                yield most(relation, unit.last, 0.1, descending=is_more)
 
     def _property_had(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
         """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
@@ -128,8 +126,7 @@ class Rankings:
         for counted in self._context.described(head):
             relation = next(self._relations.unnamed(nodes, "with", counted.value), None)
             if relation is not None:
-                parse = most(relation, counted.last, counted.cost, descending=descending)
-                yield parse._replace(cost=parse.cost - 0.1)
+                yield most(relation, counted.last, counted.cost - 0.1, descending=descending)
             else:
                 self._joints.complain_of_many(nodes, counted.value, counted.last)
 
