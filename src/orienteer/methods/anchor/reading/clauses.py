@@ -15,7 +15,7 @@ from orienteer.methods.anchor.reading.function_words import (
     HAVING,
     PREPOSITIONS,
     RELATIVE,
-    phrases,
+    phrases_of,
 )
 from orienteer.methods.anchor.reading.having import Having
 from orienteer.methods.anchor.reading.joints import Joints, denied
@@ -36,9 +36,9 @@ from orienteer.methods.anchor.reading.whose import Whose
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
-_AND = phrases("and also, and, but also, but, as well as, while also, while, plus, yet, all")
-_OR = phrases("or are, or, or that, or which, or who")
-_ARTICLES = phrases("a, an, one of the, the, a kind of, among the, to the")
+_AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
+_OR = phrases_of("or are, or, or that, or which, or who")
+_ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
 
 
 class Described(NamedTuple):

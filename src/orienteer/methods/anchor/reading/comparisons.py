@@ -5,35 +5,35 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.function_words import phrases
+from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.quantities import Quantity, converted
 from orienteer.methods.anchor.reading.query import Comparison, Condition, Valued
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, Adjective
 
 _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
-    ">=": phrases(
+    ">=": phrases_of(
         """at least, no less than, no fewer than, not less than, not fewer than, a minimum of, minimum of, since,
         starting from, as of, no earlier than, not before"""
     ),
-    "<=": phrases(
+    "<=": phrases_of(
         """at most, up to, no more than, not more than, a maximum of, maximum of, until, till, no later than, not over,
         not above, not exceeding, through, by the end of, by"""
     ),
-    ">": phrases(
+    ">": phrases_of(
         """more than, greater than, larger than, higher than, over, above, exceeding, exceeds, exceed, beyond,
         in excess of, bigger than, after, later than, past, upwards of"""
     ),
-    "<": phrases(
+    "<": phrases_of(
         """less than, fewer than, smaller than, lower than, under, below, short of, before, prior to, earlier than,
         ahead of"""
     ),
-    "=": phrases("exactly, equal to, equals, precisely, just, only, during, in the year, in year, in, on, from"),
+    "=": phrases_of("exactly, equal to, equals, precisely, just, only, during, in the year, in year, in, on, from"),
 }
 """What is said before an amount."""
 
 _OF_DATES = frozenset(
-    phrases(
+    phrases_of(
         """since, until, till, after, before, prior to, later than, earlier than, in, on, during, from, in the year,
         in year, starting from, as of, through, past, by, by the end of"""
     )
@@ -41,7 +41,7 @@ _OF_DATES = frozenset(
 """Those that are said before dates alone."""
 
 _OF_COUNTS = frozenset(
-    phrases(
+    phrases_of(
         """at least, no less than, no fewer than, a minimum of, at most, up to, no more than, a maximum of, more than,
         over, above, exceeding, less than, fewer than, under, below, exactly, precisely, just, only, not more than,
         not less than, greater than, upwards of"""
@@ -50,11 +50,11 @@ _OF_COUNTS = frozenset(
 """Those that are said before a number of things."""
 
 _BEHIND: Mapping[Comparison, tuple[str, ...]] = {
-    ">=": phrases(
+    ">=": phrases_of(
         """or more, or higher, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
         or above, or later, or over"""
     ),
-    "<=": phrases(
+    "<=": phrases_of(
         """at the latest, at the most, at most, or older, or before, or less, or fewer, or lower, or below,
         or earlier"""
     ),

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 
-def words(text: str) -> frozenset[str]:
+def words_of(text: str) -> frozenset[str]:
     """Return the words of a text."""
     return frozenset(text.split())
 
 
-def phrases(text: str) -> tuple[str, ...]:
+def phrases_of(text: str) -> tuple[str, ...]:
     """Return phrases that are written with commas between them, in their order: the longer before its beginning."""
     return tuple(" ".join(phrase.split()) for phrase in text.split(","))
 
 
-DETERMINERS = words(
+DETERMINERS = words_of(
     """a an the any some all every each those these its their his her our your my of different distinct various known
     individual existing whole such other particular respective entire full specific there"""
 )
 """Words before a noun that say nothing which a query tells."""
 
-EMPTY = words(
+EMPTY = words_of(
     """please also actually there overall altogether together total here exactly exist exists existing available
     recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have"""
 )
@@ -27,7 +27,7 @@ EMPTY = words(
 
 ENDINGS = tuple(
     tuple(ending.split())
-    for ending in phrases(
+    for ending in phrases_of(
         """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this dataset,
         in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do you know,
         on record, in the whole graph, of them, all together, are known, can you tell me, do you know of, are recorded,
@@ -39,42 +39,42 @@ ENDINGS = tuple(
 )
 """Phrases that may end a question and say nothing."""
 
-HERE_FIRST = words("that which who are is there here in listed recorded known available present included")
-HERE = HERE_FIRST | words(
+HERE_FIRST = words_of("that which who are is there here in listed recorded known available present included")
+HERE = HERE_FIRST | words_of(
     """this the graph data dataset database total all altogether exist exists we have you do does hold at on record us
     been has"""
 )
 """Words for being in the graph, `that are listed here`, and those that it may begin with."""
 
-BEING = words("is are was were")
+BEING = words_of("is are was were")
 
-AUXILIARIES = words(
+AUXILIARIES = words_of(
     """is are was were be been being am do does did has have had can get gets got also both ever themselves itself
     usually directly jointly commonly together actually known said to thereby officially originally"""
 )
 """Words before a verb that say nothing by themselves."""
 
-DENIALS = words("not never no cannot neither nor without")
+DENIALS = words_of("not never no cannot neither nor without")
 """Words that deny what follows."""
 
-RELATIVE = words("that which who whom where when")
+RELATIVE = words_of("that which who whom where when")
 """Words that begin a clause."""
 
-PREPOSITIONS = words(
+PREPOSITIONS = words_of(
     """by with to of on in for from as at into against upon within inside under through over via about between among
     than out toward towards onto off behind near around up because alongside"""
 )
 
-TELLING = words("on for with under from to against without")
+TELLING = words_of("on for with under from to against without")
 """Prepositions that change what a verb says."""
 
-HAVING = words("with having has have had featuring possessing offer offers offering")
+HAVING = words_of("with having has have had featuring possessing offer offers offering")
 """Words before what nodes have."""
 
-LACKING = words("without lacking lack lacks")
+LACKING = words_of("without lacking lack lacks")
 """Words before what nodes do not have."""
 
-ADVERBIAL = phrases(
+ADVERBIAL = phrases_of(
     """involved in, used for, able to, responsible for, known to, known for, able to be, at the same time, in the end,
     took place, take place, takes place, taken place, happened, occurred, used in, at some point, at any point,
     at some time, meant to, in fact, at least once, in turn, by themselves, on their own, there to, for, made use of to,
@@ -82,24 +82,24 @@ ADVERBIAL = phrases(
 )
 """Phrases that may stand between an auxiliary and its verb."""
 
-ANY_OF = phrases(
+ANY_OF = phrases_of(
     """count among, counts among, belong to, belongs to, any of, one of, some of, any one of, at least one of, each of,
     all of, either of, among, one or more of, counted among, part of, amongst, one among"""
 )
 """Phrases before a set that nodes are of."""
 
-EXCEPTING = phrases(
+EXCEPTING = phrases_of(
     """other than, except for, except, excluding, besides, apart from, aside from, not counting, save for, but for,
     minus, leaving out, but not"""
 )
 """Phrases before what is left out."""
 
-OTHERS = phrases(
+OTHERS = phrases_of(
     "all other, any other, every other, all others, any others, all the other, all the others, every others"
 )
 """What an adjective is compared with in a superlative: `taller than any other`."""
 
-ANYONE_ELSE = phrases(
+ANYONE_ELSE = phrases_of(
     """all others, any other, every other, all the others, all other, all the other, any of the others, the others,
     everyone else, anyone else, anybody else"""
 )

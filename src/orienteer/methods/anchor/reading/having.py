@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.function_words import (
     LACKING,
     PREPOSITIONS,
     RELATIVE,
-    phrases,
+    phrases_of,
 )
 from orienteer.methods.anchor.reading.joints import Joints, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
@@ -22,9 +22,9 @@ from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame, Relation
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
-_AS_KIND = phrases("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
-_AS_NOUN = phrases("as a, as an, as its, as their, as, as one of its, among its, for a, for")
-_UNKNOWN = phrases("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
+_AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
+_AS_NOUN = phrases_of("as a, as an, as its, as their, as, as one of its, among its, for a, for")
+_UNKNOWN = phrases_of("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
 
 
 class Having:

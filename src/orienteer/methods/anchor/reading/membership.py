@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, words
+from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, words_of
 from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, Joined, Nodes
 
-_OTHERS = words("for the those ones them that any")
+_OTHERS = words_of("for the those ones them that any")
 
 
 class Membership:

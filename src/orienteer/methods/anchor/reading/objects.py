@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Context, Parse, best
-from orienteer.methods.anchor.reading.function_words import PREPOSITIONS, phrases, words
+from orienteer.methods.anchor.reading.function_words import PREPOSITIONS, phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Comparison, Nodes
 
 _LONGEST = 8  # things in a row
 _MOST = 24  # lists of one length that are followed
-_OPENING = words("the a an all of any")
-_BOTH = phrases("both of, both, each of")
-_EITHER = phrases("either of, either, any of, at least one of, one of, any one of, one or both of, one or the other of")
-_NONE = phrases("no, none of, not")
-_ANY_OF_THEM = phrases("or both, or either, or any of them, or all of them")
+_OPENING = words_of("the a an all of any")
+_BOTH = phrases_of("both of, both, each of")
+_EITHER = phrases_of(
+    "either of, either, any of, at least one of, one of, any one of, one or both of, one or the other of"
+)
+_NONE = phrases_of("no, none of, not")
+_ANY_OF_THEM = phrases_of("or both, or either, or any of them, or all of them")
 
 
 class Object(NamedTuple):
@@ -59,13 +61,13 @@ class Conjunction(NamedTuple):
 
 
 _CONJUNCTIONS = (
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases("but not, and not, though not, not")),
-    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in phrases("and neither, nor")),
+    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("but not, and not, though not, not")),
+    *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in phrases_of("and neither, nor")),
     Conjunction("or", is_any=True),
-    *(Conjunction(phrase) for phrase in phrases("and also, and, as well as, but also, together with")),
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases("without, but never")),
-    *(Conjunction(phrase) for phrase in phrases("plus, &")),
-    *(Conjunction(phrase, is_denied=True) for phrase in phrases("but no, rather than")),
+    *(Conjunction(phrase) for phrase in phrases_of("and also, and, as well as, but also, together with")),
+    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("without, but never")),
+    *(Conjunction(phrase) for phrase in phrases_of("plus, &")),
+    *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("but no, rather than")),
 )
 _BY_FIRST: dict[str, list[Conjunction]] = {}
 """The conjunctions by their first words, in the order above."""

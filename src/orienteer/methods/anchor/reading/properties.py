@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.comparisons import compared
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.function_words import ANYONE_ELSE, phrases, words
+from orienteer.methods.anchor.reading.function_words import ANYONE_ELSE, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.phrases import Phrases
 from orienteer.methods.anchor.reading.query import Best, Either, Filled, Measure, Nodes, Valued
 from orienteer.methods.anchor.reading.relations import Relations
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
-_STATING = words(
+_STATING = words_of(
     """is are was were of being that equals as value set to listed made out a an lies falls comes came stands reaches
     has had been"""
 )
 """Words between a property and its value."""
-_UNKNOWN = phrases("missing, unknown, empty, not known, absent, blank, null, unrecorded, not recorded")
-_KNOWN = phrases("known, recorded, available, given, present, filled, there")
-_MORE_THAN = phrases("later than, after, higher than, greater than, larger than, longer than")
-_LESS_THAN = phrases("earlier than, before, lower than, less than, smaller than, shorter than")
+_UNKNOWN = phrases_of("missing, unknown, empty, not known, absent, blank, null, unrecorded, not recorded")
+_KNOWN = phrases_of("known, recorded, available, given, present, filled, there")
+_MORE_THAN = phrases_of("later than, after, higher than, greater than, larger than, longer than")
+_LESS_THAN = phrases_of("earlier than, before, lower than, less than, smaller than, shorter than")
 
 
 class Ground(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, RELATIVE, words
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, RELATIVE, words_of
 from orienteer.methods.anchor.reading.joints import Joints, measured, most
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.properties import Ground, Properties
@@ -14,9 +14,9 @@ from orienteer.methods.anchor.reading.query import Best, Measure, Nodes
 from orienteer.methods.anchor.reading.relations import Frame
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
-_ARTICLES = words("the their its highest largest total a an")
-_BEHIND_VERBS = words("on to with in for by")
-_THEM = words("it them him her")
+_ARTICLES = words_of("the their its highest largest total a an")
+_BEHIND_VERBS = words_of("on to with in for by")
+_THEM = words_of("it them him her")
 
 
 class Rankings:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases
+from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases_of
 from orienteer.methods.anchor.reading.joints import Joints, joined
 from orienteer.methods.anchor.reading.properties import Ground, Properties
 from orienteer.methods.anchor.reading.query import Best, Joined, Nodes
@@ -15,7 +15,7 @@ from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
-_WHOSE = phrases(
+_WHOSE = phrases_of(
     """whose, where the, for which the, with a, and whose, that have a, which have a, for whom the, of which the,
     with the, where its, where their, for which"""
 )
