@@ -23,7 +23,7 @@ class Subjects:
     def __init__(
         self, ground: Ground, lists: ObjectLists, verb_phrases: VerbPhrases, having: Having, rankings: Rankings
     ) -> None:
-        self._context, self._relations, self._phrases = ground
+        self._context, self._relations, _ = ground
         self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
 
     def said(self, place: int, nodes: Nodes, frame: Frame | None = None) -> Iterator[Parse[Nodes]]:
