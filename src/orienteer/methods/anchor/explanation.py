@@ -7,7 +7,7 @@ ranking does not read them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,15 +18,13 @@ from orienteer.index.arrays import Rows
 from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.reach import Reach, SchemaWalk
 from orienteer.methods.anchor.scorer import Scores
-from orienteer.methods.anchor.words import SchemaWords, best_alike
+from orienteer.methods.anchor.words import SchemaWords
 from orienteer.protocols import Run
 from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
 from orienteer.retrieval.graph_text import source_of
-from orienteer.text import english
 from orienteer.text.lines import snippet
 from orienteer.tools.toolbox import Toolbox
 
-_WELL_FITTING = 0.8  # ways of at least this share of the best fit lead to what is counted
 _WORDS_SHOWN = 6
 _LOOKED_THROUGH = 2_000  # characters of a text, for the best part to show
 _SNIPPET_WORDS = 8  # the rarest; a snippet shows no more
@@ -59,30 +57,6 @@ class Finding(Understanding):
             for better in np.flatnonzero(strength > most).tolist():
                 best[better], most[better] = reach, strength[better]
         return best
-
-    def counted(self) -> Rows | None:
-        """Return what the best fitting ways of all anchors lead to; None where no way was found."""
-        sets = [rows for at in range(len(self.anchors)) if (rows := self._counted(at)) is not None]
-        if not sets:
-            return None
-        rows, times = np.unique(np.concatenate(sets), return_counts=True)
-        own = [candidate.row for anchor in self.anchors for candidate in anchor.candidates]
-        rows = rows[times == times.max()]
-        return np.asarray(np.setdiff1d(rows, own), np.int32)
-
-    def _counted(self, at: int) -> Rows | None:
-        best = self.best(at)
-        if best is None or best.way is None:
-            return None
-        alike = [
-            reach.rows
-            for reach in self.reached[at]
-            if reach.way is not None
-            and reach.start is best.start
-            and reach.way.types == best.way.types
-            and reach.way.fit >= _WELL_FITTING * best.way.fit
-        ]
-        return np.unique(np.concatenate(alike))
 
 
 def phrase_of(kinds: Sequence[int], graph: Graph) -> str:
@@ -200,68 +174,24 @@ def _names(graph: Graph, start: Rows) -> str:
     return " or ".join(dict.fromkeys(graph.arrays.names[row] for row in start[:2].tolist()))
 
 
-def count(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> str | None:
-    """Return how many there are, the number first; None where the question does not ask that, or no way tells."""
-    if not finding.wanted.counts or finding.wanted.superlative or not finding.wanted.types:
-        return None
-    names = " or ".join(str(graph.arrays.types.nodes[number]) for number in finding.wanted.types)
-    if (rows := finding.counted()) is not None:
-        named = "; ".join(dict.fromkeys(anchor.phrase for anchor in finding.anchors))
-        return f"{len(rows)} ({names} node{'' if len(rows) == 1 else 's'} connected to {named})"
-    if finding.anchors:
-        return None
-    total = sum(int(vocabulary.node_counts[number]) for number in finding.wanted.types)
-    return f"{total} ({names} node{'' if total == 1 else 's'} in the graph)"
-
-
-def notes(finding: Finding, graph: Graph, vocabulary: SchemaWords) -> tuple[str, ...]:
-    """Return what was read otherwise than it is written, what is named but not there, and what the order rests on."""
+def notes(finding: Finding, graph: Graph) -> tuple[str, ...]:
+    """Return what was read otherwise than it is written where a hit rests on it, and what the order rests on."""
+    rows = finding.scores.rows
     read_as = [
-        f"read {anchor.phrase!r} as {anchor.read_as!r}" for anchor in finding.anchors if anchor.read_as is not None
+        f"read {anchor.phrase!r} as {anchor.read_as!r}"
+        for at, anchor in enumerate(finding.anchors)
+        if anchor.read_as is not None and _is_used(finding, at, rows)
     ]
-    missing = [f"not in this graph: {name!r}" for name in absent(finding, vocabulary)]
     if not finding.scores.by_degree:
-        return (*read_as, *missing)
+        return tuple(read_as)
     types = " and ".join(str(graph.arrays.types.nodes[number]) for number in finding.wanted.types)
-    return (*read_as, *missing, f"no text of type {types} says much of this: those with more edges rank higher")
+    return (*read_as, f"no text of type {types} says much of this: those with more edges rank higher")
 
 
-def absent(finding: Finding, vocabulary: SchemaWords) -> list[str]:
-    """Return the names in the question that no node has: quoted, capitalised, or words that the graph lacks."""
-    reading = finding.reading
-    free = {place for place in range(len(reading.words))} - set(finding.wanted.kinds_at)
-    free -= {place for anchor in finding.anchors for place in anchor.words}
-    named = [place in free and _is_name(finding, vocabulary, place) for place in range(len(reading.words))]
-    return list(dict.fromkeys(reading.surface(first, last) for first, last in _runs(named, finding)))
-
-
-def _is_name(finding: Finding, vocabulary: SchemaWords, place: int) -> bool:
-    reading = finding.reading
-    word = reading.words[place]
-    if word.is_quoted:
-        return True
-    if word.text in english.NO_NAMES or (word.is_stop and len(word.text) == 1):
-        return False
-    if reading.is_written_as_name(place):
-        return True
-    is_unknown = vocabulary.posting(word.text) is None
-    if word.is_stop or not is_unknown or best_alike(word.stem, vocabulary.edge_words):
-        return False
-    is_symbol = not word.text.isalpha() and not word.text.isdigit()
-    follows_kind = place - 1 in finding.wanted.kinds_at
-    return is_symbol or follows_kind or not finding.anchors
-
-
-def _runs(marks: list[bool], finding: Finding) -> Iterator[tuple[int, int]]:
-    """Return where marked words stand together, commas apart."""
-    first: int | None = None
-    for place, mark in enumerate([*marks, False]):
-        breaks = not mark or (first is not None and finding.reading.words[place].after_comma)
-        if first is not None and breaks:
-            yield first, place
-            first = None
-        if mark and first is None:
-            first = place
+def _is_used(finding: Finding, at: int, rows: NDArray[np.int32]) -> bool:
+    """Tell whether a hit is what an anchor names, or what it leads to."""
+    named = {candidate.row for candidate in finding.anchors[at].candidates}
+    return not named.isdisjoint(rows.tolist()) or any(reason is not None for reason in finding.reasons(at, rows))
 
 
 class Trail:

@@ -71,7 +71,7 @@ class Anchor:
             hits = tuple(self._explained(hit, complete, explainer) for hit in hits)
         trajectory = Trail(self._graph, run).walk(finding, question, hits)
         # What was read exactly has notes of its own; else the ranking's say what it took for what.
-        ranked = () if exact.rows is not None else explanation.notes(finding, self._graph, self._vocabulary)
+        ranked = () if exact.rows is not None else explanation.notes(finding, self._graph)
         notes = (*exact.notes, *ranked, *((payment.lack,) if payment.lack else ()))
         if exact.rows is not None and len(exact.rows) > question.k:
             notes = (*notes, f"{len(exact.rows):,} nodes meet all of it: the first {question.k} are listed")

@@ -36,6 +36,9 @@ _SPELLED_OUT = tuple(
 """Signs and contractions, and the words that they stand for."""
 
 
+_MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
+_MOST_CHARACTERS = 2_000
+_TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
 
@@ -62,10 +65,15 @@ class Reader:
 
     def read(self, text: str) -> Read:
         """Return the query that a question means; none where some word of it is not understood."""
+        if len(text) > _MOST_CHARACTERS:
+            return Read(None, complaint=_TOO_LONG)
         for pattern, words_of in _SPELLED_OUT:
             text = pattern.sub(words_of, text)
         vocabulary = self.lexicon.vocabulary
-        reading = vocabulary.corrected(read(text, self.lexicon.graph.arrays.tokenizer))
+        written = read(text, self.lexicon.graph.arrays.tokenizer)
+        if len(written.words) > _MOST_WORDS:
+            return Read(None, complaint=_TOO_LONG)
+        reading = vocabulary.corrected(written)
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         phrases = Phrases(context, self._relations)
