@@ -81,7 +81,10 @@ class Reader:
         grouped = _grouped(context)
         if grouped is not None:
             return Read(None, not_understood=(grouped,))
-        parses = Questions(context, self._relations, phrases, clauses).read()
+        questions = Questions(context, self._relations, phrases, clauses)
+        parses = questions.read()
+        if questions.is_too_deep:
+            return Read(None, complaint=_TOO_LONG)
         if parses:
             query = _but_others(context, parses[0].value)
             return Read(query, parses[0].cost, respelled=tuple(respelled))

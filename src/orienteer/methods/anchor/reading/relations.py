@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
-from orienteer.methods.anchor.reading.query import Among, Measure, Nodes
+from orienteer.methods.anchor.reading.query import Among, Joined, Measure, Nodes
 from orienteer.methods.anchor.reading.thesaurus import SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.text import english
@@ -75,6 +75,16 @@ class Relation(NamedTuple):
     kinds: tuple[int, ...]
     target: Nodes
     cost: float
+
+    @property
+    def joined(self) -> Nodes:
+        """Return the nodes that an edge joins to one of the others."""
+        return self.nodes.that(Joined(self.kinds, self.target))
+
+    @property
+    def measure(self) -> Measure:
+        """Return the number of others that edges join a node to."""
+        return Measure(kinds=self.kinds, target=self.target)
 
 
 class Relations:

@@ -1,0 +1,84 @@
+"""What two named things are compared by: `is X taller than Y`, `does X have more Z than Y`, `has a higher PROPERTY`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.clauses import Clauses
+from orienteer.methods.anchor.reading.comparisons import adjective
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit
+from orienteer.methods.anchor.reading.openings import ASKING
+from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.query import Measure, Nodes, Query
+from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.thesaurus import MORE
+
+_DOES = ("does", "do", "has", "have", "is", "did")
+
+
+class Contrast(NamedTuple):
+    """What things are compared by, and whether more of it is asked for."""
+
+    measure: Measure
+    is_more: bool
+
+
+class Contrasts:
+    """Reads how one named thing is compared with another."""
+
+    def __init__(self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses) -> None:
+        self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
+
+    def queries(self, named: Parse[Nodes]) -> Iterator[Parse[Query]]:
+        """Yield `taller than Y`, `have more Z than Y`, `associated with more Z than Y`, behind a name."""
+        begin = self._context.skip(named.last, ASKING)
+        yield from self._by_adjective(named, begin)
+        yield from self._by_measure(named, begin)
+
+    def _by_adjective(self, named: Parse[Nodes], begin: int) -> Iterator[Parse[Query]]:
+        for meant in adjective(self._context, begin):
+            than = self._context.starts(meant.last, "than")
+            if than is None:
+                continue
+            word, is_more = meant.value
+            facts = self._phrases.compared_by(word, named.value, begin)
+            for other in self._context.nodes(than) if facts is not None else ():
+                if other.value.named and facts is not None:
+                    contrast = Contrast(Measure(property=facts.name), word.ascending == is_more)
+                    yield self._compared(named, other, contrast, other.last)
+
+    def _by_measure(self, named: Parse[Nodes], begin: int) -> Iterator[Parse[Query]]:
+        for contrast in self.measures(begin, named.value):
+            than = self._context.starts(self._context.skip(contrast.last, ("it", "them")), "than")
+            for other in self._context.nodes(than) if than is not None else ():
+                if other.value.named:
+                    end = self._context.starts(other.last, *_DOES) or other.last
+                    parse = self._compared(named, other, contrast.value, end)
+                    yield parse._replace(cost=parse.cost + contrast.cost)
+
+    def _compared(self, named: Parse[Nodes], other: Parse[Nodes], contrast: Contrast, last: int) -> Parse[Query]:
+        query = Query("compare", named.value, contrast.measure, other.value, contrast.is_more)
+        return Parse(last, query, named.cost + other.cost)
+
+    def measures(self, begin: int, nodes: Nodes) -> Iterator[Parse[Contrast]]:
+        """Yield `have more X`, `treat more X`, `a higher PROPERTY`, `more X associated with it`."""
+        context = self._context
+        start = context.skip(begin, ("a", "an", "the", "have", "has", "had", "with", "having"))
+        if context.at(start) in MORE:
+            for measure in self._clauses.measures(start + 1, nodes):
+                yield Parse(measure.last, Contrast(measure.value, MORE[context.at(start)]), measure.cost)
+        for unit in context.units.edges.get(begin, ()):
+            yield from self._by_verb(unit, nodes)
+
+    def _by_verb(self, unit: EdgeUnit, nodes: Nodes) -> Iterator[Parse[Contrast]]:
+        """Yield `treat more X`, `associated with more X`."""
+        context = self._context
+        at = context.skip(unit.last, ("with", "on", "to", "in", "by", "for", "a", "the"))
+        if context.at(at) not in MORE:
+            return
+        frame = Frame.PASSIVE if context.at(unit.last) == "by" else Frame.SUBJECT
+        for head in self._phrases.heads(at + 1):
+            for relation in self._relations.named(nodes, unit.edges, frame, head.value):
+                yield Parse(head.last, Contrast(relation.measure, MORE[context.at(at)]), head.cost + relation.cost)

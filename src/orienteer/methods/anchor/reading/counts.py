@@ -1,0 +1,74 @@
+"""Questions for a number of nodes: `how many beers are brewed by X`, `of the beers that X brews, how many are Y`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orienteer.methods.anchor.reading.clauses import Clauses
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.openings import COUNTING, ends, phrases_of
+from orienteer.methods.anchor.reading.query import Nodes, Query
+
+_NUMBERS = ("number of", "count of", "tally of", "amount of", "headcount of")
+_BEHIND = phrases_of(
+    """how many, count, how many are there, how many of them, total number, number, in number, total count,
+    how many in total"""
+)
+_AMONG = phrases_of(
+    """of, among, out of, from among, from, looking at, considering, taking, given, amongst, in the set of,
+    if you look at, when it comes to"""
+)
+_WHICH_OF_THEM = phrases_of(
+    """which one of them, which of them, which ones, which one, which, what, who, name those, list those,
+    show those"""
+)
+
+
+class Counts:
+    """Reads questions for a number of nodes."""
+
+    def __init__(self, context: Context, clauses: Clauses) -> None:
+        self._context, self._clauses = context, clauses
+
+    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield the queries that begin at a place."""
+        yield from self._numbers(begin)
+        yield from self._numbers_behind(begin)
+        yield from self._parts(begin)
+
+    def _numbers(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `how many beers are there`, `what is the exact number of beers`."""
+        context = self._context
+        asked = context.starts(begin, "what is", "what s", "which is", "tell me") or begin
+        number = context.starts(context.skip(asked, ("the", "total", "overall", "exact", "full", "a")), *_NUMBERS)
+        lasts = set(ends(context, begin, COUNTING)) | ({number} if number is not None else set())
+        for last in sorted(lasts):
+            for nodes in context.nodes(last):
+                if not nodes.value.named:
+                    yield Parse(nodes.last, Query("count", nodes.value), nodes.cost)
+
+    def _numbers_behind(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `beers by X, how many`, `beers by X: count`."""
+        for nodes in self._context.nodes(begin):
+            last = self._context.starts(nodes.last, *_BEHIND)
+            if last is not None and not nodes.value.named:
+                yield Parse(last, Query("count", nodes.value), nodes.cost)
+
+    def _parts(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `of the beers that X brews, how many are Y`, `among the beers of X, which are Y`."""
+        of = self._context.starts(begin, *_AMONG)
+        for nodes in self._context.nodes(of) if of is not None else ():
+            yield from self._numbers_of_part(nodes)
+            yield from self._parts_of(nodes)
+
+    def _numbers_of_part(self, nodes: Parse[Nodes]) -> Iterator[Parse[Query]]:
+        last = self._context.starts(nodes.last, "how many of them", "how many")
+        if last is not None:
+            for part in [*self._clauses.modifiers(last, nodes.value), Parse(last, nodes.value, 0.0)]:
+                yield Parse(part.last, Query("count", part.value), nodes.cost + part.cost)
+
+    def _parts_of(self, nodes: Parse[Nodes]) -> Iterator[Parse[Query]]:
+        which = self._context.starts(nodes.last, *_WHICH_OF_THEM)
+        if which is not None:
+            for part in self._clauses.modifiers(which, nodes.value):
+                yield Parse(part.last, Query("list", part.value), nodes.cost + part.cost)

@@ -1,0 +1,196 @@
+"""Kinds of things with the words before them: `beers`, `Belgian beers`, `three oldest stone towers`, `a pilsner`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from orienteer.methods.anchor.reading.adjectives import Adjectives
+from orienteer.methods.anchor.reading.context import Context, Parse, best
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
+from orienteer.methods.anchor.reading.openings import phrases_of, words_of
+from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, Nodes, Valued
+from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.thesaurus import MOST, PEOPLE
+
+_SOMEBODY = words_of("who whoever people person anyone someone everyone somebody everybody anybody")
+_PRONOUNS = _SOMEBODY | words_of("anything things those ones one what something everything whichever which whatever")
+_AMONG = phrases_of("of all, of any, of, among all, among, in")
+_PARTICIPLES = ("ed", "en", "n", "t", "d")
+_MOST_ASKED = 1_000  # nodes of a superlative
+
+
+class Kinds:
+    """Reads the kinds of things of one question."""
+
+    def __init__(
+        self,
+        context: Context,
+        relations: Relations,
+        adjectives: Adjectives,
+        names: Callable[[int], Iterator[Parse[Nodes]]],
+    ) -> None:
+        """Read with the rule for names, which may stand before a kind."""
+        self._context, self._relations, self._adjectives, self._names = context, relations, adjectives, names
+        self.heads = lru_cache(maxsize=None)(self._heads)
+
+    def who(self) -> frozenset[int]:
+        """Return the node types of people, by what they are called; none where no type is called so."""
+        vocabulary = self._context.lexicon.vocabulary
+        stems = set(map(vocabulary.stem, PEOPLE))
+        labels = vocabulary.node_labels
+        return frozenset(number for number, own in enumerate(labels) for label in own if stems & set(label.stems))
+
+    def _heads(self, place: int) -> list[Parse[Nodes]]:
+        """Return the kinds of things that begin here, with the words right before them."""
+        return best(self._all(place))
+
+    def _all(self, place: int) -> Iterator[Parse[Nodes]]:
+        context = self._context
+        for begin in context.skips(place):
+            yield from self._bare(begin)
+        if context.is_exhausted():
+            return
+        begin = context.skip(place)
+        yield from self._most_of_property(begin)
+        yield from self._most_of_adjective(begin)
+        yield from self._most_done(begin)
+        for unit in context.units.values.get(begin, ()):
+            yield from self._of_values(unit)
+            yield from self._of_value(unit)
+        yield from self._so(begin)
+        for name in context.units.names.get(begin, ()):
+            yield from self._class_of(name)
+        yield from self._of_name(begin)
+
+    def _bare(self, begin: int) -> Iterator[Parse[Nodes]]:
+        """Yield `beers`, `anybody`, `those`."""
+        word, kinds = self._context.at(begin), self._context.units.types.get(begin, ())
+        if word in _PRONOUNS and not kinds:
+            yield Parse(begin + 1, Nodes(self.who() if word in _SOMEBODY else frozenset()), 0.1)
+        for kind in kinds:
+            yield Parse(kind.last, Nodes(types=kind.types), kind.cost)
+
+    # ------------------------------------------------------------------------------------------- values before kinds
+
+    def _of_value(self, unit: ValueUnit) -> Iterator[Parse[Nodes]]:
+        """Yield `stone towers`."""
+        facts = self._context.lexicon.properties[unit.property]
+        for head in self._having(facts, unit.last):
+            if unit.last < head.last:
+                nodes = head.value.that(Valued(unit.property, "=", unit.value))
+                yield Parse(head.last, replace(nodes, types=self._types_with(nodes, facts)), head.cost + unit.cost)
+
+    def _of_values(self, unit: ValueUnit) -> Iterator[Parse[Nodes]]:
+        """Yield `green or yellow buoys`."""
+        context = self._context
+        facts = context.lexicon.properties[unit.property]
+        joined = context.starts(unit.last, "or", "and")
+        for other in context.units.values.get(joined, ()) if joined is not None else ():
+            if other.property != unit.property:
+                continue
+            options = tuple((Valued(facts.name, "=", value),) for value in (unit.value, other.value))
+            for head in self._having(facts, other.last):
+                nodes = replace(head.value, types=self._types_with(head.value, facts)).that(Either(options))
+                yield Parse(head.last, nodes, head.cost + unit.cost)
+
+    def _so(self, begin: int) -> Iterator[Parse[Nodes]]:
+        """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
+        for unit in self._context.units.properties.get(begin, ()):
+            facts = self._context.lexicon.properties[unit.property]
+            if facts.kind == "boolean":
+                is_not = begin > 0 and self._context.at(begin - 1) in ("non", "not")
+                for head in self._having(facts, unit.last):
+                    nodes = head.value.that(Valued(facts.name, "=", "true", negated=is_not))
+                    yield Parse(head.last, nodes, head.cost + unit.cost)
+
+    def _having(self, facts: PropertyFacts, place: int) -> Iterator[Parse[Nodes]]:
+        """Yield the kinds at a place that may have a property."""
+        for head in self.heads(place):
+            if self._relations.types_of(head.value) & facts.types:
+                yield head
+
+    def _types_with(self, nodes: Nodes, facts: PropertyFacts) -> frozenset[int]:
+        return self._relations.types_of(nodes) & facts.types
+
+    # -------------------------------------------------------------------------------------------- names before kinds
+
+    def _class_of(self, unit: NameUnit) -> Iterator[Parse[Nodes]]:
+        """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
+        arrays = self._context.lexicon.graph.arrays
+        word = self._context.at(unit.last - 1)
+        is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
+        if not is_plural:
+            return
+        for relation in self._relations.unnamed(Nodes(), "", Nodes(conditions=(Among(unit.rows),))):
+            if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
+                yield Parse(unit.last, relation.joined, unit.cost + 0.2)
+
+    def _of_name(self, begin: int) -> Iterator[Parse[Nodes]]:
+        """Yield `Belgium beers`, `Bell Labs languages`."""
+        for name in self._names(begin):
+            for head in self.heads(name.last):
+                if head.value.types and not head.value.named:
+                    for relation in self._relations.unnamed(head.value, "", name.value):
+                        cost = head.cost + name.cost + relation.cost + 0.1
+                        yield Parse(head.last, relation.joined, cost)
+
+    # -------------------------------------------------------------------------------------------------- superlatives
+
+    def _most_of_property(self, place: int) -> Iterator[Parse[Nodes]]:
+        """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
+        context = self._context
+        first, at = self._number(context.skip(place, ("top", "first")))
+        descending = MOST.get(context.at(at))
+        if descending is None:
+            return
+        for unit in context.units.properties.get(at + 1, ()):
+            facts = context.lexicon.properties[unit.property]
+            if facts.kind not in ("number", "year", "date"):
+                continue
+            best_by = Best(Measure(property=facts.name), descending, first)
+            yield Parse(unit.last, Nodes(facts.types, best=best_by), unit.cost + 0.2)
+            scope = context.starts(unit.last, *_AMONG)
+            for head in self._having(facts, scope) if scope is not None else ():
+                if not head.value.named:
+                    yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
+            for head in self.heads(unit.last):
+                if head.value.types & facts.types:
+                    yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
+
+    def _most_of_adjective(self, place: int) -> Iterator[Parse[Nodes]]:
+        """Yield `oldest tower`, `three oldest towers`, `oldest three towers`."""
+        begin = self._context.skip(place, ("top", "first"))
+        first, at = self._number(begin)
+        for superlative in self._adjectives.superlative(at):
+            number, last = first, superlative.last
+            if at == begin:
+                number, last = self._number(superlative.last)
+            for head in self.heads(last):
+                nodes = self._adjectives.best_of(head.value, superlative.value, number, at)
+                if nodes is not None:
+                    yield Parse(head.last, nodes, head.cost)
+
+    def _most_done(self, place: int) -> Iterator[Parse[Nodes]]:
+        """Yield `most supported paradigm`: by how many edges of this kind a node has."""
+        is_more = {"most": True, "least": False}.get(self._context.at(place))
+        for unit in self._context.units.edges.get(place + 1, ()) if is_more is not None else ():
+            if is_more is not None and self._is_participle(unit):
+                for head in self.heads(unit.last):
+                    for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, Nodes()):
+                        if relation.nodes.types and head.value.best is None:
+                            nodes = replace(relation.nodes, best=Best(relation.measure, is_more))
+                            yield Parse(head.last, nodes, head.cost + relation.cost)
+
+    def _is_participle(self, unit: EdgeUnit) -> bool:
+        """Tell whether words for edges are a participle: "most influential" is not "most influenced"."""
+        word = self._context.at(unit.last - 1)
+        return word.endswith(_PARTICIPLES) and not word.endswith("ent")
+
+    def _number(self, place: int) -> tuple[int, int]:
+        """Return how many are asked for, and where that ends: one where no whole number stands here."""
+        amount = self._context.units.quantities.get(place)
+        if amount is None or amount.unit is not None or amount.span is not None or amount.value != int(amount.value):
+            return 1, place
+        return (int(amount.value), amount.last) if 0 < amount.value <= _MOST_ASKED else (1, place)

@@ -1,0 +1,150 @@
+"""Questions for nodes: `which beers are brewed by X`, `top 3 towers by height`, `X aside, who works there`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from orienteer.methods.anchor.reading.clauses import Clauses
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.openings import LISTING, ends, phrases_of, words_of
+from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Joined, Nodes, Query
+from orienteer.methods.anchor.reading.relations import Relations
+
+QueryRule: TypeAlias = Callable[[int], Iterator[Parse[Query]]]
+
+_LEAVING_OUT = phrases_of(
+    """leaving out, excluding, except for, apart from, aside from, ignoring, not counting, other than, besides,
+    without counting, setting aside, leaving aside, if you ignore, not including, if we leave out,
+    with the exception of"""
+)
+_ASIDE = ("aside", "excluded", "excepted", "left out", "left aside")
+_WHO = phrases_of("who, whom, what, which, where, by whom, to whom, for whom, with whom, to what, in what, from where")
+_THEM = phrases_of(
+    """which ones, which, list them all, list them, name them, show them, who are they, what are they, who,
+    which are they"""
+)
+_TOP = words_of("top bottom first highest lowest biggest largest smallest")
+_BOTTOM = words_of("bottom lowest smallest")
+_RANKED_BY = phrases_of(
+    """by, ranked by, ordered by, sorted by, in terms of, according to, in, for, with the highest, with the largest,
+    measured by"""
+)
+
+
+class Lists:
+    """Reads questions for nodes."""
+
+    def __init__(
+        self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses, queries: QueryRule
+    ) -> None:
+        """Read with the rules of a question's parts; `queries` reads a whole question that begins at a place."""
+        self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
+        self._whole = queries
+
+    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield the queries that begin at a place."""
+        for start, cost in self._starts(begin).items():
+            yield from self._listed(start, cost)
+            yield from self._top(start, cost)
+        yield from self._left_out(begin)
+        yield from self._who(begin)
+        yield from self._aside(begin)
+        yield from self._referents(begin)
+
+    def _starts(self, begin: int) -> dict[int, float]:
+        """Return where what is listed may begin, and what that costs: a listing says so mostly."""
+        starts = {begin: 0.05}
+        for phrase in LISTING:
+            end = self._context.starts(begin, phrase)
+            if end is not None:
+                starts[end] = 0.0
+                for further in LISTING:
+                    again = self._context.starts(end, further)
+                    if again is not None:
+                        starts[again] = 0.0
+        return starts
+
+    def _listed(self, start: int, cost: float) -> Iterator[Parse[Query]]:
+        """Yield `beers that X brews`, behind `which` or `list all`."""
+        context = self._context
+        asks_all = context.at(start) in ("all", "every", "each", "any") or context.at(start - 1) in ("all", "where")
+        for nodes in context.nodes(start):
+            is_kind = asks_all or (context.at(nodes.last - 1).endswith("s") and cost == 0)
+            if not (nodes.value.named and is_kind):
+                yield Parse(nodes.last, Query("list", nodes.value), nodes.cost + cost)
+
+    def _top(self, begin: int, cost: float) -> Iterator[Parse[Query]]:
+        """Yield `top 3 X by height`, `3 X with the most Y`, `the five X that treat the most Y`, `X ranked by Y`."""
+        context = self._context
+        start = context.skip(begin)
+        is_top = context.at(start) in _TOP
+        descending = context.at(start) not in _BOTTOM
+        at = start + 1 if is_top else start
+        amount = context.units.quantities.get(at)
+        first = 1
+        if amount is not None and amount.unit is None:
+            first, at = max(1, int(amount.value)), amount.last
+        for nodes in context.nodes(at):
+            best = nodes.value.best
+            if best is not None:
+                if amount is not None:
+                    ranked = replace(nodes.value, best=replace(best, first=first))
+                    yield Parse(nodes.last, Query("list", ranked), nodes.cost + cost - 0.05)
+                continue
+            by = context.starts(nodes.last, *_RANKED_BY)
+            if by is None or (amount is None and not is_top):
+                continue
+            for measure in self._clauses.measures(by, nodes.value):
+                ranked = replace(nodes.value, best=Best(measure.value, descending, first))
+                yield Parse(measure.last, Query("list", ranked), nodes.cost + measure.cost + cost)
+
+    def _left_out(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `apart from X, which beers are Y`."""
+        for start in ends(self._context, begin, _LEAVING_OUT):
+            for left in self._context.nodes(start):
+                if not left.value.conditions:
+                    continue
+                rows, conditions = left.value.named, left.value.conditions
+                denied: Condition = Among(rows, negated=True) if rows else Either((conditions,), negated=True)
+                for asked in self._unranked(left.last):
+                    query = replace(asked.value, nodes=asked.value.nodes.that(denied))
+                    yield Parse(asked.last, query, left.cost + asked.cost)
+
+    def _unranked(self, place: int) -> Iterator[Parse[Query]]:
+        """Yield the questions for nodes or their number without a superlative."""
+        for asked in self._whole(place):
+            if asked.value.nodes.best is None and asked.value.form in ("list", "count"):
+                yield asked
+
+    def _who(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `who brews X`, `by whom is X brewed`: no kind is named."""
+        asked = self._context.starts(begin, *_WHO)
+        if asked is None:
+            return
+        people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
+        for nodes in self._clauses.described(Parse(asked, Nodes(people), 0.1)):
+            if nodes.value.conditions or nodes.value.best is not None:
+                yield Parse(nodes.last, Query("list", nodes.value), nodes.cost)
+
+    def _aside(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `X aside, how many beers are Y`."""
+        for left in self._context.nodes(begin):
+            end = self._context.starts(left.last, *_ASIDE)
+            if end is None or not left.value.named:
+                continue
+            for asked in self._unranked(end):
+                for relation in self._relations.unnamed(asked.value.nodes, "", left.value):
+                    denied = Joined(relation.kinds, relation.target, negated=True)
+                    query = replace(asked.value, nodes=relation.nodes.that(denied))
+                    yield Parse(asked.last, query, left.cost + asked.cost)
+
+    def _referents(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `which ones`, `name them`, behind a sentence that spoke of them."""
+        which = self._context.starts(begin, *_THEM)
+        if which is not None and self._context.is_over(which):
+            for referent in self._context.referents:
+                if not referent.named:
+                    yield Parse(which, Query("list", referent), 0.1)

@@ -1,0 +1,146 @@
+"""Which of two: `which is taller, X or Y`, `which of X and Y has more Z`, `X or Y: who earns more`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.clauses import Clauses
+from orienteer.methods.anchor.reading.comparisons import adjective
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.contrasts import Contrast, Contrasts
+from orienteer.methods.anchor.reading.openings import phrases_of, words_of
+from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.query import Among, Best, Measure, Nodes, Query
+from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.thesaurus import MORE, MOST, VERBS
+
+_WHICH = phrases_of(
+    "which of the two, which one of, which of, which one, which, who, what, between, of, out of, comparing, compare"
+)
+_JOINED = phrases_of("or, and, versus, vs, or is it, and the, or the")
+_BEHIND_PAIR = words_of("which one is who was are what of them")
+_BEFORE_PAIR = words_of("between of out the one among here two is it")
+_ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
+"""By word that follows `born`, whether later is meant."""
+
+
+class _Pair(NamedTuple):
+    """Two named things, and where the words that compare them stand."""
+
+    names: Parse[Nodes]
+    start: int
+    until: int | None = None
+    """Where the names begin, if they stand behind what compares them."""
+
+
+class Pairs:
+    """Reads questions for one of two named things."""
+
+    def __init__(
+        self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses, contrasts: Contrasts
+    ) -> None:
+        self._context, self._relations, self._phrases = context, relations, phrases
+        self._clauses, self._contrasts = clauses, contrasts
+
+    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield the queries that begin at a place."""
+        context = self._context
+        which = context.starts(begin, *_WHICH)
+        which = begin if which is None else which
+        for names in self._names(which):
+            yield from self._chosen(_Pair(names, context.skip(names.last, _BEHIND_PAIR)))
+        start = context.starts(which, "one is", "one was", "one", "is", "was", "are") or which
+        yield from self._names_last(start)
+        for head in self._phrases.heads(which):  # "which tower is taller, X or Y"
+            yield from self._names_last(context.skip(head.last, ("is", "was", "are")))
+
+    def _names_last(self, start: int) -> Iterator[Parse[Query]]:
+        """Yield `taller, X or Y`: the names stand at the end, and what compares them before."""
+        for middle in range(start + 1, self._context.end):
+            for names in self._names(middle):
+                if self._context.is_over(names.last):
+                    yield from self._chosen(_Pair(names, start, middle))
+
+    def _names(self, place: int) -> Iterator[Parse[Nodes]]:
+        """Yield two names of one kind of things: `X or Y`, `either X and Y`."""
+        context = self._context
+        for first in context.nodes(context.skip(place, ("either", "between", "the", "of", "both"))):
+            joined = context.starts(first.last, *_JOINED) if first.value.named else None
+            for second in context.nodes(joined) if joined is not None else ():
+                rows = self._of_one_kind(first.value, second.value)
+                if rows:
+                    yield Parse(second.last, Nodes(conditions=(Among(rows),)), first.cost + second.cost)
+
+    def _of_one_kind(self, first: Nodes, second: Nodes) -> tuple[int, ...]:
+        """Return the rows that two sets name, ascending, of the types that both have."""
+        if not second.named:
+            return ()
+        types = self._relations.types_of(first) & self._relations.types_of(second)
+        node_types = self._context.lexicon.graph.arrays.node_types
+        return tuple(sorted({row for row in (*first.named, *second.named) if int(node_types[row]) in types}))
+
+    def _chosen(self, pair: _Pair) -> Iterator[Parse[Query]]:
+        """Yield the queries for the one of two that has more of something, or less."""
+        for contrast in self._contrasted(pair):
+            if self._is_all(pair, contrast.last):
+                able = self._relations.able(pair.names.value, contrast.value.measure)
+                nodes = replace(able, best=Best(contrast.value.measure, contrast.value.is_more, 1))
+                last = contrast.last if pair.until is None else pair.names.last
+                yield Parse(last, Query("list", nodes), pair.names.cost + contrast.cost)
+
+    def _is_all(self, pair: _Pair, last: int) -> bool:
+        """Tell whether what compares two names ends here: where they begin, or where the question ends."""
+        if pair.until is None:
+            return self._context.is_over(last)
+        return self._context.skip(last, _BEFORE_PAIR) == pair.until
+
+    def _contrasted(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+        yield from self._by_adjective(pair)
+        yield from self._by_verb(pair)
+        yield from self._by_order(pair)
+        yield from self._contrasts.measures(pair.start, pair.names.value)
+        yield from self._by_most(pair)
+
+    def _by_adjective(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+        """Yield `taller`, `the tallest one`."""
+        begin = self._context.skip(pair.start)
+        meanings = [(parse.last, *parse.value) for parse in adjective(self._context, begin)]
+        meanings += [
+            (parse.last, parse.value.adjective, parse.value.is_more)
+            for parse in self._phrases.superlative(begin)
+            if parse.value.adjective is not None
+        ]
+        for end, word, is_more in meanings:
+            last = self._context.starts(end, "one") or end
+            facts = self._phrases.compared_by(word, pair.names.value, begin) if self._is_all(pair, last) else None
+            if facts is not None:
+                yield Parse(last, Contrast(Measure(property=facts.name), word.ascending == is_more), 0.0)
+
+    def _by_verb(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+        """Yield `earns more`, `weighs the most`."""
+        begin = self._context.skip(pair.start)
+        grades = {**MORE, **MOST}
+        grade = self._context.at(begin + 1)
+        for verb in VERBS:
+            if self._context.at(begin) in (verb, f"{verb}s") and grade in grades:
+                facts = self._phrases.stated_by(verb, pair.names.value)
+                if facts is not None:
+                    yield Parse(begin + 2, Contrast(Measure(property=facts.name), grades[grade]), 0.0)
+
+    def _by_order(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+        """Yield `was born first`."""
+        begin = self._context.skip(pair.start)
+        for facts, last, cost in self._clauses.named_property(begin, pair.names.value):
+            is_later = _ORDER.get(self._context.at(last))
+            if is_later is not None:
+                yield Parse(last + 1, Contrast(Measure(property=facts.name), is_later), cost)
+
+    def _by_most(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+        """Yield `has the most Z`, `the highest PROPERTY`."""
+        start = self._context.skip(pair.start, ("has", "have", "had", "with", "the", "a"))
+        word = self._context.at(start)
+        if word in MOST:
+            for measure in self._clauses.measures(start + 1, pair.names.value):
+                yield Parse(measure.last, Contrast(measure.value, MOST[word]), measure.cost)

@@ -1,0 +1,120 @@
+"""Questions for the value of a property: `the height of X`, `how tall is X`, `when was X built`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.openings import ends, phrases_of
+from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.query import Measure, Nodes, Query, Valued
+from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
+
+_WHAT = phrases_of(
+    """what is, what s, what was, what are, what, which, in what, in which, on what, on which, when was, when were,
+    when did, when is, how much is, give, show, find, look up, list, what is the value of, name, at what, since when,
+    how high is, how large is, tell me, to what, of what, how many, what were"""
+)
+_WHEN = phrases_of(
+    """when was, when were, when did, since when is, what year was, in what year was, in which year was,
+    which year was, what year did, in which year did, what year were"""
+)
+_HOW_MUCH_DOES = phrases_of("how much does, how much do, how much did, how long does, what does, what do, what did")
+_OF = phrases_of("of all, of, for, across all, across, among, over, does, do, did, in, that, is, was, by, has, had")
+_BEGIN = AGES | {"start", "begin", "open"}
+
+
+def scopes(context: Context, place: int) -> Iterator[Parse[Nodes]]:
+    """Yield the nodes whose property is asked for, behind its name: `of X`, `does X have`."""
+    begin = context.starts(place, *_OF) or place
+    for nodes in context.nodes(begin):
+        last = context.starts(nodes.last, "have", "has", "had", "been", "be", "got")
+        yield nodes if last is None else nodes._replace(last=last)
+
+
+class Values:
+    """Reads questions for the value of a property."""
+
+    def __init__(self, context: Context, relations: Relations, phrases: Phrases) -> None:
+        self._context, self._relations, self._phrases = context, relations, phrases
+
+    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield the queries that begin at a place."""
+        for start in sorted({begin, *ends(self._context, begin, _WHAT)}):
+            at = self._context.skip(start)
+            yield from self._of_nodes(at)
+            yield from self._behind_nodes(at)
+        yield from self._amounts(begin)
+        yield from self._by_adjective(begin)
+        yield from self._by_verb(begin)
+        yield from self._times(begin)
+
+    def _of_nodes(self, place: int) -> Iterator[Parse[Query]]:
+        """Yield `height of X`, `what height does X have`."""
+        context = self._context
+        for unit in context.units.properties.get(place, ()):
+            is_of_kind = bool(context.units.types.get(context.skip(unit.last)))
+            for scope in scopes(context, unit.last):
+                if scope.value.named or not is_of_kind:  # "active employees" are not what `active` is of them
+                    yield from self._value(unit.property, scope.value, scope.last, scope.cost + unit.cost)
+
+    def _behind_nodes(self, place: int) -> Iterator[Parse[Query]]:
+        """Yield `X's height`, `X height`."""
+        context = self._context
+        for scope in context.nodes(place):
+            end = context.possessive(scope.last)
+            named = context.skip(scope.last if end is None else end, ("have", "has", "a", "the", "is", "was", "were"))
+            for unit in context.units.properties.get(named, ()):
+                cost = scope.cost + unit.cost + 0.1 * (end is None)
+                yield from self._value(unit.property, scope.value, unit.last, cost)
+
+    def _amounts(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `how many passengers do the ships of X carry`: the sum of a property that is called so."""
+        context = self._context
+        start = context.starts(begin, "how many", "how much", "what total", "what total number of")
+        for unit in context.units.properties.get(start, ()) if start is not None else ():
+            facts = context.lexicon.properties[unit.property]
+            for scope in scopes(context, unit.last):
+                has_it = bool(facts.types & self._relations.types_of(scope.value))
+                if facts.kind == "number" and has_it and not scope.value.named:
+                    query = Query("sum", scope.value, Measure(property=facts.name))
+                    yield Parse(scope.last, query, scope.cost + unit.cost - 0.1)
+
+    def _by_adjective(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `how tall is X`."""
+        how = self._context.starts(begin, "how")
+        if how is None or self._context.at(how) not in ADJECTIVES:
+            return
+        adjective = ADJECTIVES[self._context.at(how)]
+        for scope in scopes(self._context, how + 1):
+            facts = self._phrases.compared_by(adjective, scope.value, how)
+            if facts is not None and not (adjective.is_age and facts.kind != "number"):
+                yield from self._value(facts.name, scope.value, scope.last, scope.cost)
+
+    def _by_verb(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `how much does X weigh`, `what does X cost`."""
+        for start in ends(self._context, begin, _HOW_MUCH_DOES):
+            for scope in self._context.nodes(start):
+                verb = self._context.at(scope.last)
+                facts = self._phrases.stated_by(verb, scope.value) if verb in VERBS else None
+                if facts is not None:
+                    yield from self._value(facts.name, scope.value, scope.last + 1, scope.cost)
+
+    def _times(self, begin: int) -> Iterator[Parse[Query]]:
+        """Yield `when was X built`, where one property alone tells when something was."""
+        when = self._context.starts(begin, *_WHEN)
+        for scope in self._context.nodes(when) if when is not None else ():
+            dated = [facts for facts in self._phrases.properties_of(scope.value) if facts.kind in ("year", "date")]
+            if len(dated) == 1 and self._context.at(scope.last) in _BEGIN:
+                yield from self._value(dated[0].name, scope.value, scope.last + 1, scope.cost + 0.2)
+
+    def _value(self, name: str, nodes: Nodes, last: int, cost: float) -> Iterator[Parse[Query]]:
+        """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""
+        facts = self._context.lexicon.properties[name]
+        if not facts.types & self._relations.types_of(nodes):
+            return
+        if facts.kind == "boolean" and len(nodes.named) == 1:
+            yield Parse(last, Query("test", nodes.that(Valued(name, "=", "true"))), cost)
+        elif nodes.conditions or nodes.best:
+            yield Parse(last, Query("value", nodes, Measure(property=name)), cost)
