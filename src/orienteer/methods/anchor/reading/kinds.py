@@ -12,7 +12,8 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, Propert
 from orienteer.methods.anchor.reading.openings import phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, Nodes, Valued
 from orienteer.methods.anchor.reading.relations import Frame, Relations
-from orienteer.methods.anchor.reading.thesaurus import MOST, PEOPLE
+from orienteer.methods.anchor.reading.synonyms import PEOPLE
+from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _SOMEBODY = words_of("who whoever people person anyone someone everyone somebody everybody anybody")
 _PRONOUNS = _SOMEBODY | words_of("anything things those ones one what something everything whichever which whatever")

@@ -14,7 +14,8 @@ from orienteer.index.arrays import Rows
 from orienteer.methods.anchor.answer_type import type_likeness
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.quantities import UNITS, Quantity, Written, quantity
-from orienteer.methods.anchor.reading.thesaurus import AGES, IRREGULAR_VERBS, PROPERTIES, RELATIONS, TYPES
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, PROPERTIES, RELATIONS, TYPES
+from orienteer.methods.anchor.reading.thesaurus import AGES
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
 from orienteer.retrieval.mentions import letter_likeness
 

@@ -4,59 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
-NUMERALS: Mapping[str, int] = {
-    word: number
-    for number, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "hundred": 100, "thousand": 1000, "dozen": 12}
+_COUNTED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen twenty"""
+NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTED.split())} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "hundred": 100,
+    "thousand": 1000,
+    "dozen": 12,
+}
 _SCALES: Mapping[str, float] = {
-    "hundred": 1e2, "thousand": 1e3, "k": 1e3, "million": 1e6, "mio": 1e6, "billion": 1e9, "bn": 1e9,
-}  # fmt: skip
+    "hundred": 1e2,
+    "thousand": 1e3,
+    "million": 1e6,
+    "mio": 1e6,
+    "billion": 1e9,
+    "bn": 1e9,
+}
+"""Words that multiply the number before them."""
+_GLUED_SCALES: Mapping[str, float] = {"k": 1e3, "bn": 1e9}
+"""Letters that multiply the digits that they are glued to: `20k`. An `m` is metres, except behind a currency."""
+_MONTH_NAMES = """january jan, february feb, march mar, april apr, may, june jun, july jul, august aug,
+september sep sept, october oct, november nov, december dec"""
 _MONTHS: Mapping[str, int] = {
-    name: month
-    for month, names in enumerate(
-        [
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ],
-        1,
-    )
-    for name in names.split()
+    name: month for month, names in enumerate(_MONTH_NAMES.split(","), 1) for name in names.split()
 }
 UNITS: Mapping[str, tuple[str, float]] = {
     unit: (dimension, factor)
@@ -113,7 +88,17 @@ UNITS: Mapping[str, tuple[str, float]] = {
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _DAY = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _GLUED = re.compile(r"([A-Za-z%€$£]+)")
-_SIGNS: Mapping[str, str] = {"%": "percent", "€": "eur", "$": "usd", "£": "gbp"}
+_CURRENCIES: Mapping[str, str] = {"€": "eur", "$": "usd", "£": "gbp"}
+_SIGNS: Mapping[str, str] = {"%": "percent", **_CURRENCIES}
+_SQUARES: Mapping[str, str] = {
+    "km": "sqkm",
+    "kilometres": "sqkm",
+    "kilometers": "sqkm",
+    "m": "sqm",
+    "metres": "sqm",
+    "meters": "sqm",
+}
+"""Units of area behind `square`."""
 
 
 class Quantity(NamedTuple):
@@ -177,8 +162,6 @@ def _is_year(word: str) -> bool:
 
 
 def _day(last: int, year: int, month: int, day: int | None) -> Quantity | None:
-    from datetime import date, timedelta
-
     try:
         begin = date(year, month, day or 1)
     except ValueError:
@@ -190,58 +173,81 @@ def _day(last: int, year: int, month: int, day: int | None) -> Quantity | None:
 
 def part_of_year(ordinal: int) -> float:
     """Return a day as its year and the part of it that has passed, as conditions on dates have it."""
-    from datetime import date
-
     year = date.fromordinal(ordinal).year
     begin, end = date(year, 1, 1).toordinal(), date(year + 1, 1, 1).toordinal()
     return year + (ordinal - begin) / (end - begin)
 
 
+class _Digits(NamedTuple):
+    """A number without what stands around it."""
+
+    last: int
+    value: float
+    end: int
+    """Where its characters end."""
+
+
 def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `12`, `1,200`, `twelve`, `-3.5 m`, `100MB`, `$20k`, `10 million`, `the 1990s`."""
+    digits = _digits(text, words, first)
+    if digits is None:
+        return None
+    is_year = digits.last == first + 1 and _is_year(words[first].text)
+    currency = _CURRENCIES.get(text[words[first].start - 1 : words[first].start])
+    if glued := _GLUED.match(text, digits.end):
+        return _glued(digits, glued, words, currency)
+    sign = text[digits.end :].lstrip()[:1]
+    if sign in _SIGNS:
+        return _with_unit(words, Quantity(digits.last, digits.value, _SIGNS[sign]))
+    scale = _SCALES.get(words[digits.last].text, 1.0) if digits.last < len(words) else 1.0
+    if scale == 1:
+        return _with_unit(words, Quantity(digits.last, digits.value, currency, is_year=is_year and currency is None))
+    return _with_unit(words, Quantity(digits.last + 1, digits.value * scale, currency, scale=scale))
+
+
+def _digits(text: str, words: Sequence[Written], first: int) -> _Digits | None:
+    """Return the number that begins with a word, in digits or as a numeral."""
     word = words[first]
-    if word.text in NUMERALS and not word.text[0].isdigit():
-        value, last = float(NUMERALS[word.text]), first + 1
-        match_end = word.end
-    else:
-        match = _NUMBER.match(text, word.start)
-        if not match or not word.text[0].isdigit():
-            return None
-        value = float(match[0].replace(",", ""))
-        if word.start and text[word.start - 1] == "-" and (word.start == 1 or text[word.start - 2].isspace()):
-            value = -value
-        match_end = match.end()
-        last = next((at for at in range(first, len(words)) if words[at].start >= match_end), len(words))
-    is_year = last == first + 1 and _is_year(word.text)
-    unit: str | None = None
-    scale = 1.0
-    before = text[word.start - 1 : word.start]
-    if before in ("€", "$", "£"):
-        unit = _SIGNS[before]
-    rest = text[match_end:].lstrip()
-    if glued := _GLUED.match(text, match_end):  # 100MB: the word goes on behind its digits
-        if glued[1] == "s" and value % 10 == 0 and 1000 <= value <= 2090:  # "the 1990s"
-            return Quantity(first + 1, value, span=(value, value + 10))
-        scale = {"k": 1e3, "m": 1e6, "bn": 1e9}.get(glued[1].casefold(), 1.0) if unit or glued[1] != "m" else 1.0
-        unit = unit if scale > 1 else _unit(glued[1])
-        last = max(last, next((at for at in range(first, len(words)) if words[at].start >= glued.end()), len(words)))
-        value *= scale
-        if unit is None and scale == 1:
-            return None
-    elif rest[:1] in _SIGNS:
-        unit = _SIGNS[rest[0]]
-    elif last < len(words) and words[last].text in _SCALES and words[last].text != "k":
-        scale = _SCALES[words[last].text]
-        value, last, is_year = value * scale, last + 1, False
-    if unit is None and last < len(words) and words[last].text in UNITS:
-        square = None
-        unit, last, is_year = square or words[last].text, last + 1, False
-        if unit == "km" and last < len(words) and words[last].text in ("h", "hour"):
-            unit, last = "kmh", last + 1
-    elif unit is None and last + 1 < len(words) and words[last].text in ("square", "sq"):
-        area = {"km": "sqkm", "kilometres": "sqkm", "kilometers": "sqkm", "m": "sqm", "metres": "sqm", "meters": "sqm"}
-        if words[last + 1].text in area:
-            unit, last, is_year = area[words[last + 1].text], last + 2, False
-    return Quantity(last, value, unit, is_year=is_year and unit is None and scale == 1, scale=scale)
+    if word.text in NUMERALS:
+        return _Digits(first + 1, float(NUMERALS[word.text]), word.end)
+    match = _NUMBER.match(text, word.start)
+    if match is None or not word.text[0].isdigit():
+        return None
+    value = float(match[0].replace(",", ""))
+    is_negative = text[word.start - 1 : word.start] == "-" and (word.start == 1 or text[word.start - 2].isspace())
+    return _Digits(_behind(words, first, match.end()), -value if is_negative else value, match.end())
+
+
+def _behind(words: Sequence[Written], first: int, end: int) -> int:
+    """Return the first word from a place on that begins at a character or behind it."""
+    return next((at for at in range(first, len(words)) if words[at].start >= end), len(words))
+
+
+def _glued(digits: _Digits, glued: re.Match[str], words: Sequence[Written], currency: str | None) -> Quantity | None:
+    """Return `100MB`, `20k`, `the 1990s`: the word goes on behind its digits."""
+    letters, value = glued[1], digits.value
+    if letters == "s" and value % 10 == 0 and 1000 <= value <= 2090:
+        return Quantity(digits.last, value, span=(value, value + 10))
+    scale = _GLUED_SCALES.get(letters.casefold(), 1e6 if letters.casefold() == "m" and currency is not None else 1.0)
+    unit = currency if scale > 1 else _unit(letters)
+    if unit is None and scale == 1:
+        return None
+    last = max(digits.last, _behind(words, 0, glued.end()))
+    return _with_unit(words, Quantity(last, value * scale, unit, scale=scale))
+
+
+def _with_unit(words: Sequence[Written], amount: Quantity) -> Quantity:
+    """Return a number with the unit that is the word behind it: `5 kg`, `90 km / h`, `3 square metres`."""
+    unit, after = (words[at].text if at < len(words) else "" for at in (amount.last, amount.last + 1))
+    if amount.unit is not None:
+        return amount
+    if unit in UNITS:
+        if unit == "km" and after in ("h", "hour"):
+            return amount._replace(last=amount.last + 2, unit="kmh", is_year=False)
+        return amount._replace(last=amount.last + 1, unit=unit, is_year=False)
+    if unit in ("square", "sq") and after in _SQUARES:
+        return amount._replace(last=amount.last + 2, unit=_SQUARES[after], is_year=False)
+    return amount
 
 
 def _unit(glued: str) -> str | None:

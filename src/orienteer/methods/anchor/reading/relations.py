@@ -12,7 +12,7 @@ import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, Nodes
-from orienteer.methods.anchor.reading.thesaurus import SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.text import english
 

@@ -1,0 +1,164 @@
+"""Words of English that say the same of things in any graph: of relations, of kinds of things, of properties.
+
+A person asks `who makes X` where an edge type is called `brewed_by`, and for `ports` where a node type is called
+`harbour`. The groups below join such words. They are general English, written down once: no word was put in for a graph.
+They are small and no ontology. A word that stands in several groups may mean each of them, and a reading that rests
+on a group costs more than one that rests on the schema's own words. What is missing here is refused, never guessed;
+where it is to be understood, the graph's schema can say so (`also_called`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def _groups(text: str) -> tuple[frozenset[str], ...]:
+    return tuple(_words(group) for group in text.split(","))
+
+
+RELATIONS = _groups(
+    """
+    make made makes making produce brew manufacture create build built develop design invent construct craft maker
+    producer creator builder architect designer developer inventor,
+    write wrote written author pen compose writer composer,
+    locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong
+    find found,
+    supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief
+    manager run runs,
+    teach taught teacher instruct train trainer tutor,
+    study studied student attend pupil learn alumnus alumni graduate alma go went gone,
+    found founded founder establish established start started,
+    own owned owner owns possess proprietor operate operated operator run runs belong fleet,
+    employ employer employee work works worked staff job,
+    treat cure remedy therapy medicine help against for,
+    associate associated link linked relate related connect connected tie tied involve involved for,
+    cause lead trigger induce provoke effect,
+    bind target attach,
+    regulate control,
+    interact interaction,
+    resemble similar like alike,
+    maintain maintainer keep care,
+    contain include hold comprise consist member part belong,
+    depend need require dependency requirement rely,
+    recommend advise suggest,
+    win won award prize receive get winner laureate recipient go gone went bestow honour honor,
+    influence inspire shape,
+    use used employ apply utilize with,
+    border adjoin neighbour neighbor adjacent next,
+    marry married spouse wife husband,
+    child children son daughter offspring parent father mother,
+    visit call stop dock berth moor,
+    sail ply serve service,
+    carry transport ship haul load,
+    observe watch record monitor measure detect discover spot find found see seen discovery,
+    publish publisher issue release released,
+    collaborate cooperate partner team collaboration,
+    supply provide deliver furnish supplier provider,
+    express expression,
+    present presentation symptom show sign,
+    play perform star act actor performer cast,
+    sell buy purchase order trade vendor seller,
+    fund finance sponsor pay donor backer,
+    live reside dwell resident inhabitant home,
+    follow succeed successor next after,
+    precede predecessor before previous,
+    opposite antonym contrary reverse,
+    synonym equivalent,
+    kind type sort hyponym subtype subclass,
+    hypernym superclass supertype broader,
+    implement implementation,
+    support feature offer,
+    instrument equip fit mount install carry,
+    repair fix service maintain,
+    register flag registered
+    """
+)
+"""Words of one group may stand for one another where an edge type's label holds one of them."""
+
+TYPES = _groups(
+    """
+    drug medicine medication compound chemical substance pharmaceutical,
+    disease illness disorder condition ailment sickness,
+    person people man woman human individual somebody someone anybody anyone,
+    company firm organization organisation business corporation enterprise institution,
+    city town place location settlement municipality,
+    country nation state,
+    ship vessel boat,
+    harbour harbor port,
+    anatomy tissue organ,
+    book volume title publication,
+    film movie picture,
+    author writer,
+    paper article publication,
+    airport airfield,
+    shop store,
+    car automobile vehicle,
+    adj adjective,
+    adv adverb,
+    worker employee staff,
+    programme program software application,
+    award prize,
+    college university school
+    """
+)
+"""Words of one group may stand for one another where a node type is called by one of them."""
+
+PROPERTIES = _groups(
+    """
+    born birth birthday birthdate,
+    price cost,
+    salary wage pay earnings income,
+    founded foundation founding established establishment,
+    opened opening,
+    launched launch launching,
+    height elevation tallness,
+    mass weight heaviness,
+    depth deepness draught,
+    length longness,
+    colour color,
+    speed velocity,
+    employees staff workforce headcount,
+    country nation,
+    population inhabitants,
+    built construction completed,
+    released release,
+    died death
+    """
+)
+"""Words of one group may stand for one another where a property is called by one of them."""
+
+PEOPLE = _words(
+    """
+    person people human employee worker staff author writer actor actress director astronomer captain scientist player
+    student teacher doctor patient user customer member researcher engineer artist musician singer politician designer
+    founder individual athlete driver pilot nurse lawyer journalist character man woman
+    """
+)
+"""What node types of people are called: whom `who` asks for."""
+
+SYMMETRIC = _words(
+    """
+    resemble similar interact covary sibling marry spouse adjacent neighbour neighbor border collaborate connect
+    relate opposite antonym synonym equivalent partner coauthor twin
+    """
+)
+"""Verbs and nouns that say the same both ways."""
+
+_FORMS = """
+bind bound, build built, write wrote written, make made, find found, lead led, hold held, teach taught, sell sold,
+keep kept, grow grew grown, give gave given, take took taken, win won, wear wore worn, drive drove driven, fly
+flew flown, sing sang sung, draw drew drawn, know knew known, show showed shown, see saw seen, begin began begun,
+speak spoke spoken, choose chose chosen, fight fought, catch caught, bring brought, buy bought, meet met, run ran,
+sit sat, stand stood, bear bore born, break broke broken, send sent, spend spent, lose lost, think thought, feed
+fed, breed bred, lay laid, lie lay lain, swim swam swum, steal stole stolen, shoot shot, strike struck, throw
+threw thrown, become became, come came, get got gotten, eat ate eaten, drink drank drunk, say said, tell told, pay
+paid, rise rose risen, fall fell fallen
+"""
+IRREGULAR_VERBS: Mapping[str, str] = {
+    form: verb for verb, *forms in (group.split() for group in _FORMS.split(",")) for form in forms
+}
+"""By form, the verb that it is of."""
