@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,14 @@ class Answer:
     notes: tuple[str, ...] = ()
 
 
+class _Spoken(NamedTuple):
+    """An answer in words."""
+
+    answer: str | None = None
+    long_answer: str | None = None
+    kind: AnswerKind | None = None
+
+
 class Answerer:
     """Answers the questions about one graph that can be read exactly. Safe to share among threads."""
 
@@ -67,8 +76,8 @@ class Answerer:
         kind: RefusalKind = "not_understood"
         if read.unknown_names:
             kind = "unknown_name"
-            found = (name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR))
-            near = tuple(dict.fromkeys(found))
+            names = (name for word in read.unknown_names for name in self._graph.arrays.near_names(word, most=_NEAR))
+            near = tuple(dict.fromkeys(names))
             text = f"not in this graph: {_quoted(read.unknown_names)}" + (f" (near: {', '.join(near)})" if near else "")
         elif read.complaint is not None:
             kind = "not_here" if read.complaint.startswith("nothing here") else "unsupported"
@@ -86,59 +95,58 @@ class Answerer:
         )
 
     def _answered(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase]) -> Answer:
-        rows, line = outcome.rows, self._wording.line(query)
-        reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(rows))
+        line = self._wording.line(query)
+        reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
+        spoken = self._spoken(query, outcome, line)
+        notes = tuple(self._notes(query, outcome, respelled, line))
+        if spoken.answer is None and not notes and query.form != "list":
+            notes = ("no node has a value to answer with",)
+        if not len(outcome.rows) and query.form in ("list", "value"):
+            notes = (*notes, f"nothing in the graph meets all of it: {line}")
+        is_ordered = query.nodes.best is not None
+        return Answer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+
+    def _notes(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase], line: str) -> Iterator[str]:
+        """Yield what was read otherwise than it is written, where it is used, and what an answer leaves out."""
         named = set(named_rows(query.nodes))
-        notes = [
-            f"read {phrase.phrase!r} as {phrase.read_as!r}"
-            for phrase in respelled
-            if any(candidate.row in named for candidate in phrase.candidates)
-        ]
-        is_best = query.nodes.best is not None
-        if is_best and query.nodes.best is not None and len(rows) > query.nodes.best.first:
-            notes.append(f"{len(rows)} nodes tie")
+        for phrase in respelled:
+            if any(candidate.row in named for candidate in phrase.candidates):
+                yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
+        if query.nodes.best is not None and len(outcome.rows) > query.nodes.best.first:
+            yield f"{len(outcome.rows)} nodes tie"
         if outcome.missing:
             nodes = "node has" if outcome.missing == 1 else "nodes have"
-            notes.append(f"{outcome.missing:,} {nodes} no value there and count for nothing")
-        text, sentence, kind = self._said(query, outcome)
-        if text is None and not notes and query.form != "list":
-            notes.append("no node has a value to answer with")
-        if not len(rows) and query.form in ("list", "value"):
-            notes.append(f"nothing in the graph meets all of it: {line}")
-        return Answer(reading, None, rows, is_best, text, sentence, kind, tuple(notes))
+            yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
 
-    def _said(self, query: Query, outcome: Outcome) -> tuple[str | None, str | None, AnswerKind | None]:
-        """Return the answer, the sentence, and what kind of answer it is."""
-        line, rows = self._wording.line(query), outcome.rows
-        if query.form == "count":
-            described = line.removeprefix("count ")
-            return (
-                str(outcome.value),
-                f"{outcome.value:,} {'node meets' if outcome.value == 1 else 'nodes meet'} it: {described}",
-                "number",
-            )
-        if query.form in ("test", "compare"):
-            if outcome.value is None:
-                return None, None, None
-            text = "yes" if outcome.value else "no"
-            return text, f"{text}: {line}", "boolean"
-        if query.form in ("average", "sum"):
-            if outcome.value is None:
-                return None, None, None
-            return (
-                _number(outcome.value),
-                f"{line}: {_number(outcome.value)}, over {len(rows) - outcome.missing:,} nodes",
-                "number",
-            )
+    def _spoken(self, query: Query, outcome: Outcome, line: str) -> _Spoken:
+        """Return the answer of a query that is one line."""
+        value, rows = outcome.value, outcome.rows
         if query.form == "value":
             return self._values(query, rows)
-        names = [self._graph.arrays.names[row] for row in rows.tolist()[: _LISTED + 1]]
-        if not names or len(rows) > _LISTED:
-            return None, None, None
-        return ", ".join(names), None, "entity" if len(names) == 1 else "set"
+        if query.form == "list":
+            return self._names(rows)
+        if value is None:
+            return _Spoken()
+        if query.form == "count":
+            meets = "node meets" if value == 1 else "nodes meet"
+            return _Spoken(str(value), f"{value:,} {meets} it: {line.removeprefix('count ')}", "number")
+        if query.form in ("test", "compare"):
+            text = "yes" if value else "no"
+            return _Spoken(text, f"{text}: {line}", "boolean")
+        text = _number(value)
+        return _Spoken(text, f"{line}: {text}, over {len(rows) - outcome.missing:,} nodes", "number")
 
-    def _values(self, query: Query, rows: Rows) -> tuple[str | None, str | None, AnswerKind | None]:
-        assert query.measure is not None and query.measure.property is not None
+    def _names(self, rows: Rows) -> _Spoken:
+        """Return the nodes' names, where they are few enough to be an answer."""
+        names = [self._graph.arrays.names[row] for row in rows.tolist()[: _LISTED + 1]]
+        if not names or len(names) > _LISTED:
+            return _Spoken()
+        return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
+
+    def _values(self, query: Query, rows: Rows) -> _Spoken:
+        """Return the values of a property, where they are few enough to be an answer."""
+        assert query.measure is not None
+        assert query.measure.property is not None
         name = query.measure.property
         few = rows[:_LISTED]
         values = self._graph.arrays.properties.values(name, few)
@@ -148,11 +156,11 @@ class Answerer:
             if value is not None
         ]
         if not known or len(rows) > _LISTED:
-            return None, None, None
+            return _Spoken()
         sentence = "; ".join(f"{name} of {node}: {value}" for node, value in known)
         texts = list(dict.fromkeys(value for _, value in known))
         is_number = all(isinstance(value, int | float) for value in values if value is not None)
-        return ", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text"
+        return _Spoken(", ".join(texts), sentence, "number" if is_number and len(texts) == 1 else "text")
 
 
 class Explainer:
@@ -170,14 +178,14 @@ class Explainer:
             for text, walked in self._reasons(row, condition):
                 texts.append(text)
                 edges += walked
-        best = self._query.nodes.best
+        best, measure = self._query.nodes.best, self._query.measure
         if best is not None:
-            value = float(self._executor.measured(np.array([row], np.int32), best.measure)[0])
-            texts.append(f"{self._wording.measure(best.measure)}: {self._wording.moment(best.measure.property, value)}")
-        measure = self._query.measure
-        if measure is not None:
-            value = self._value(row, measure.property) if measure.property is not None else None
-            texts += [f"{measure.property}: {value}"] if value is not None else []
+            measured = float(self._executor.measured(np.array([row], np.int32), best.measure)[0])
+            value = self._wording.moment(best.measure.property, measured)
+            texts.append(f"{self._wording.measure(best.measure)}: {value}")
+        if measure is not None and measure.property is not None:
+            text_of_value = self._value(row, measure.property)
+            texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
         return "; ".join(dict.fromkeys(texts)), tuple(dict.fromkeys(edges))
 
     def _reasons(self, row: int, condition: Condition) -> Iterator[tuple[str, list[WalkedEdge]]]:

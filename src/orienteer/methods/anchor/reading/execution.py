@@ -34,10 +34,8 @@ class Outcome:
 
     rows: Rows
     """The nodes that meet all conditions, ascending; of a superlative those in front, best first."""
-    value: int | float | bool | str | None = None
-    """The number, yes or no, or text that is asked for; None where nodes are."""
-    measured: tuple[float, ...] = ()
-    """With a superlative, what was measured of each row."""
+    value: int | float | bool | None = None
+    """The number, or yes or no, that is asked for; None where nodes are, or where nothing is told."""
     missing: int = 0
     """Nodes that an average, a sum or a superlative leaves out, for they have no value."""
 
@@ -54,33 +52,38 @@ class Executor:
         """Return the outcome of a query."""
         if query.form == "compare":
             return self._compare(query)
-        plain = replace(query.nodes, best=None)
-        rows = self.rows(plain)
-        if self._mask_of_hits is not None:
-            rows = rows[self._mask_of_hits[rows]]
-        measured: tuple[float, ...] = ()
-        missing = 0
-        if query.nodes.best is not None:
-            compared = rows
-            rows, measured, missing = self._front(rows, query.nodes.best)
-            if missing and query.nodes.named and len(compared) <= _PAIR:  # of two, one is not told: nobody can say
-                rows, measured = compared[:0], ()
+        rows, missing = self._asked(query.nodes)
         if query.form == "count":
             return Outcome(rows, len(rows))
         if query.form == "test":
-            return (
-                Outcome(rows, None, missing=1)
-                if not len(rows) and self._is_untold(query.nodes)
-                else Outcome(rows, bool(len(rows)))
-            )
-        if query.form in ("average", "sum") and query.measure is not None:
-            values = self.measured(rows, query.measure)
-            known = values[~np.isnan(values)]
-            if not len(known):
-                return Outcome(rows, None, missing=len(rows))
-            total = float(known.sum() if query.form == "sum" else known.mean())
-            return Outcome(rows, _plain(total), missing=len(values) - len(known))
-        return Outcome(rows, None, measured, missing)
+            if not len(rows) and self._is_untold(query.nodes):
+                return Outcome(rows, None, missing=1)
+            return Outcome(rows, bool(len(rows)))
+        if query.form in ("average", "sum"):
+            return self._total(query, rows)
+        return Outcome(rows, None, missing)
+
+    def _asked(self, nodes: Nodes) -> tuple[Rows, int]:
+        """Return the rows that are asked for, of a superlative those in front, and how many have no value for it."""
+        rows = self.rows(replace(nodes, best=None))
+        if self._mask_of_hits is not None:
+            rows = rows[self._mask_of_hits[rows]]
+        if nodes.best is None:
+            return rows, 0
+        front, missing = self._front(rows, nodes.best)
+        if missing and nodes.named and len(rows) <= _PAIR:  # of two, one is not told: nobody can say
+            front = rows[:0]
+        return front, missing
+
+    def _total(self, query: Query, rows: Rows) -> Outcome:
+        """Return the average or the sum of a measure, over the nodes that have it."""
+        assert query.measure is not None
+        values = self.measured(rows, query.measure)
+        known = values[~np.isnan(values)]
+        if not len(known):
+            return Outcome(rows, None, missing=len(rows))
+        total = float(known.sum() if query.form == "sum" else known.mean())
+        return Outcome(rows, _plain(total), missing=len(values) - len(known))
 
     def _is_untold(self, nodes: Nodes) -> bool:
         """Tell whether named nodes have no value for a property that they are asked about."""
@@ -94,7 +97,8 @@ class Executor:
         )
 
     def _compare(self, query: Query) -> Outcome:
-        assert query.other is not None and query.measure is not None
+        assert query.other is not None
+        assert query.measure is not None
         ours, theirs = self.rows(query.nodes), self.rows(query.other)
         values, others = self.measured(ours, query.measure), self.measured(theirs, query.measure)
         rows = np.unique(np.concatenate([ours, theirs])).astype(np.int32)
@@ -102,7 +106,7 @@ class Executor:
         if len(values) != 1 or len(others) != 1:
             return Outcome(rows, None, missing=1)
         is_so = values[0] > others[0] if query.descending else values[0] < others[0]
-        return Outcome(rows, bool(is_so), (float(values[0]), float(others[0])))
+        return Outcome(rows, bool(is_so))
 
     # ------------------------------------------------------------------------------------------------------------ sets
 
@@ -153,7 +157,8 @@ class Executor:
             return np.asarray(mask[rows])
         if condition.comparison is not None:
             counts = self.counts(rows, condition.kinds, condition.target)
-            return _COMPARE[condition.comparison](counts, condition.number)
+            is_so: NDArray[np.bool_] = _COMPARE[condition.comparison](counts, condition.number)
+            return is_so
         return np.isin(rows, self.sources(condition), assume_unique=True)
 
     def sources(self, condition: Joined) -> Rows:
@@ -196,7 +201,7 @@ class Executor:
         assert measure.property is not None
         return self._arrays.properties.numbers(measure.property, rows)
 
-    def _front(self, rows: Rows, best: Best) -> tuple[Rows, tuple[float, ...], int]:
+    def _front(self, rows: Rows, best: Best) -> tuple[Rows, int]:
         """Return the rows with the most or the least of a measure, all that tie with the last among them."""
         values = self.measured(rows, best.measure)
         known = ~np.isnan(values)
@@ -208,7 +213,7 @@ class Executor:
             last = values[best.first - 1]
             keep = values >= last if best.descending else values <= last
             rows, values = rows[keep], values[keep]
-        return rows, tuple(values.tolist()), missing
+        return rows, missing
 
     def meets(self, row: int, condition: Condition) -> bool:
         """Tell whether a node meets a condition."""

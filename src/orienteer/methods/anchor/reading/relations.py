@@ -1,4 +1,4 @@
-"""Which edges a relation in words means: by the types at its ends, its label, its preposition, and who does it to whom."""
+"""Which edges a relation in words means: by the types at its ends, its label, its preposition, and who does it."""
 
 from __future__ import annotations
 
@@ -35,25 +35,12 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 
 
 _AGENTS = (
-    "er",
-    "ers",
-    "or",
-    "ors",
-    "ent",
-    "ents",
-    "ant",
-    "ants",
-    "alumni",
-    "alumnus",
-    "ist",
-    "ists",
-    "graduates",
-    "graduate",
+    *("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "ist", "ists"),
+    *("alumni", "alumnus", "graduates", "graduate"),
 )
 """Endings of nouns for whoever does something."""
 
-
-_VERBAL = frozenset("to on with in at for".split())
+_VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
 """Words of labels that are verbs: `reports_to`."""
 
 
@@ -140,20 +127,14 @@ class Relations:
             return  # a word of two labels names neither: `parts`, of part meronym and part holonym
         if is_strict and top > _SYNONYMS:  # a synonym may turn it: who employs is worked for
             chosen = [
-                (source, hop)
-                for source, hop in chosen
-                if self._is_symmetric(hop)
-                or self._is_passive(hop.kind >> 1)
-                or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
+                (source, hop) for source, hop in chosen if self._is_passive(hop) or self._is_so_directed(hop, frame)
             ]
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: Nodes) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
-        label_words = {
-            word for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for word in label.words
-        }
+        label_words = self._words(unit.edges)
         if word in label_words and label_words & _VERBAL:
             return  # "reports" of somebody are not whom they report to
         if word in label_words or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
@@ -170,14 +151,10 @@ class Relations:
         # of two things of one kind nobody tells what joins them, unless a word does
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         edges = {hop.kind >> 1 for _, hop in hops}
-        if preposition == "by":
-            edges = {edge for edge in edges if self._is_hinted(edge, preposition)}
-            hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in edges]
-        if len(edges) > 1 and preposition:
-            hinted = {edge for edge in edges if self._is_hinted(edge, preposition)}
-            if hinted:
-                hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
-                edges = hinted
+        hinted = {edge for edge in edges if self._is_hinted(edge, preposition)}
+        if preposition == "by" or (len(edges) > 1 and preposition and hinted):
+            hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
+            edges = hinted
         if len(self._labels(edges)) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
 
@@ -190,13 +167,16 @@ class Relations:
         types, schema = self._lexicon.graph.arrays.types, self._lexicon.graph.schema
         return {schema.label(types.edges[edge]) for edge in edges}
 
+    def _words(self, edges: Iterable[int]) -> set[str]:
+        """Return the words that edge types are called by."""
+        return {word for edge in edges for label in self._vocabulary.edge_labels[edge] for word in label.words}
+
     def _is_hinted(self, edge: int, preposition: str) -> bool:
-        words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        """Tell whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
+        words, hints = self._words([edge]), _PREPOSITIONS.get(preposition, frozenset())
         if preposition in words:
             return True
-        return any(
-            word.startswith(hint) for word in words for hint in _PREPOSITIONS.get(preposition, ()) if len(hint) > 2
-        )
+        return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
     def _between(self, nodes: Nodes, target: Nodes) -> Iterator[tuple[int, SchemaHop]]:
         targets = self.types_of(target)
@@ -207,29 +187,25 @@ class Relations:
 
     def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Frame) -> list[tuple[int, SchemaHop]]:
         """Return the hops whose direction is the one that is said, where both directions join the types."""
-        directed = []
-        by_types: dict[tuple[int, int], set[int]] = {}
-        for _, hop in hops:
-            by_types.setdefault((hop.kind >> 1, 0), set()).add(hop.kind & 1)
-        for source, hop in hops:
-            both = len(by_types[hop.kind >> 1, 0]) == 2
-            if both and not self._is_symmetric(hop) and bool(hop.kind & 1) != self._is_against(hop.kind >> 1, frame):
-                continue
-            directed.append((source, hop))
-        return directed
+        kinds = {hop.kind for _, hop in hops}
+        return [(source, hop) for source, hop in hops if hop.kind ^ 1 not in kinds or self._is_so_directed(hop, frame)]
 
-    def _is_passive(self, edge: int) -> bool:
-        """Tell whether a label has a preposition, as in `observed_with`: telescopes observe what is observed with them."""
-        return any(word in english.STOP for label in self._vocabulary.edge_labels[edge] for word in label.words)
+    def _is_so_directed(self, hop: SchemaHop, frame: Frame) -> bool:
+        """Tell whether edges lead as it is said, or say the same both ways."""
+        return self._is_symmetric(hop) or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
+
+    def _is_passive(self, hop: SchemaHop) -> bool:
+        """Tell whether a label has a preposition: telescopes observe what is `observed_with` them."""
+        return not english.STOP.isdisjoint(self._words([hop.kind >> 1]))
 
     def _is_symmetric(self, hop: SchemaHop) -> bool:
         """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
-        words = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
-        return self._vocabulary.is_symmetric(hop.kind) or bool(words & self._symmetric)
+        stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
+        return self._vocabulary.is_symmetric(hop.kind) or bool(stems & self._symmetric)
 
     def _is_against(self, edge: int, frame: Frame) -> bool:
         """Tell whether the nodes that are described are the targets of these edges."""
-        words = {word for label in self._vocabulary.edge_labels[edge] for word in label.words}
+        words = self._words([edge])
         says_by, says_of = "by" in words, "of" in words
         if frame is Frame.NOUN_OF:
             return not says_of

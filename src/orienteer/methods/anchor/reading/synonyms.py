@@ -1,8 +1,8 @@
 """Words of English that say the same of things in any graph: of relations, of kinds of things, of properties.
 
 A person asks `who makes X` where an edge type is called `brewed_by`, and for `ports` where a node type is called
-`harbour`. The groups below join such words. They are general English, written down once: no word was put in for a graph.
-They are small and no ontology. A word that stands in several groups may mean each of them, and a reading that rests
+`harbour`. The groups below join such words. They are general English: no word was put in for a graph.
+They are few, and no ontology. A word that stands in several groups may mean each of them, and a reading that rests
 on a group costs more than one that rests on the schema's own words. What is missing here is refused, never guessed;
 where it is to be understood, the graph's schema can say so (`also_called`).
 """

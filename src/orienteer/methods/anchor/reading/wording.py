@@ -46,7 +46,8 @@ class Wording:
         measure = self.measure(query.measure)
         if query.form == "compare":
             assert query.other is not None
-            return f"whether {measure} of {nodes} is {'more' if query.descending else 'less'} than of {self._nodes(query.other)}"
+            more = "more" if query.descending else "less"
+            return f"whether {measure} of {nodes} is {more} than of {self._nodes(query.other)}"
         return f"{'' if query.form == 'value' else query.form + ' '}{measure} of {nodes}"
 
     def _nodes(self, nodes: Nodes) -> str:
@@ -137,7 +138,7 @@ class Wording:
     def path(self, row: int, steps: Sequence[tuple[int, int]]) -> str:
         """Return a way from a node, its far end first: `Belgium <-located_in- Duvel Moortgat <-brewed_by- Duvel`."""
         names = [self._arrays.names[row], *(self._arrays.names[neighbor] for _, neighbor in steps)]
-        text = names[-1]
+        text: str = names[-1]
         for (kind, _), name in zip(reversed(steps), reversed(names[:-1]), strict=True):
             edge = self.edge_name(kind >> 1)
             text += f" -{edge}-> {name}" if kind & 1 else f" <-{edge}- {name}"
@@ -217,26 +218,33 @@ class CypherWording:
         if isinstance(condition, Filled):
             return f"{variable}.{_quoted(condition.property)} IS NOT NULL"
         if isinstance(condition, Valued):
-            value = (
-                self._wording.moment(condition.property, condition.value)
-                if isinstance(condition.value, float)
-                else _text(condition.value)
-            )
-            if isinstance(condition.value, float) and self._wording.is_dated(condition.property):
-                value = _text(f"{value}-01-01" if value.isdigit() else value)
-            name = f"{variable}.{_quoted(condition.property)}"
-            if isinstance(condition.value, str) and condition.comparison == "=":
-                rows = self._arrays.properties.rows(condition.property)[:1]
-                is_boolean = isinstance(self._arrays.properties.values(condition.property, rows)[0], bool)
-                return f"{name} = {condition.value.lower()}" if is_boolean else f"toLower({name}) = {value.lower()}"
-            return f"{name} {condition.comparison.replace('!=', '<>')} {value}"
+            return self._compared(variable, condition)
         if isinstance(condition, Either):
             options = (" AND ".join(self._condition(variable, part) for part in option) for option in condition.options)
             return "(" + " OR ".join(f"({option})" for option in options) + ")"
         inner = self._pattern(variable, condition.kinds, condition.target)
         if condition.comparison is None:
             return f"EXISTS {{ {inner} }}"
-        return f"COUNT {{ {inner} }} {condition.comparison.replace('!=', '<>')} {_plain(condition.number)}"
+        return f"COUNT {{ {inner} }} {_sign(condition.comparison)} {_plain(condition.number)}"
+
+    def _compared(self, variable: str, condition: Valued) -> str:
+        """Return a comparison with a value, texts whatever their case, dates as the texts that they are."""
+        name = f"{variable}.{_quoted(condition.property)}"
+        if isinstance(condition.value, float):
+            value = self._wording.moment(condition.property, condition.value)
+            if self._wording.is_dated(condition.property):
+                value = _text(f"{value}-01-01" if value.isdigit() else value)
+        elif condition.comparison != "=":
+            value = _text(str(condition.value))
+        elif self._is_boolean(condition.property):
+            value = str(condition.value).lower()
+        else:
+            return f"toLower({name}) = {_text(str(condition.value)).lower()}"
+        return f"{name} {_sign(condition.comparison)} {value}"
+
+    def _is_boolean(self, name: str) -> bool:
+        rows = self._arrays.properties.rows(name)[:1]
+        return isinstance(self._arrays.properties.values(name, rows)[0], bool)
 
     def _pattern(self, variable: str, kinds: Sequence[int], target: Nodes) -> str:
         other = f"m{next(self._numbers)}"
@@ -253,6 +261,10 @@ class CypherWording:
 
 def _quoted(name: str) -> str:
     return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _sign(comparison: str) -> str:
+    return comparison.replace("!=", "<>")
 
 
 def _text(value: str) -> str:

@@ -1,0 +1,80 @@
+"""Words that name edge types: by the schema's labels, by synonyms, and by irregular forms of verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, RELATIONS
+from orienteer.methods.anchor.reading.units import EdgeUnit
+from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
+
+_SYNONYM = 0.6  # likeness, below every likeness of the same word
+_LEAST_FIT = 0.3  # the share of a label that words must be like
+
+
+class _Place(NamedTuple):
+    """A word of a label that a word may be, and how alike they are."""
+
+    edge: int
+    label: Label
+    at: int
+    likeness: float
+
+
+class EdgeWords:
+    """Finds the edge types of one graph by words. Safe to share among threads."""
+
+    def __init__(self, vocabulary: SchemaWords) -> None:
+        self._vocabulary = vocabulary
+        self._groups = [{vocabulary.stem(word) for word in group} | set(group) for group in RELATIONS]
+        self._like = lru_cache(maxsize=8192)(self._places_like)
+
+    def units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
+        """Yield the words from a place on that name edge types, with how much of each label they are."""
+        if reading.words[place].is_quoted:
+            return
+        spans: dict[int, dict[int, float]] = {}
+        for like in self._likest(reading, place):
+            last, fit = self._fit(reading, place, like)
+            if fit >= _LEAST_FIT:
+                edges = spans.setdefault(last, {})
+                edges[like.edge] = max(fit, edges.get(like.edge, 0.0))
+        for last, edges in spans.items():
+            yield EdgeUnit(last, edges, place)
+
+    def _likest(self, reading: QuestionWords, place: int) -> Iterator[_Place]:
+        """Yield what words of labels a word may be; one that says little by itself, only a whole label."""
+        word = reading.words[place]
+        verb = IRREGULAR_VERBS.get(word.text)
+        places = self._like(word.stem) or self._like(word.text)
+        for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
+            if not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
+                yield like
+
+    def _fit(self, reading: QuestionWords, place: int, like: _Place) -> tuple[int, float]:
+        """Return where the words end that are a label from one of its words on, and the share of it that they are."""
+        last, total = place + 1, like.likeness
+        for own in like.label.stems[like.at + 1 :]:
+            near = range(last, min(len(reading.words), last + 2))
+            after = next((at for at in near if alike(reading.words[at].stem, own)), None)
+            if after is None:
+                break
+            total += alike(reading.words[after].stem, own)
+            last = after + 1
+        return last, total / len(like.label.stems)
+
+    def _places_like(self, stem: str) -> tuple[_Place, ...]:
+        """Return the words of labels that a stem may be."""
+        groups = [group for group in self._groups if stem in group]
+        places = []
+        for edge, labels in enumerate(self._vocabulary.edge_labels):
+            for label in labels:
+                for at, own in enumerate(label.stems):
+                    likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
+                    if not likeness and any(own in group for group in groups):
+                        likeness = _SYNONYM
+                    if likeness:
+                        places.append(_Place(edge, label, at, likeness))
+        return tuple(places)

@@ -1,0 +1,83 @@
+"""Names of which a question says a part: `Russian River` of "Russian River Brewing Company"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from orienteer.graph.store import Graph
+from orienteer.index.arrays import Rows
+from orienteer.methods.anchor.words import QuestionWords, SchemaWords
+
+MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
+_MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
+
+
+class PartialName(NamedTuple):
+    """Words that are a part of the names of some nodes."""
+
+    first: int
+    last: int
+    rows: tuple[int, ...]
+
+
+class PartialNames:
+    """Finds the nodes of one graph by parts of their names. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
+        self._arrays, self._vocabulary = graph.arrays, vocabulary
+
+    def of(self, reading: QuestionWords, covered: set[int]) -> Iterator[PartialName]:
+        """Yield the parts of names among words that are written as names, or that are not `covered` by anything."""
+        place = 0
+        while place < len(reading.words):
+            last = place
+            while last < len(reading.words) and self._may_be_part(reading, last, covered):
+                last += 1
+            for end in range(last, place, -1):
+                rows = self.having(reading.folded(place, end))
+                if rows:
+                    yield PartialName(place, end, rows)
+                    break
+            place = max(last, place + 1)
+
+    def _may_be_part(self, reading: QuestionWords, place: int, covered: set[int]) -> bool:
+        word = reading.words[place]
+        if reading.is_written_as_name(place) or word.is_quoted:
+            return True
+        if place not in covered and not word.is_stop:
+            return True
+        # "of" in "Bank of England"
+        is_inside = 0 < place < len(reading.words) - 1 and len(word.text) <= 3
+        behind = range(place + 1, min(len(reading.words), place + 3))
+        return is_inside and reading.is_written_as_name(place - 1) and any(map(reading.is_written_as_name, behind))
+
+    def having(self, phrase: Sequence[str]) -> tuple[int, ...]:
+        """Return the rows of nodes whose name holds these folded words in a row; none where too many do."""
+        rows = self._having_somewhere(phrase)
+        if rows is None or len(rows) > _MOST_SEARCHED:
+            return ()
+        first = phrase[0].encode()
+        named = []
+        for row in rows.tolist():
+            raw = self._arrays.names.raw(row)
+            if raw.isascii() and first not in raw.lower():  # most have it in their texts alone
+                continue
+            if self._has_in_row(self._arrays.names[row], list(phrase)):
+                named.append(row)
+        return tuple(named) if len(named) <= MOST_NAMESAKES else ()
+
+    def _having_somewhere(self, phrase: Sequence[str]) -> Rows | None:
+        """Return the rows of nodes that have all of these words in a name or a text; None where a word is unknown."""
+        rows: Rows | None = None
+        for word in phrase:
+            posting = self._vocabulary.posting(word)
+            if posting is None:
+                return None
+            index = self._arrays.text_index
+            rows = index.rows_of(posting) if rows is None else index.having(posting, rows)
+        return rows
+
+    def _has_in_row(self, name: str, phrase: list[str]) -> bool:
+        own = self._arrays.tokenizer.words(name)
+        return any(own[at : at + len(phrase)] == phrase for at in range(len(own) - len(phrase) + 1))

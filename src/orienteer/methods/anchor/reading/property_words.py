@@ -1,0 +1,107 @@
+"""Words that name properties, and words that are values of them: `founded`, `year of birth`, `Belgium`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from orienteer.graph.properties import number_of
+from orienteer.graph.store import Graph
+from orienteer.methods.anchor.reading.quantities import UNITS
+from orienteer.methods.anchor.reading.synonyms import PROPERTIES
+from orienteer.methods.anchor.reading.thesaurus import AGES
+from orienteer.methods.anchor.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
+from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
+
+_SAMPLE = 200  # values of a property that tell what it holds
+_YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
+_YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
+_BOOLEANS = ("true", "false", "yes", "no")
+_LONGEST_VALUE = 6  # words
+_ALIKE = 0.7  # likeness of stems that are one word
+_GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level"])
+"""Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
+_LIGHT = frozenset(
+    ["year", "date", "time", "day", "number", "no", "count", "name"]
+    + ["value", "total", "is", "has", "in", "at", "of", "the"]
+)
+"""Words of properties that a question leaves out: `founded_year`."""
+
+
+class PropertyWords:
+    """Finds the properties of one graph, and their values, by words. Safe to share among threads."""
+
+    def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
+        self._arrays, self._vocabulary = graph.arrays, vocabulary
+        self._groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
+        self.facts = {name: self._facts(name) for name in graph.arrays.properties.names}
+
+    def _facts(self, name: str) -> PropertyFacts:
+        words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
+        unit = words[-1] if len(words) > 1 and words[-1] in UNITS else None
+        content = [word for word in words if word != unit]
+        content = [word for word in content if word not in _LIGHT] or content
+        rows = self._arrays.properties.rows(name)
+        values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+        sample = [value for value in values if value is not None]
+        types = frozenset(np.unique(self._arrays.node_types[rows]).tolist())
+        stems = tuple(self._vocabulary.stem(word) for word in content)
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types)
+
+    def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
+        """Return by place the words from there on that name properties."""
+        units = [list(self._named(reading, place)) for place in range(len(reading.words))]
+        texts = [word.text for word in reading.words]
+        for place in range(len(texts) - 2):  # "year of birth", "date of launch"
+            if texts[place] in _GENERAL and texts[place + 1] == "of":
+                units[place] += units[place + 2]
+        return units
+
+    def _named(self, reading: QuestionWords, place: int) -> Iterator[PropertyUnit]:
+        for facts in self.facts.values():
+            own = list(facts.stems)
+            last = place
+            while own and last < len(reading.words):
+                match = next((stem for stem in own if self._is_same(reading.words[last].stem, stem)), None)
+                if match is None:
+                    break
+                own.remove(match)
+                last += 1
+            if last > place:
+                cost = 0.3 * len(own) / len(facts.stems)
+                yield PropertyUnit(last, facts.name, cost)
+                if last < len(reading.words) and reading.words[last].text in _GENERAL:
+                    yield PropertyUnit(last + 1, facts.name, cost)
+
+    def _is_same(self, stem: str, own: str) -> bool:
+        if stem == own or (alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 3):
+            return True
+        return any(stem in group and own in group for group in self._groups)
+
+    def values(self, reading: QuestionWords, place: int) -> Iterator[ValueUnit]:
+        """Yield the words from a place on that are a value which a node has."""
+        for last in range(place + 1, min(len(reading.words), place + _LONGEST_VALUE) + 1):
+            if all(word.is_stop for word in reading.words[place:last]):
+                continue
+            surface = reading.surface(place, last).strip("\"'")
+            if surface.replace(".", "").isdigit():
+                continue
+            for name in self._arrays.properties.having(surface):
+                yield ValueUnit(last, name, surface, 0.05)
+
+
+def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:
+    """Return what a property holds, by some of its values and the words of its name."""
+    if not sample:
+        return "text"
+    if all(isinstance(value, bool) or str(value).casefold() in _BOOLEANS for value in sample):
+        return "boolean"
+    numbers = [value for value in sample if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(numbers) == len(sample):
+        are_years = all(float(value).is_integer() and _YEARS[0] <= value <= _YEARS[1] for value in numbers)
+        return "year" if are_years and not _YEAR_WORDS.isdisjoint(words) else "number"
+    texts = [value for value in sample if isinstance(value, str) and not np.isnan(number_of(value))]
+    if len(texts) < len(sample):
+        return "text"
+    return "date" if any("-" in text[1:] for text in texts) else "number"

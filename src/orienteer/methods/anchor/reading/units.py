@@ -1,0 +1,86 @@
+"""What words of a question may be, each with where it ends and how far-fetched that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+from orienteer.methods.anchor.reading.quantities import Quantity
+
+PropertyKind: TypeAlias = Literal["number", "year", "date", "boolean", "text"]
+
+
+class TypeUnit(NamedTuple):
+    """Words that name node types: any of them where there are several."""
+
+    last: int
+    types: frozenset[int]
+    cost: float
+
+
+class NameUnit(NamedTuple):
+    """Words that name nodes."""
+
+    last: int
+    rows: tuple[int, ...]
+    cost: float
+
+
+class EdgeUnit(NamedTuple):
+    """Words that name edge types, with how alike each is."""
+
+    last: int
+    edges: Mapping[int, float]
+    first: int
+
+
+class PropertyUnit(NamedTuple):
+    """Words that name a property."""
+
+    last: int
+    property: str
+    cost: float
+
+
+class ValueUnit(NamedTuple):
+    """Words that are the value of a property for some nodes."""
+
+    last: int
+    property: str
+    value: str
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyFacts:
+    """What a property is called and holds."""
+
+    name: str
+    stems: tuple[str, ...]
+    unit: str | None
+    kind: PropertyKind
+    types: frozenset[int]
+
+
+@dataclass(slots=True)
+class Units:
+    """What the words of one question may be, by the place where they begin."""
+
+    types: dict[int, list[TypeUnit]] = field(default_factory=dict)
+    names: dict[int, list[NameUnit]] = field(default_factory=dict)
+    edges: dict[int, list[EdgeUnit]] = field(default_factory=dict)
+    properties: dict[int, list[PropertyUnit]] = field(default_factory=dict)
+    values: dict[int, list[ValueUnit]] = field(default_factory=dict)
+    quantities: dict[int, Quantity] = field(default_factory=dict)
+
+    def covered(self) -> set[int]:
+        """Return the places of words that may be something."""
+        places = {
+            place
+            for units in (self.types, self.names, self.edges, self.properties, self.values)
+            for first, spans in units.items()
+            for span in spans
+            for place in range(first, span.last)
+        }
+        return places | {place for first, span in self.quantities.items() for place in range(first, span.last)}
