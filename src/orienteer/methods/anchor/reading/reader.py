@@ -131,12 +131,29 @@ def named_rows(nodes: Nodes) -> Iterator[int]:
 
 def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names that no node has, and the other words that say something and are nothing of the graph."""
-    covered = context.units.covered()
+    reading, covered = context.reading, context.units.covered()
     names: list[str] = []
     words: list[str] = []
-    for place, word in enumerate(context.reading.words):
-        if place in covered or word.is_stop or word.text in EMPTY | DETERMINERS | english.ASKING | english.NO_NAMES:
-            continue
-        is_name = context.reading.is_written_as_name(place) or word.is_quoted
-        (names if is_name else words).append(context.reading.surface(place, place + 1))
+    place = 0
+    while place < context.end:
+        last = place + 1
+        if _says_something(context, place) and place not in covered:
+            while _goes_on(context, place, last):
+                last += 1
+            is_name = reading.is_written_as_name(place) or reading.words[place].is_quoted
+            (names if is_name else words).append(reading.surface(place, last))
+        place = last
     return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(words))
+
+
+def _says_something(context: Context, place: int) -> bool:
+    word = context.reading.words[place]
+    return not word.is_stop and word.text not in EMPTY | DETERMINERS | english.ASKING | english.NO_NAMES
+
+
+def _goes_on(context: Context, first: int, place: int) -> bool:
+    """Tell whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
+    if place >= context.end or not context.reading.words[first].is_quoted:
+        return False
+    between = context.reading.text[context.reading.words[place - 1].end : context.reading.words[place].start]
+    return context.reading.words[place].is_quoted and between.isspace()

@@ -137,7 +137,8 @@ class Relations:
         label_words = self._words(unit.edges)
         if word in label_words and label_words & _VERBAL:
             return  # "reports" of somebody are not whom they report to
-        if word in label_words or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
+        is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
+        if is_own or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
             yield from self.named(Nodes(), unit.edges, Frame.NOUN_OF, owner)
             return
         for relation in self.named(Nodes(), unit.edges, Frame.SUBJECT, owner):

@@ -1,0 +1,288 @@
+"""The exact reading: quantities, comparisons, who does it to whom, lines that cannot be read, and its bounds."""
+
+import re
+
+import numpy as np
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.methods.anchor.config import AnchorConfig
+from orienteer.methods.anchor.linker import PhraseLinker
+from orienteer.methods.anchor.reading.execution import Executor
+from orienteer.methods.anchor.reading.line import parse
+from orienteer.methods.anchor.reading.quantities import Written, converted, quantity
+from orienteer.methods.anchor.reading.reader import Reader
+from orienteer.methods.anchor.words import SchemaWords
+from orienteer.records import Edge, Node
+
+SHIPS = {
+    "Gull": {"length_m": 40, "launched": "1999-03-05", "price": 20_000},
+    "Tern": {"length_m": 55, "launched": "2001-07-30", "price": 1_500_000},
+    "Skua": {"length_m": 120, "launched": "2001-12-31", "price": 900},
+    "Auk": {"length_m": 60},
+}
+TAUGHT = [("ada", "bo"), ("bo", "cy"), ("ada", "dee")]
+"""Teacher and pupil."""
+SUPERVISED = [("bo", "ada"), ("cy", "ada"), ("dee", "bo")]
+"""Who is supervised, and by whom."""
+PARENTS = [("kite", "toy"), ("ball", "toy"), ("toy", "thingamy")]
+"""A word, and its parent."""
+
+
+@pytest.fixture(scope="module")
+def harbour(build):
+    people = {"ada": "Ada Holm", "bo": "Bo Lindqvist", "cy": "Cyrus Vane", "dee": "Dee Marsh"}
+    nodes = [Node(name.lower(), "ship", name, properties=facts) for name, facts in SHIPS.items()]
+    nodes += [Node(id, "person", name) for id, name in people.items()]
+    nodes += [Node(word, "word", word) for word in ("kite", "ball", "toy", "thingamy")]
+    nodes += [Node("n", "harbour", "Norhaven"), Node("s", "harbour", "Sudport")]
+    edges = [Edge(teacher, "teaches", pupil) for teacher, pupil in TAUGHT]
+    edges += [Edge(person, "supervised_by", chief) for person, chief in SUPERVISED]
+    edges += [Edge(word, "parent", other) for word, other in PARENTS]
+    edges += [Edge("gull", "moored_at", "n"), Edge("tern", "moored_at", "n"), Edge("skua", "moored_at", "s")]
+    return build(nodes, edges)
+
+
+@pytest.fixture(scope="module")
+def reader(harbour):
+    vocabulary = SchemaWords(harbour)
+    return Reader(harbour, vocabulary, PhraseLinker(harbour, vocabulary, AnchorConfig()))
+
+
+@pytest.fixture(scope="module")
+def names_of(harbour, reader):
+    """Give a function from a question to the names of the nodes that meet it."""
+
+    def names(question):
+        read = reader.read(question)
+        assert read.query is not None, (question, read)
+        return {harbour.arrays.names[row] for row in Executor(harbour).run(read.query).rows.tolist()}
+
+    return names
+
+
+# --------------------------------------------------------------------------------------------------------- quantities
+
+
+def amount(text):
+    """Return the quantity with which a text begins."""
+    words = [Written(word[0], word.start(), word.end()) for word in re.finditer(r"\d+(?:[.,]\d+)*\w*|[a-z]+", text)]
+    return quantity(text, words, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("12", 12, None),
+        ("1,200 towers", 1_200, None),
+        ("3.5 km", 3.5, "km"),
+        ("twelve", 12, None),
+        ("100mb", 100, "mb"),
+        ("20k", 20_000, None),
+        ("3 million euro", 3_000_000, "euro"),
+        ("$2m", 2_000_000, "usd"),
+        ("7%", 7, "percent"),
+        ("90 km/h", 90, "kmh"),
+        ("3 square metres", 3, "sqm"),
+        ("5 years", 5, "years"),
+    ],
+)
+def test_a_number_has_its_unit_and_its_scale(text, value, unit):
+    assert (amount(text).value, amount(text).unit) == (value, unit)
+
+
+def test_a_sign_belongs_to_its_number_and_not_to_a_range():
+    words = [Written("4", 1, 2)]
+    assert quantity("-4", words, 0).value == -4
+    assert quantity("3-4", [Written("3", 0, 1), Written("4", 2, 3)], 1).value == 4
+
+
+def test_a_whole_number_of_four_digits_may_be_a_year():
+    assert amount("1999").is_year
+    assert not amount("1999 m").is_year
+    assert not amount("199").is_year
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "behind"),
+    [
+        ("2001-03-05", 2001 + (31 + 28 + 4) / 365, 2001 + (31 + 28 + 5) / 365),
+        ("5 march 2001", 2001 + (31 + 28 + 4) / 365, 2001 + (31 + 28 + 5) / 365),
+        ("march 5th 2004", 2004 + (31 + 29 + 4) / 366, 2004 + (31 + 29 + 5) / 366),
+        ("march 2001", 2001 + (31 + 28) / 365, 2001 + (31 + 28 + 31) / 365),
+        ("december 2001", 2001 + 334 / 365, 2002.0),
+        ("1990s", 1990.0, 2000.0),
+    ],
+)
+def test_a_date_is_a_span_of_time(text, first, behind):
+    assert amount(text).span == pytest.approx((first, behind), abs=1e-9)
+
+
+@pytest.mark.parametrize("text", ["31 february 2001", "2001-13-01", "some", "3rdx"])
+def test_what_is_no_date_and_no_number_is_none(text):
+    read = amount(text)
+    assert read is None or read.span is None
+
+
+def test_units_are_converted_where_they_measure_the_same():
+    assert converted(1.2, "km", "m") == pytest.approx(1_200)
+    assert converted(2, "feet", "cm") == pytest.approx(60.96)
+    assert converted(3, "kib", "b") == pytest.approx(3_072)
+    assert converted(3, None, "m") == 3
+    assert converted(3, "km", "kg") is None
+    assert converted(3, "km", None) is None
+
+
+# -------------------------------------------------------------------------------------------------------- comparisons
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("ships longer than 0.05 km", {"Tern", "Skua", "Auk"}),
+        ("ships with a length over 55 m", {"Skua", "Auk"}),
+        ("ships with a length of at least 55 m", {"Tern", "Skua", "Auk"}),
+        ("ships with a length between 40 and 60 m", {"Gull", "Tern", "Auk"}),
+        ("ships with a length of 40-55 m", {"Gull", "Tern"}),
+        ("ships launched before 2001", {"Gull"}),
+        ("ships launched in 2001", {"Tern", "Skua"}),
+        ("ships launched after July 2001", {"Skua"}),
+        ("ships launched since 30 July 2001", {"Tern", "Skua"}),
+        ("ships launched on 1999-03-05", {"Gull"}),
+        ("ships launched in the 1990s", {"Gull"}),
+        ("ships with a price over 1 million", {"Tern"}),
+        ("ships with a price under 20k", {"Skua"}),
+        ("ships without a price", {"Auk"}),
+        ("longest ship", {"Skua"}),
+        ("two shortest ships", {"Gull", "Tern"}),
+        ("Which is longer, Gull or Tern?", {"Tern"}),
+        ("top 2 ships by length", {"Skua", "Auk"}),
+    ],
+)
+def test_comparisons_are_with_the_number_or_the_date_that_is_meant(names_of, question, names):
+    assert names_of(question) == names
+
+
+def test_a_unit_that_measures_something_else_is_refused(reader):
+    read = reader.read("ships with a length over 5 kg")
+    assert read.query is None
+    assert read.complaint == "length_m is not told in kg"
+
+
+# ------------------------------------------------------------------------------------------------ who does it to whom
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Who teaches Bo Lindqvist?", {"Ada Holm"}),
+        ("Who is taught by Ada Holm?", {"Bo Lindqvist", "Dee Marsh"}),
+        ("Whom does Ada Holm teach?", {"Bo Lindqvist", "Dee Marsh"}),
+        ("teachers of Cyrus Vane", {"Bo Lindqvist"}),
+        ("Who supervises Cyrus Vane?", {"Ada Holm"}),
+        ("Who is supervised by Ada Holm?", {"Bo Lindqvist", "Cyrus Vane"}),
+        ("supervisors of Dee Marsh", {"Bo Lindqvist"}),
+        ("Dee Marsh's supervisor", {"Bo Lindqvist"}),
+        ("parents of kite", {"toy"}),
+        ("toy's parent", {"thingamy"}),
+        ("Who is supervised by the teacher of Bo Lindqvist?", {"Bo Lindqvist", "Cyrus Vane"}),
+        ("people who are supervised by Ada Holm but not taught by Ada Holm", {"Cyrus Vane"}),
+        ("ships moored at Norhaven", {"Gull", "Tern"}),
+        ("Norhaven ships", {"Gull", "Tern"}),
+    ],
+)
+def test_a_relation_leads_the_way_that_is_said(names_of, question, names):
+    assert names_of(question) == names
+
+
+def test_a_pronoun_stands_for_what_the_sentence_before_spoke_of(reader, harbour):
+    read = reader.read("Some ships are moored at Norhaven. How many of them are longer than 50 m?")
+    assert read.query is not None
+    assert Executor(harbour).run(read.query).value == sum(SHIPS[name]["length_m"] > 50 for name in ("Gull", "Tern"))
+
+
+# ---------------------------------------------------------------------------------------------------------- the line
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ('ship that length_m = "5', "the reading cannot be read at"),
+        ("ship that length_m 5", "write one of = != < <= > >="),
+        ('ship that length_m < "long"', "texts are compared by = and != alone"),
+        ("ship that length_m = long", "a text stands in quotation marks"),
+        ("ship that is Gull", "a name in quotation marks stands behind `is`"),
+        ("ship that (length_m > 5", "write `or`, or close the bracket"),
+        ("ship that -moored_at-> (harbour", "close the bracket"),
+        ("ship that number of moored_at harbour > 1", "an edge stands here"),
+        ("average ship", "a property stands here"),
+        ("average length_m ship", "write `of` and the nodes"),
+        ("most by length_m ship", "write `of` and the nodes"),
+        ("most 0 by length_m of ship", "write `most by FIELD of`"),
+        ('whether length_m of "Gull" is not "Tern"', "write `is more than of`"),
+        ('ship that -moored_at-> "Ada Holm"', "no edge -moored_at-> joins"),
+        ('harbour "Gull"', "is no node of that kind"),
+        ("ship that " + "(" * 60, "too deep"),
+        ("ship that " + "not " * 600 + "has price", "too deep"),
+        ("ship " * 1_000, "too long"),
+    ],
+)
+def test_a_line_that_cannot_be_read_says_where_and_what_may_stand_there(harbour, line, remedy):
+    with pytest.raises(BadOption, match=re.escape(remedy)):
+        parse(line, harbour)
+
+
+def test_a_line_is_executed_as_it_says(harbour):
+    def rows(line):
+        return {harbour.arrays.names[row] for row in Executor(harbour).run(parse(line, harbour)).rows.tolist()}
+
+    assert rows('ship that (length_m > 100 or -moored_at-> "Norhaven" and not length_m < 50)') == {"Skua", "Tern"}
+    assert rows("most 2 by length_m of ship") == {"Skua", "Auk"}
+    assert rows("harbour that number of <-moored_at- ship >= 2") == {"Norhaven"}
+    average = Executor(harbour).run(parse("average price of ship", harbour))
+    assert average.value == pytest.approx(np.mean([20_000, 1_500_000, 900]))
+    assert average.missing == 1
+
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "ship " * 300,
+        "a" * 4_000,
+        "Which ships are moored at " + ", ".join(["Norhaven"] * 70),
+        "Which ships are moored at " + "the harbour of the ship of " * 60 + "Norhaven",
+        "Gull's " * 200,
+    ],
+    ids=["words", "characters", "commas", "nested", "possessives"],
+)
+def test_an_overlong_question_is_refused_as_such(reader, question):
+    read = reader.read(question)
+    assert read.query is None
+    assert read.complaint == "too long to be read exactly: 60 words are read"
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        "ship",
+        "Gull",
+        "longest",
+        "Gull's",
+        "the ship of",
+        "ships moored at",
+        "who",
+        "not",
+        "and",
+        "1",
+        ",",
+        "Gull or",
+        "Gull,",
+    ],
+)
+def test_no_question_of_sixty_words_raises(reader, phrase):
+    words = len(phrase.split()) + phrase.count("'")
+    read = reader.read(f"{phrase} " * (60 // words))
+    assert read.query is None or read.query.nodes is not None
