@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from orienteer.evaluation.scores.rewards import reward
     from orienteer.evaluation.scores.table import score_runs
     from orienteer.graph.embedding import give_vectors
-    from orienteer.ingest.graph import Graph
     from orienteer.ingest.documents.config import BuildConfig
     from orienteer.ingest.documents.run import BuildOptions, build_graph
     from orienteer.ingest.formats.table import Batch, Format
+    from orienteer.ingest.graph import Graph
     from orienteer.llm.budget import Allowance, Budget
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
     from orienteer.llm.replies import RecordedModel, Recording
