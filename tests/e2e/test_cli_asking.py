@@ -14,7 +14,11 @@ from orienteer.serve.cli import doctor
 from orienteer.settings import Settings
 from orienteer.tools.code.interpreter import SPEC
 
-RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"}
+RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"} | {
+    "answer_kind",
+    "reading",
+    "refusal",
+}
 USAGE = {"calls", "prompt_tokens", "cached_tokens", "completion_tokens", "seconds", "usd"}
 
 
@@ -43,16 +47,17 @@ def test_a_persons_first_command_is_ask_folder_question(tables, cli):
     assert ran.json.keys() == RESULT
     assert ran.json["usage"].keys() == USAGE
     assert ran.json["hits"][0]["id"] == "ann"
-    assert (ran.json["method"], ran.json["answer"], ran.json["stopped_by"]) == ("anchor", None, "finish")
+    assert (ran.json["method"], ran.json["answer"], ran.json["stopped_by"]) == ("anchor", "Ann", "finish")
     assert any("no model is configured" in note for note in ran.json["notes"])
     assert "in the cache" in ran.err
 
 
-def test_ask_shows_its_steps_on_standard_error_and_its_ranking_on_standard_output(clubs, cli):
+def test_ask_says_how_it_read_then_the_answer_then_hits_and_steps_where_asked(clubs, cli):
     ran = cli("ask", clubs, "Who leads the Choir?")
     assert ran.code == 0
-    assert ran.out.splitlines()[0].split() == ["rank", "name", "type", "id", "why"]
-    assert ran.out.splitlines()[1].split()[:2] == ["1", "Ann"]
+    assert ran.out.splitlines()[:4] == ['read as: person that -leads-> "Choir"', "Ann", "", "1. Ann (person)  ann"]
+    assert "add_to_answer" not in ran.err
+    ran = cli("ask", clubs, "Who leads the Choir?", "-v")
     assert 'add_to_answer(nodes=["ann"' in ran.err
     assert "    added" in ran.err
     assert "anchor, " in ran.err
@@ -60,9 +65,10 @@ def test_ask_shows_its_steps_on_standard_error_and_its_ranking_on_standard_outpu
 
 
 def test_of_a_gathering_the_heading_and_the_best_line_are_shown(clubs, cli):
-    lines = cli("ask", clubs, "Who leads the Choir?", "--method", "naive").err.splitlines()
+    lines = cli("ask", clubs, "Who leads the Choir?", "--method", "naive", "-v").err.splitlines()
     assert lines[0].startswith("gather_evidence(")
-    assert lines[1].startswith("    Entities and facts: [N1] ")
+    assert lines[1] == "    Entities and facts:"
+    assert lines[2].startswith("    [N1] ")
 
 
 def test_ask_shows_what_a_model_says_that_calls_nothing(clubs, cli):
@@ -111,12 +117,14 @@ def test_options_are_checked_against_the_method(clubs, cli):
         assert cli("ask", clubs, "Ann", *wrong).code == 2
 
 
-def test_demo_needs_no_key_and_shows_steps_and_evidence(cli):
+def test_demo_needs_no_key_and_shows_how_it_reads_and_its_evidence(cli):
     ran = cli("demo")
     assert ran.code == 0
     assert "Which languages did Niklaus Wirth design?" in ran.out
     assert "Pascal" in ran.out
-    assert "add_to_answer(" in ran.err
+    assert "read as: " in ran.out
+    assert "add_to_answer(" not in ran.err
+    assert "add_to_answer(" in cli("demo", "-v").err
     again = cli("demo", "--json")
     from orienteer.ingest.demo import demo_questions
 
@@ -207,7 +215,7 @@ def test_a_model_that_dies_at_the_answer_leaves_the_ranking(clubs, home, cli, no
     users_file.write_text("[server]\nretries = 0\n")
     ran = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody)
     assert ran.code == 1
-    assert ran.out.splitlines()[1].split()[1] == "Choir"
+    assert ran.out.splitlines()[0].split()[1] == "Choir"
     assert ran.err.splitlines()[-1].startswith("error: ")
     assert ran.err.count("cannot be reached") == 1
     as_json = cli("ask", clubs, "choir", "--method", "bm25", "--model", "fake", "--base-url", nobody, "--json")

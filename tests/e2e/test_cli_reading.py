@@ -7,7 +7,7 @@ import pytest
 
 from orienteer.graph.store import Graph
 
-HIT = {"id", "type", "name", "score", "votes", "why", "text", "source"}
+HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges"}
 
 
 def ids(result):
@@ -76,7 +76,7 @@ def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
 def test_info(clubs, tables, cli):
     facts = cli("info", clubs, "--json").json
     sizes = {"nodes", "edges", "node_types", "edge_types", "bytes"}
-    assert facts.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale"}
+    assert facts.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale", "mapping", "partial"}
     assert (facts["nodes"], facts["edges"]) == (7, 6)
     assert facts["node_types"] == {"person": 4, "club": 3}
     assert facts["edge_types"] == {"member of": 5, "leads": 1}
@@ -99,6 +99,7 @@ def test_search(clubs, cli):
     result = cli("search", clubs, "chess violin", "--json").json
     assert result.keys() == {
         *("version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"),
+        *("answer_kind", "reading", "refusal"),
     }
     assert all(hit.keys() == HIT for hit in result["hits"])
     assert set(ids(result)) == {hit.id for hit in Graph.open(clubs).search("chess violin")}

@@ -21,7 +21,7 @@ def even(entries):
 
 def found(graph, seeds, *, theta=0.3, weighted=False, once=False, **options):
     """Return the paths among some nodes, as texts of ids, with their scores."""
-    rows = graph.arrays.rows(seeds)
+    rows = graph.arrays.rows(list(seeds))
     weigh = (lambda entries: graph.arrays.weights(entries.at)) if weighted else even
     options = {"keep": np.ones(len(graph), np.bool_), **options}
     walked = ways(around(graph.arrays.adjacency, rows, weigh, **options), theta=theta)

@@ -50,6 +50,8 @@ class GraphReader(ABC):
         self.node_type = ""
         """The attribute that holds the type of every node, if the file follows a known custom; else empty."""
         self.edge_type = ""
+        self.declares_edges = False
+        """The format declares every attribute of edges that may name their type; others are mere attributes."""
         self.types_edges = False
         """The format itself gives every edge a type, so that an attribute of such a name is a mere attribute."""
         self.meta: Mapping[str, Any] | None = None  # Any: JSON

@@ -58,7 +58,7 @@ class Gexf(ElementReader):
         self._attribute: _Attribute | None = None
         """The one that is being declared."""
         self._open: list[_GexfElement] = []
-        self.edge_names = {"weight": None}
+        self.edge_names, self.declares_edges = {"weight": None}, True
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         """Take the begin of an element."""

@@ -227,7 +227,7 @@ class AttributedGraph:
         self._names, self._filled = set(), 0
         if not elements:
             return
-        if not attributes <= self._reader.edge_names.keys():  # the format declares none, or not these
+        if not self._reader.declares_edges and not attributes <= self._reader.edge_names.keys():
             self._seen |= self._edges.seen
             self._reader.edge_names |= dict.fromkeys(name for element in elements for name in element.fields)
             self._edges, self._type_column = self._edge_maker()

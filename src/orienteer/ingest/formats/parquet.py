@@ -103,18 +103,43 @@ def _values(column: Any, kind: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a
     if column.type != kind and pyarrow.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     try:
+        if "[ns" in str(column.type):  # as Python's own times, value by value: pandas, where it is, has others
+            return [_python(value) for value in column], set()
         return _list(column), set()
     except (*_UNREADABLE, pyarrow.ArrowException):  # of a text, or of a time that Python has not
         values, bad = [], set()
         for row, value in enumerate(column):
             try:
-                values.append(value.as_py())
+                values.append(_python(value))
             except UnicodeDecodeError as error:
                 values.append(error.object.decode("utf-8", "replace"))
                 bad.add(row)
             except _UNREADABLE:
                 values.append(_time(value))
         return values, bad
+
+
+def _python(value: Any) -> Any:  # Any: a pyarrow scalar, and what it holds
+    """Return a value as Python's own. Raises `ValueError` for a time that is finer or further off than Python's."""
+    from pyarrow import ArrowException, duration, time64, timestamp, types
+
+    kind = value.type
+    if types.is_nested(kind) or "[ns" not in str(kind):
+        content = value.as_py()
+        if isinstance(content, list) and any(type(part).__module__.startswith("pandas") for part in content):
+            raise ValueError(f"values of the type {kind} cannot be read")  # with pandas, they are its own times
+        return content
+    coarse = (
+        timestamp("us", kind.tz)
+        if types.is_timestamp(kind)
+        else time64("us")
+        if types.is_time(kind)
+        else duration("us")
+    )
+    try:
+        return value.cast(coarse).as_py()
+    except ArrowException as error:
+        raise ValueError(f"{value} is finer than Python's times") from error
 
 
 def _time(value: Any) -> str:  # Any: a pyarrow scalar

@@ -118,7 +118,7 @@ def _write_trace(out: Output, result: Result, trace: Path) -> None:
 
 
 def demo(out: Output) -> None:
-    """Answer three questions over a small graph about programming languages, with steps and evidence."""
+    """Answer three questions over a small graph about programming languages: how each was read, and its evidence."""
     from orienteer.ingest.demo import demo_questions
     from orienteer.retriever import Retriever
 

@@ -40,9 +40,10 @@ def print_result(out: Output, result: Result) -> None:
     elif result.refusal is not None:
         out.print(f"no exact answer: {result.refusal.text}")
     said = reading.text if reading is not None and reading.text is not None else ""
-    for answer in (result.answer, result.long_answer):
-        if answer is not None and not (said and answer.endswith(said.removeprefix("count "))):  # it is said above
-            out.print(answer)
+    answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
+    if said and result.long_answer is not None and result.long_answer.endswith(said.removeprefix("count ")):
+        answers.remove(result.long_answer)  # it is said above
+    out.print("\n\n".join(answers)) if answers else None
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     is_read = reading is not None and reading.complete
