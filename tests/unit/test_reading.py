@@ -11,7 +11,7 @@ from orienteer.methods.anchor.linker import PhraseLinker
 from orienteer.methods.anchor.reading.execution import Executor
 from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.quantities import Written, converted, quantity
-from orienteer.methods.anchor.reading.reader import Reader
+from orienteer.methods.anchor.reading.reader import QuestionReader
 from orienteer.methods.anchor.words import SchemaWords
 from orienteer.records import Edge, Node
 
@@ -46,7 +46,7 @@ def harbour(build):
 @pytest.fixture(scope="module")
 def reader(harbour):
     vocabulary = SchemaWords(harbour)
-    return Reader(harbour, vocabulary, PhraseLinker(harbour, vocabulary, AnchorConfig()))
+    return QuestionReader(harbour, vocabulary, PhraseLinker(harbour, vocabulary, AnchorConfig()))
 
 
 @pytest.fixture(scope="module")

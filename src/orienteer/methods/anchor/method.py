@@ -19,7 +19,7 @@ from orienteer.methods.anchor.meaning import Meaning, Payment
 from orienteer.methods.anchor.prior import DegreePrior
 from orienteer.methods.anchor.reach import Explorer
 from orienteer.methods.anchor.reading.answer import Answerer, Explainer
-from orienteer.methods.anchor.reading.reader import Reader
+from orienteer.methods.anchor.reading.reader import QuestionReader
 from orienteer.methods.anchor.scorer import NodeScorer, with_first
 from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.protocols import Run
@@ -53,7 +53,7 @@ class Anchor:
 
     @cached_property
     def _answerer(self) -> Answerer:
-        return Answerer(self._graph, Reader(self._graph, self._vocabulary, self._linker))
+        return Answerer(self._graph, QuestionReader(self._graph, self._vocabulary, self._linker))
 
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
-from orienteer.methods.anchor.reading.query import Best, Measure, Nodes
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, SUPERLATIVES, VERBS, Adjective
 
 
@@ -24,15 +24,15 @@ class Superlative(NamedTuple):
 class Adjectives:
     """Finds the properties that words of one question compare."""
 
-    def __init__(self, context: Context, relations: Relations) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations) -> None:
         self._context, self._relations = context, relations
 
-    def properties_of(self, nodes: Nodes) -> list[PropertyFacts]:
+    def properties_of(self, nodes: NodeSet) -> list[PropertyFacts]:
         """Return the properties that nodes of a set may have."""
         types = self._relations.types_of(nodes)
         return [facts for facts in self._context.lexicon.properties.values() if facts.types & types]
 
-    def compared_by(self, adjective: Adjective, nodes: Nodes, place: int) -> PropertyFacts | None:
+    def compared_by(self, adjective: Adjective, nodes: NodeSet, place: int) -> PropertyFacts | None:
         """Return the property that an adjective compares; None, with a complaint, where none or several are."""
         words = self._stems(adjective.words)
         own = [facts for facts in self.properties_of(nodes) if facts.kind in ("number", "year", "date")]
@@ -50,7 +50,7 @@ class Adjectives:
             self._context.complain(place, f"nothing here is told that {word!r} compares")
         return None
 
-    def stated_by(self, verb: str, nodes: Nodes) -> PropertyFacts | None:
+    def stated_by(self, verb: str, nodes: NodeSet) -> PropertyFacts | None:
         """Return the property that `weigh` or `cost` states; None where no property or several are stated so."""
         stems = self._stems(VERBS[verb])
         fitting = [facts for facts in self.properties_of(nodes) if stems.intersection(facts.stems)]
@@ -67,7 +67,7 @@ class Adjectives:
         if word in ("most", "least") and after in ADJECTIVES:
             yield Parse(place + 2, Superlative(ADJECTIVES[after], word == "most"), 0.0)
 
-    def best_of(self, nodes: Nodes, superlative: Superlative, first: int, place: int) -> Nodes | None:
+    def best_of(self, nodes: NodeSet, superlative: Superlative, first: int, place: int) -> NodeSet | None:
         """Return the nodes of a set that a superlative is meant for; None where nothing tells by what."""
         adjective, is_more = superlative
         if nodes.best is not None:

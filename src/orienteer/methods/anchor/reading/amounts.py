@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.comparisons import compared, sign
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
-from orienteer.methods.anchor.reading.properties import Ground, Properties
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.quantities import UNITS, Quantity
-from orienteer.methods.anchor.reading.query import Comparison, Condition, Nodes, Valued
+from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES
 
 
 class Amounts:
     """Reads amounts that tell by themselves of which property they are, in one question."""
 
-    def __init__(self, ground: Ground, properties: Properties) -> None:
+    def __init__(self, ground: Ground, properties: PropertyClauses) -> None:
         self._context, _, self._phrases = ground
         self._properties = properties
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
         yield from self._range(place, nodes)
         for comparison in sign(self._context, place, of_dates=True):
@@ -32,7 +32,7 @@ class Amounts:
 
     # ---------------------------------------------------------------------------------------------------- one amount
 
-    def _unnamed(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+    def _unnamed(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
         """Yield `over 100 MB`, `before 1800`; complain where several properties are told so."""
         fitting = self._told_in(amount, nodes)
         if not fitting or any(self._properties.named(amount.last, nodes)):
@@ -44,7 +44,7 @@ class Amounts:
             names = ", ".join(facts.name for facts in fitting)
             self._context.complain(place, f"{names} may be meant: name one of them")
 
-    def _told_in(self, amount: Quantity, nodes: Nodes) -> list[PropertyFacts]:
+    def _told_in(self, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
         """Return the properties that are told in the unit of an amount, or in years where it may be one."""
         own = self._phrases.properties_of(nodes)
         if amount.unit is not None:
@@ -54,7 +54,7 @@ class Amounts:
             return [facts for facts in own if facts.kind in ("year", "date")]
         return []
 
-    def _with_adjective(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+    def _with_adjective(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
         """Yield `over 300 metres long`, `between 5 and 8 m tall`: an adjective is behind the last amount."""
         adjective = ADJECTIVES.get(self._context.at(amount.last))
         facts = self._phrases.compared_by(adjective, nodes, amount.last) if adjective is not None else None
@@ -62,7 +62,7 @@ class Amounts:
             if parse.last == amount.last:
                 yield Parse(amount.last + 1, nodes.that(*parse.value), parse.cost)
 
-    def _named_behind(self, place: int, nodes: Nodes, amount: Quantity) -> Iterator[Parse[Nodes]]:
+    def _named_behind(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
         """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
         for facts, last, cost in self._properties.named(amount.last, nodes):
             for parse in compared(self._context, place, facts):
@@ -71,7 +71,7 @@ class Amounts:
 
     # ---------------------------------------------------------------------------------------------------- two amounts
 
-    def _range(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _range(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `between 5 and 8 m tall`, `between 1890 and 1899`, `1890 to 1899`."""
         quantities = self._context.units.quantities
         begin = self._context.starts(place, "between", "from")
@@ -93,7 +93,7 @@ class Amounts:
         if len(ranges) == 1:
             yield Parse(ranges[0].last, nodes.that(*ranges[0].value), 0.15)
 
-    def _from_to(self, place: int, middle: int, nodes: Nodes, facts: PropertyFacts) -> Iterator[Parse[Nodes]]:
+    def _from_to(self, place: int, middle: int, nodes: NodeSet, facts: PropertyFacts) -> Iterator[Parse[NodeSet]]:
         """Yield `1890 to 1899`, where no word says that it is a range."""
         low, high = (next(compared(self._context, begin, facts), None) for begin in (place, middle))
         if low is None or high is None:

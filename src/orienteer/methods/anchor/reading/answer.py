@@ -12,12 +12,12 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.linker import LinkedPhrase
-from orienteer.methods.anchor.reading.execution import Executor, Outcome
+from orienteer.methods.anchor.reading.execution import Executor, QueryOutcome
 from orienteer.methods.anchor.reading.line import parse
-from orienteer.methods.anchor.reading.query import Among, Condition, Either, Filled, Joined, Query, Valued
-from orienteer.methods.anchor.reading.reader import Read, Reader, named_rows
+from orienteer.methods.anchor.reading.query import Among, Condition, Either, ExactQuery, Filled, Joined, Valued
+from orienteer.methods.anchor.reading.reader import QuestionReader, ReadQuestion, named_rows
 from orienteer.methods.anchor.reading.thesaurus import MOST
-from orienteer.methods.anchor.reading.wording import Wording
+from orienteer.methods.anchor.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
 
 _LISTED = 20  # nodes; more of them are not written out as an answer
@@ -25,7 +25,7 @@ _NEAR = 3  # names that are offered for one that is not there
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExactAnswer:
     """What was read of a question, and what it gives."""
 
     reading: Reading
@@ -51,17 +51,17 @@ class _Spoken(NamedTuple):
 class Answerer:
     """Answers the questions about one graph that can be read exactly. Safe to share among threads."""
 
-    def __init__(self, graph: Graph, reader: Reader) -> None:
+    def __init__(self, graph: Graph, reader: QuestionReader) -> None:
         self._graph, self._reader = graph, reader
-        self._wording = Wording(graph)
+        self._wording = QueryWording(graph)
 
-    def answer(self, question: Question, mask: Mask | None) -> tuple[Answer, Explainer | None]:
+    def answer(self, question: Question, mask: Mask | None) -> tuple[ExactAnswer, Explainer | None]:
         """Return the answer of a question over the nodes that a mask marks, and what explains its hits.
 
         Raises `BadOption` where the question's own reading cannot be read.
         """
         if question.reading is not None:
-            read = Read(parse(question.reading, self._graph))
+            read = ReadQuestion(parse(question.reading, self._graph))
         else:
             read = self._reader.read(question.text)
         if read.query is None:
@@ -70,7 +70,7 @@ class Answerer:
         outcome = executor.run(read.query)
         return self._answered(read.query, outcome, read.respelled), Explainer(self._graph, read.query, executor)
 
-    def _refused(self, read: Read) -> Answer:
+    def _refused(self, read: ReadQuestion) -> ExactAnswer:
         words = (*read.unknown_names, *read.not_understood)
         near: tuple[str, ...] = ()
         kind: RefusalKind = "not_understood"
@@ -90,11 +90,11 @@ class Answerer:
         else:
             text = "not understood as a whole"
         note = f"no exact answer: {text}; what follows was ranked by names and words"
-        return Answer(
+        return ExactAnswer(
             Reading(not_understood=words), Refusal(kind=kind, words=words, near=near, text=text), notes=(note,)
         )
 
-    def _answered(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase]) -> Answer:
+    def _answered(self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase]) -> ExactAnswer:
         line = self._wording.line(query)
         reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
         spoken = self._spoken(query, outcome, line)
@@ -104,9 +104,11 @@ class Answerer:
         if not len(outcome.rows) and query.form in ("list", "value"):
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None
-        return Answer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+        return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
 
-    def _notes(self, query: Query, outcome: Outcome, respelled: Sequence[LinkedPhrase], line: str) -> Iterator[str]:
+    def _notes(
+        self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str
+    ) -> Iterator[str]:
         """Yield what was read otherwise than it is written, where it is used, and what an answer leaves out."""
         named = set(named_rows(query.nodes))
         for phrase in respelled:
@@ -118,7 +120,7 @@ class Answerer:
             nodes = "node has" if outcome.missing == 1 else "nodes have"
             yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
 
-    def _spoken(self, query: Query, outcome: Outcome, line: str) -> _Spoken:
+    def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> _Spoken:
         """Return the answer of a query that is one line."""
         value, rows = outcome.value, outcome.rows
         if query.form == "value":
@@ -143,7 +145,7 @@ class Answerer:
             return _Spoken()
         return _Spoken(", ".join(names), None, "entity" if len(names) == 1 else "set")
 
-    def _values(self, query: Query, rows: Rows) -> _Spoken:
+    def _values(self, query: ExactQuery, rows: Rows) -> _Spoken:
         """Return the values of a property, where they are few enough to be an answer."""
         assert query.measure is not None
         assert query.measure.property is not None
@@ -166,9 +168,9 @@ class Answerer:
 class Explainer:
     """Says why a node meets a query."""
 
-    def __init__(self, graph: Graph, query: Query, executor: Executor) -> None:
+    def __init__(self, graph: Graph, query: ExactQuery, executor: Executor) -> None:
         self._graph, self._query, self._executor = graph, query, executor
-        self._wording = Wording(graph)
+        self._wording = QueryWording(graph)
 
     def why(self, row: int) -> tuple[str, tuple[WalkedEdge, ...]]:
         """Return in words what a node meets, and the edges that lead from it to what the question names."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import EMPTY, Context, Parse
 from orienteer.methods.anchor.reading.openings import begins, phrases_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Either, Joined, Nodes
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Either, Joined, NodeSet
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 from orienteer.methods.anchor.reading.trailing import TrailingQuestions
 
 _MOST = 3  # meanings of a sentence that are tried
@@ -20,7 +20,9 @@ _PREPOSITIONS = ("at", "in", "by", "to", "on")
 class Antecedents:
     """Reads the sentence before a question."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases, trailing: TrailingQuestions) -> None:
+    def __init__(
+        self, context: Context, relations: SchemaRelations, phrases: PhraseRules, trailing: TrailingQuestions
+    ) -> None:
         self._context, self._relations, self._phrases, self._trailing = context, relations, phrases, trailing
 
     def borders(self) -> Iterator[int]:
@@ -31,14 +33,14 @@ class Antecedents:
             if any(mark in between for mark in ".;:,"):
                 yield border
 
-    def spoken_of(self, border: int) -> list[Parse[Nodes]]:
+    def spoken_of(self, border: int) -> list[Parse[NodeSet]]:
         """Return what the words before a border may speak of, likeliest first."""
         starts = begins(self._context, 0)
         meanings = [parse for begin in starts for parse in self._mentioned(begin, border)]
         meanings += [parse for begin in starts for parse in self._stated(begin, border)]
         return sorted(meanings, key=lambda parse: parse.cost)[:_MOST]
 
-    def _mentioned(self, begin: int, border: int) -> Iterator[Parse[Nodes]]:
+    def _mentioned(self, begin: int, border: int) -> Iterator[Parse[NodeSet]]:
         """Yield `some beers by X`, `there is a beer that X brews`."""
         behind = self._context.starts(begin, *_SOME) or begin
         for start in sorted({begin, behind}):
@@ -47,7 +49,7 @@ class Antecedents:
                 if nodes.last <= border and all(word in EMPTY for word in rest):
                     yield nodes
 
-    def _stated(self, begin: int, border: int) -> Iterator[Parse[Nodes]]:
+    def _stated(self, begin: int, border: int) -> Iterator[Parse[NodeSet]]:
         """Yield what a sentence with a name tells of: `X owns several ships`, `X is a gene of some pathways`."""
         context = self._context
         for named in self._phrases.names(context.starts(begin, "there is", "there s") or begin):
@@ -59,7 +61,7 @@ class Antecedents:
             for head in context.nodes(have) if have is not None else ():
                 yield from self._owned(named, head, border)
 
-    def _classified(self, named: Parse[Nodes], border: int) -> Iterator[Parse[Nodes]]:
+    def _classified(self, named: Parse[NodeSet], border: int) -> Iterator[Parse[NodeSet]]:
         """Yield the X of `X is a side effect`, `X is a gene of some pathways`."""
         context = self._context
         is_a = context.starts(named.last, "is a", "is an", "is the", "is one of the")
@@ -69,7 +71,7 @@ class Antecedents:
             if border in (kind.last, *(other.last for other in others)):
                 yield named._replace(last=border)
 
-    def _owned(self, named: Parse[Nodes], head: Parse[Nodes], border: int) -> Iterator[Parse[Nodes]]:
+    def _owned(self, named: Parse[NodeSet], head: Parse[NodeSet], border: int) -> Iterator[Parse[NodeSet]]:
         """Yield the ships of `X has ships there`, `X has ships moored at it`."""
         context = self._context
         last = context.starts(head.last, "there") or head.last
@@ -84,7 +86,7 @@ class Antecedents:
                 yield Parse(border, relation.joined, cost)
 
 
-def holds(nodes: Nodes, spoken_of: Nodes) -> bool:
+def holds(nodes: NodeSet, spoken_of: NodeSet) -> bool:
     """Tell whether what was spoken of is a part of a set: else a sentence was read for nothing."""
     if nodes == spoken_of:
         return True
@@ -92,7 +94,7 @@ def holds(nodes: Nodes, spoken_of: Nodes) -> bool:
         if isinstance(condition, Joined) and holds(condition.target, spoken_of):
             return True
         if isinstance(condition, Either) and any(
-            holds(Nodes(conditions=option), spoken_of) for option in condition.options
+            holds(NodeSet(conditions=option), spoken_of) for option in condition.options
         ):
             return True
     return set(spoken_of.conditions) <= set(nodes.conditions) and bool(spoken_of.conditions)

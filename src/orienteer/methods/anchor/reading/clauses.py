@@ -23,12 +23,12 @@ from orienteer.methods.anchor.reading.membership import Membership
 from orienteer.methods.anchor.reading.objects import Object as Object
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.objects import Objects as Objects
-from orienteer.methods.anchor.reading.phrases import Phrases
+from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.places import Places
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Either, Nodes
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import Either, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 from orienteer.methods.anchor.reading.subjects import Subjects
 from orienteer.methods.anchor.reading.traits import Traits
 from orienteer.methods.anchor.reading.verbs import VerbPhrases
@@ -44,7 +44,7 @@ _ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
 class Described(NamedTuple):
     """A set with what was said of it so far."""
 
-    parse: Parse[Nodes]
+    parse: Parse[NodeSet]
     before: int
     """How many conditions it had before the last thing that was said."""
 
@@ -59,10 +59,10 @@ class Core(NamedTuple):
 class Clauses:
     """Reads what is said of nodes in one question."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules) -> None:
         self._context = context
         ground = Ground(context, relations, phrases)
-        properties, lists, joints = Properties(ground), ObjectLists(context), Joints(context, relations)
+        properties, lists, joints = PropertyClauses(ground), ObjectLists(context), Joints(context, relations)
         rankings = Rankings(ground, properties, joints)
         self._membership = Membership(ground, lists)
         self._whose = Whose(ground, properties, joints, rankings)
@@ -72,12 +72,12 @@ class Clauses:
         self._places = Places(ground, properties, lists, joints)
         self._traits = Traits(ground, properties)
         self.objects, self.measures, self.named_property = lists.objects, rankings.measures, properties.named
-        self._known: dict[tuple[int, Nodes, tuple[Nodes, ...]], list[Parse[Nodes]]] = {}
+        self._known: dict[tuple[int, NodeSet, tuple[NodeSet, ...]], list[Parse[NodeSet]]] = {}
         context.described, context.modifiers = self.described, self.modifiers
 
     # ------------------------------------------------------------------------------------------------- all that is said
 
-    def described(self, head: Parse[Nodes]) -> list[Parse[Nodes]]:
+    def described(self, head: Parse[NodeSet]) -> list[Parse[NodeSet]]:
         """Return a set with nothing, some or all that is said of it behind its noun."""
         results = [head]
         front = [Described(head, len(head.value.conditions))]
@@ -118,7 +118,7 @@ class Clauses:
 
     # ------------------------------------------------------------------------------------------------------ one clause
 
-    def modifiers(self, place: int, nodes: Nodes) -> list[Parse[Nodes]]:
+    def modifiers(self, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
         """Return a set with one thing said of it that begins here."""
         if place >= self._context.end or self._context.is_exhausted():
             return []
@@ -127,7 +127,7 @@ class Clauses:
             self._known[key] = best(self._all_modifiers(place, nodes))
         return self._known[key]
 
-    def _all_modifiers(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _all_modifiers(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
         context = self._context
         yield from self._membership.excepted(place, nodes)
@@ -169,7 +169,7 @@ class Clauses:
         if article is not None and context.units.edges.get(article):
             yield Core(article, is_denied)
 
-    def _said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield what the words of a clause say, by every rule there is."""
         yield from self._verbs.said(place, nodes)
         yield from self._subjects.said(place, nodes)
@@ -188,7 +188,7 @@ def _has_said(described: Described) -> bool:
 
 def _likeliest(described: Sequence[Described]) -> list[Described]:
     """Return the likeliest of the sets, each meaning once, a few for each end."""
-    by_meaning: dict[tuple[int, Nodes], Described] = {}
+    by_meaning: dict[tuple[int, NodeSet], Described] = {}
     for item in described:
         key = (item.parse.last, item.parse.value)
         if key not in by_meaning or item.parse.cost < by_meaning[key].parse.cost:

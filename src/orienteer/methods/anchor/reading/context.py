@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.function_words import DETERMINERS as DETER
 from orienteer.methods.anchor.reading.function_words import EMPTY as EMPTY
 from orienteer.methods.anchor.reading.function_words import ENDINGS, HERE, HERE_FIRST
 from orienteer.methods.anchor.reading.lexicon import Lexicon, Units
-from orienteer.methods.anchor.reading.query import Nodes
+from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.words import QuestionWords
 
 Value = TypeVar("Value")
@@ -35,13 +35,13 @@ class Context:
     units: Units
     lexicon: Lexicon
     words: list[str] = field(default_factory=list)
-    nodes: Callable[[int], list[Parse[Nodes]]] = field(init=False)
+    nodes: Callable[[int], list[Parse[NodeSet]]] = field(init=False)
     """The rule of noun phrases; clauses hold noun phrases and these hold clauses."""
-    described: Callable[[Parse[Nodes]], list[Parse[Nodes]]] = field(init=False)
+    described: Callable[[Parse[NodeSet]], list[Parse[NodeSet]]] = field(init=False)
     """The rule of all that is said of a set behind its noun."""
-    modifiers: Callable[[int, Nodes], list[Parse[Nodes]]] = field(init=False)
+    modifiers: Callable[[int, NodeSet], list[Parse[NodeSet]]] = field(init=False)
     """The rule of one thing that is said of a set."""
-    referents: list[Nodes] = field(default_factory=list)
+    referents: list[NodeSet] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     complaints: dict[str, int] = field(default_factory=dict)
     """Why something could not be read, with the place in the question where that was."""

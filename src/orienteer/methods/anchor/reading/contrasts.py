@@ -10,9 +10,9 @@ from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.openings import ASKING
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Measure, Nodes, Query
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import MORE
 
 _DOES = ("does", "do", "has", "have", "is", "did")
@@ -28,16 +28,16 @@ class Contrast(NamedTuple):
 class Contrasts:
     """Reads how one named thing is compared with another."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
 
-    def queries(self, named: Parse[Nodes]) -> Iterator[Parse[Query]]:
+    def queries(self, named: Parse[NodeSet]) -> Iterator[Parse[ExactQuery]]:
         """Yield `taller than Y`, `have more Z than Y`, `associated with more Z than Y`, behind a name."""
         begin = self._context.skip(named.last, ASKING)
         yield from self._by_adjective(named, begin)
         yield from self._by_measure(named, begin)
 
-    def _by_adjective(self, named: Parse[Nodes], begin: int) -> Iterator[Parse[Query]]:
+    def _by_adjective(self, named: Parse[NodeSet], begin: int) -> Iterator[Parse[ExactQuery]]:
         for meant in adjective(self._context, begin):
             than = self._context.starts(meant.last, "than")
             if than is None:
@@ -49,7 +49,7 @@ class Contrasts:
                     contrast = Contrast(Measure(property=facts.name), word.ascending == is_more)
                     yield self._compared(named, other, contrast, other.last)
 
-    def _by_measure(self, named: Parse[Nodes], begin: int) -> Iterator[Parse[Query]]:
+    def _by_measure(self, named: Parse[NodeSet], begin: int) -> Iterator[Parse[ExactQuery]]:
         for contrast in self.measures(begin, named.value):
             than = self._context.starts(self._context.skip(contrast.last, ("it", "them")), "than")
             for other in self._context.nodes(than) if than is not None else ():
@@ -58,11 +58,13 @@ class Contrasts:
                     parse = self._compared(named, other, contrast.value, end)
                     yield parse._replace(cost=parse.cost + contrast.cost)
 
-    def _compared(self, named: Parse[Nodes], other: Parse[Nodes], contrast: Contrast, last: int) -> Parse[Query]:
-        query = Query("compare", named.value, contrast.measure, other.value, contrast.is_more)
+    def _compared(
+        self, named: Parse[NodeSet], other: Parse[NodeSet], contrast: Contrast, last: int
+    ) -> Parse[ExactQuery]:
+        query = ExactQuery("compare", named.value, contrast.measure, other.value, contrast.is_more)
         return Parse(last, query, named.cost + other.cost)
 
-    def measures(self, begin: int, nodes: Nodes) -> Iterator[Parse[Contrast]]:
+    def measures(self, begin: int, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
         """Yield `have more X`, `treat more X`, `a higher PROPERTY`, `more X associated with it`."""
         context = self._context
         start = context.skip(begin, ("a", "an", "the", "have", "has", "had", "with", "having"))
@@ -72,7 +74,7 @@ class Contrasts:
         for unit in context.units.edges.get(begin, ()):
             yield from self._by_verb(unit, nodes)
 
-    def _by_verb(self, unit: EdgeUnit, nodes: Nodes) -> Iterator[Parse[Contrast]]:
+    def _by_verb(self, unit: EdgeUnit, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
         """Yield `treat more X`, `associated with more X`."""
         context = self._context
         at = context.skip(unit.last, ("with", "on", "to", "in", "by", "for", "a", "the"))

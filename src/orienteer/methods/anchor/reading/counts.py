@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.openings import COUNTING, ends, phrases_of
-from orienteer.methods.anchor.reading.query import Nodes, Query
+from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
 
 _NUMBERS = ("number of", "count of", "tally of", "amount of", "headcount of")
 _BEHIND = phrases_of(
@@ -30,13 +30,13 @@ class Counts:
     def __init__(self, context: Context, clauses: Clauses) -> None:
         self._context, self._clauses = context, clauses
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         yield from self._numbers(begin)
         yield from self._numbers_behind(begin)
         yield from self._parts(begin)
 
-    def _numbers(self, begin: int) -> Iterator[Parse[Query]]:
+    def _numbers(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `how many beers are there`, `what is the exact number of beers`."""
         context = self._context
         asked = context.starts(begin, "what is", "what s", "which is", "tell me") or begin
@@ -45,30 +45,30 @@ class Counts:
         for last in sorted(lasts):
             for nodes in context.nodes(last):
                 if not nodes.value.named:
-                    yield Parse(nodes.last, Query("count", nodes.value), nodes.cost)
+                    yield Parse(nodes.last, ExactQuery("count", nodes.value), nodes.cost)
 
-    def _numbers_behind(self, begin: int) -> Iterator[Parse[Query]]:
+    def _numbers_behind(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `beers by X, how many`, `beers by X: count`."""
         for nodes in self._context.nodes(begin):
             last = self._context.starts(nodes.last, *_BEHIND)
             if last is not None and not nodes.value.named:
-                yield Parse(last, Query("count", nodes.value), nodes.cost)
+                yield Parse(last, ExactQuery("count", nodes.value), nodes.cost)
 
-    def _parts(self, begin: int) -> Iterator[Parse[Query]]:
+    def _parts(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `of the beers that X brews, how many are Y`, `among the beers of X, which are Y`."""
         of = self._context.starts(begin, *_AMONG)
         for nodes in self._context.nodes(of) if of is not None else ():
             yield from self._numbers_of_part(nodes)
             yield from self._parts_of(nodes)
 
-    def _numbers_of_part(self, nodes: Parse[Nodes]) -> Iterator[Parse[Query]]:
+    def _numbers_of_part(self, nodes: Parse[NodeSet]) -> Iterator[Parse[ExactQuery]]:
         last = self._context.starts(nodes.last, "how many of them", "how many")
         if last is not None:
             for part in [*self._clauses.modifiers(last, nodes.value), Parse(last, nodes.value, 0.0)]:
-                yield Parse(part.last, Query("count", part.value), nodes.cost + part.cost)
+                yield Parse(part.last, ExactQuery("count", part.value), nodes.cost + part.cost)
 
-    def _parts_of(self, nodes: Parse[Nodes]) -> Iterator[Parse[Query]]:
+    def _parts_of(self, nodes: Parse[NodeSet]) -> Iterator[Parse[ExactQuery]]:
         which = self._context.starts(nodes.last, *_WHICH_OF_THEM)
         if which is not None:
             for part in self._clauses.modifiers(which, nodes.value):
-                yield Parse(part.last, Query("list", part.value), nodes.cost + part.cost)
+                yield Parse(part.last, ExactQuery("list", part.value), nodes.cost + part.cost)

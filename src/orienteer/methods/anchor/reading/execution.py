@@ -17,11 +17,11 @@ from orienteer.methods.anchor.reading.query import (
     Best,
     Condition,
     Either,
+    ExactQuery,
     Filled,
     Joined,
     Measure,
-    Nodes,
-    Query,
+    NodeSet,
     Valued,
 )
 
@@ -29,7 +29,7 @@ _PAIR = 4  # nodes that a comparison of two names, namesakes among them
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class QueryOutcome:
     """What a query gives."""
 
     rows: Rows
@@ -46,24 +46,24 @@ class Executor:
     def __init__(self, graph: Graph, mask: Mask | None = None) -> None:
         """Execute over a graph; of what is asked for keep the rows that `mask`, (nodes,), marks."""
         self._graph, self._arrays, self._mask_of_hits = graph, graph.arrays, mask
-        self._memo: dict[Nodes, Rows] = {}
+        self._memo: dict[NodeSet, Rows] = {}
 
-    def run(self, query: Query) -> Outcome:
+    def run(self, query: ExactQuery) -> QueryOutcome:
         """Return the outcome of a query."""
         if query.form == "compare":
             return self._compare(query)
         rows, missing = self._asked(query.nodes)
         if query.form == "count":
-            return Outcome(rows, len(rows))
+            return QueryOutcome(rows, len(rows))
         if query.form == "test":
             if not len(rows) and self._is_untold(query.nodes):
-                return Outcome(rows, None, missing=1)
-            return Outcome(rows, bool(len(rows)))
+                return QueryOutcome(rows, None, missing=1)
+            return QueryOutcome(rows, bool(len(rows)))
         if query.form in ("average", "sum"):
             return self._total(query, rows)
-        return Outcome(rows, None, missing)
+        return QueryOutcome(rows, None, missing)
 
-    def _asked(self, nodes: Nodes) -> tuple[Rows, int]:
+    def _asked(self, nodes: NodeSet) -> tuple[Rows, int]:
         """Return the rows that are asked for, of a superlative those in front, and how many have no value for it."""
         rows = self.rows(replace(nodes, best=None))
         if self._mask_of_hits is not None:
@@ -75,17 +75,17 @@ class Executor:
             front = rows[:0]
         return front, missing
 
-    def _total(self, query: Query, rows: Rows) -> Outcome:
+    def _total(self, query: ExactQuery, rows: Rows) -> QueryOutcome:
         """Return the average or the sum of a measure, over the nodes that have it."""
         assert query.measure is not None
         values = self.measured(rows, query.measure)
         known = values[~np.isnan(values)]
         if not len(known):
-            return Outcome(rows, None, missing=len(rows))
+            return QueryOutcome(rows, None, missing=len(rows))
         total = float(known.sum() if query.form == "sum" else known.mean())
-        return Outcome(rows, _plain(total), missing=len(values) - len(known))
+        return QueryOutcome(rows, _plain(total), missing=len(values) - len(known))
 
-    def _is_untold(self, nodes: Nodes) -> bool:
+    def _is_untold(self, nodes: NodeSet) -> bool:
         """Tell whether named nodes have no value for a property that they are asked about."""
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if named is None:
@@ -96,7 +96,7 @@ class Executor:
             for condition in nodes.conditions
         )
 
-    def _compare(self, query: Query) -> Outcome:
+    def _compare(self, query: ExactQuery) -> QueryOutcome:
         assert query.other is not None
         assert query.measure is not None
         ours, theirs = self.rows(query.nodes), self.rows(query.other)
@@ -104,19 +104,19 @@ class Executor:
         rows = np.unique(np.concatenate([ours, theirs])).astype(np.int32)
         values, others = values[~np.isnan(values)], others[~np.isnan(others)]  # of namesakes, those that have it
         if len(values) != 1 or len(others) != 1:
-            return Outcome(rows, None, missing=1)
+            return QueryOutcome(rows, None, missing=1)
         is_so = values[0] > others[0] if query.descending else values[0] < others[0]
-        return Outcome(rows, bool(is_so))
+        return QueryOutcome(rows, bool(is_so))
 
     # ------------------------------------------------------------------------------------------------------------ sets
 
-    def rows(self, nodes: Nodes) -> Rows:
+    def rows(self, nodes: NodeSet) -> Rows:
         """Return the rows of a set, ascending."""
         if nodes not in self._memo:
             self._memo[nodes] = self._rows(nodes)
         return self._memo[nodes]
 
-    def _rows(self, nodes: Nodes) -> Rows:
+    def _rows(self, nodes: NodeSet) -> Rows:
         rows = self._of_types(nodes.types)
         for condition in sorted(nodes.conditions, key=_costliness):
             rows = self._meeting(rows, condition)
@@ -167,18 +167,18 @@ class Executor:
         entries = self._arrays.adjacency.entries(targets, self._mask(tuple(kind ^ 1 for kind in condition.kinds)))
         return np.unique(entries.neighbor)
 
-    def counts(self, rows: Rows, kinds: tuple[int, ...], target: Nodes) -> NDArray[np.float64]:
+    def counts(self, rows: Rows, kinds: tuple[int, ...], target: NodeSet) -> NDArray[np.float64]:
         """Return how many distinct nodes of a set the edges of each row lead to: (rows,)."""
         entries = self._arrays.adjacency.entries(rows, self._mask(kinds))
         owner, neighbor = entries.owner, entries.neighbor
-        if target != Nodes():
+        if target != NodeSet():
             keep = self._is_in(target)[neighbor]
             owner, neighbor = owner[keep], neighbor[keep]
         pairs = np.unique(owner.astype(np.int64) << 32 | neighbor.astype(np.int64))
         counts = np.bincount(pairs >> 32, minlength=len(self._graph))
         return counts[rows].astype(np.float64)
 
-    def _is_in(self, nodes: Nodes) -> NDArray[np.bool_]:
+    def _is_in(self, nodes: NodeSet) -> NDArray[np.bool_]:
         mask = np.zeros(len(self._graph), np.bool_)
         mask[self.rows(nodes)] = True
         return mask

@@ -16,8 +16,8 @@ from orienteer.methods.anchor.reading.function_words import (
 )
 from orienteer.methods.anchor.reading.joints import Joints, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Comparison, Filled, Nodes, Valued
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import Comparison, Filled, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame, Relation
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
@@ -33,7 +33,7 @@ class Having:
     def __init__(
         self,
         ground: Ground,
-        properties: Properties,
+        properties: PropertyClauses,
         lists: ObjectLists,
         joints: Joints,
         verb_phrases: VerbPhrases,
@@ -43,7 +43,7 @@ class Having:
         self._properties, self._lists, self._joints = properties, lists, joints
         self._verb_phrases, self._rankings = verb_phrases, rankings
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield what is said behind `with`, `has`, `without` and their like."""
         word = self._context.at(place)
         is_denied = word in LACKING
@@ -65,7 +65,7 @@ class Having:
 
     # -------------------------------------------------------------------------------------------------- properties
 
-    def _property(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _property(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
         begin = self._context.skip(place)
         for named in self._properties.named(begin, nodes):
@@ -81,7 +81,7 @@ class Having:
                     valued = Valued(facts.name, comparison.value, amount.value, is_denied)
                     yield Parse(last, nodes.that(valued), cost)
 
-    def _value(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _value(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `an aluminium hull`."""
         for unit in self._context.units.values.get(self._context.skip(place), ()):
             for facts, last, cost in self._properties.named(unit.last, nodes):
@@ -89,7 +89,7 @@ class Having:
                     valued = Valued(facts.name, "=", unit.value, is_denied)
                     yield Parse(last, nodes.that(valued), cost + unit.cost)
 
-    def _unknown_property(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _unknown_property(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `an unknown capacity`, `no known website`."""
         unknown = self._context.starts(place, *_UNKNOWN)
         if unknown is not None:
@@ -98,7 +98,7 @@ class Having:
 
     # ------------------------------------------------------------------------------------------------------ things
 
-    def things(self, objects: Parse[Objects], nodes: Nodes, *, is_denied: bool = False) -> Iterator[Parse[Nodes]]:
+    def things(self, objects: Parse[Objects], nodes: NodeSet, *, is_denied: bool = False) -> Iterator[Parse[NodeSet]]:
         """Yield `X`, `more than 5 X`, `nausea as a side effect`."""
         parse = self._joints.all_joined(nodes, objects, self._related, is_denied=is_denied)
         if parse is not None:
@@ -106,10 +106,10 @@ class Having:
             kinds = self._context.units.types.get(begin, ()) if begin is not None else ()
             yield Parse(max((kind.last for kind in kinds), default=parse.last), parse.value, parse.cost - 0.1)
 
-    def _related(self, nodes: Nodes, target: Nodes) -> Relation | None:
+    def _related(self, nodes: NodeSet, target: NodeSet) -> Relation | None:
         return next(self._relations.unnamed(nodes, "with", target), None)
 
-    def _things_as_noun(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _things_as_noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
         for objects in self._lists.objects(place):
             noun = self._context.starts(objects.last, *_AS_NOUN)
@@ -120,18 +120,18 @@ class Having:
                     if value is not None:
                         yield Parse(unit.last, value, related.cost)
 
-    def _noun(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `more than 3 dependencies`, `hypernym X`, `a supervisor`: a noun that names edges."""
         for amount in count(self._context, place):
             yield from self._edge_noun(amount.last, nodes, amount.value, is_denied=is_denied)
         yield from self._edge_noun(self._context.skip(place), nodes, None, is_denied=is_denied)
 
     def _edge_noun(
-        self, place: int, nodes: Nodes, amount: tuple[Comparison, float] | None, *, is_denied: bool
-    ) -> Iterator[Parse[Nodes]]:
+        self, place: int, nodes: NodeSet, amount: tuple[Comparison, float] | None, *, is_denied: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
             if relation is not None:
                 yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
@@ -139,7 +139,7 @@ class Having:
                 if relation is not None:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 
-    def _things_done(self, place: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _things_done(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `more than 8 ships calling there`, `three genes associated`."""
         context = self._context
         for amount in count(context, place):

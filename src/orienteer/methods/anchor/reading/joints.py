@@ -7,8 +7,17 @@ from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.objects import Objects
-from orienteer.methods.anchor.reading.query import Best, Comparison, Condition, Either, Joined, Measure, Nodes, negated
-from orienteer.methods.anchor.reading.relations import Relation, Relations
+from orienteer.methods.anchor.reading.query import (
+    Best,
+    Comparison,
+    Condition,
+    Either,
+    Joined,
+    Measure,
+    NodeSet,
+    negated,
+)
+from orienteer.methods.anchor.reading.relations import Relation, SchemaRelations
 
 
 def joined(
@@ -18,7 +27,7 @@ def joined(
     *,
     is_denied: bool = False,
     amount: tuple[Comparison, float] | None = None,
-) -> Parse[Nodes]:
+) -> Parse[NodeSet]:
     """Return the set of those that a relation joins to its target, which ends at `last` and is as likely as `cost`."""
     nodes = relation.nodes.that(condition(relation, is_denied=is_denied, amount=amount))
     return Parse(last, nodes, cost + relation.cost)
@@ -35,7 +44,7 @@ def measured(relation: Relation, last: int, cost: float) -> Parse[Measure]:
     return Parse(last, Measure(kinds=relation.kinds, target=relation.target), cost + relation.cost)
 
 
-def most(relation: Relation, last: int, cost: float, *, descending: bool) -> Parse[Nodes]:
+def most(relation: Relation, last: int, cost: float, *, descending: bool) -> Parse[NodeSet]:
     """Return the nodes that a relation joins to the most of its target, or to the fewest."""
     best = Best(Measure(kinds=relation.kinds, target=relation.target), descending)
     return Parse(last, replace(relation.nodes, best=best), cost + relation.cost)
@@ -46,7 +55,7 @@ def any_of(conditions: Sequence[Condition]) -> Either:
     return Either(tuple((condition,) for condition in conditions))
 
 
-def denied(nodes: Nodes, before: Nodes) -> Nodes | None:
+def denied(nodes: NodeSet, before: NodeSet) -> NodeSet | None:
     """Return a set with the contrary of what was said of it last; None where that cannot be denied."""
     new = nodes.conditions[len(before.conditions) :]
     if not new or nodes.best != before.best:
@@ -65,17 +74,17 @@ def contrary(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
 class Joints:
     """Joins sets of nodes to all things of a list, in one question."""
 
-    def __init__(self, context: Context, relations: Relations) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations) -> None:
         self._context, self._relations = context, relations
 
     def all_joined(
         self,
-        nodes: Nodes,
+        nodes: NodeSet,
         objects: Parse[Objects],
-        relate: Callable[[Nodes, Nodes], Relation | None],
+        relate: Callable[[NodeSet, NodeSet], Relation | None],
         *,
         is_denied: bool = False,
-    ) -> Parse[Nodes] | None:
+    ) -> Parse[NodeSet] | None:
         """Return the set of those that relations without a name join to the things of a list: to all, or to any.
 
         `relate` finds the relation of a set to one thing. None, with a complaint where several may be meant.
@@ -106,7 +115,7 @@ class Joints:
             for condition in conditions
         )
 
-    def complain_of_many(self, nodes: Nodes, target: Nodes, place: int) -> None:
+    def complain_of_many(self, nodes: NodeSet, target: NodeSet, place: int) -> None:
         """Note that several kinds of edges join two sets, and nothing says which is meant."""
         several = self._relations.ambiguous(nodes, target)
         if several:

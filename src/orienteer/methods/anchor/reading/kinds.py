@@ -10,8 +10,8 @@ from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.openings import phrases_of, words_of
-from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, Nodes, Valued
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 from orienteer.methods.anchor.reading.synonyms import PEOPLE
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
@@ -22,15 +22,15 @@ _PARTICIPLES = ("ed", "en", "n", "t", "d")
 _MOST_ASKED = 1_000  # nodes of a superlative
 
 
-class Kinds:
+class KindPhrases:
     """Reads the kinds of things of one question."""
 
     def __init__(
         self,
         context: Context,
-        relations: Relations,
+        relations: SchemaRelations,
         adjectives: Adjectives,
-        names: Callable[[int], Iterator[Parse[Nodes]]],
+        names: Callable[[int], Iterator[Parse[NodeSet]]],
     ) -> None:
         """Read with the rule for names, which may stand before a kind."""
         self._context, self._relations, self._adjectives, self._names = context, relations, adjectives, names
@@ -43,11 +43,11 @@ class Kinds:
         labels = vocabulary.node_labels
         return frozenset(number for number, own in enumerate(labels) for label in own if stems & set(label.stems))
 
-    def _heads(self, place: int) -> list[Parse[Nodes]]:
+    def _heads(self, place: int) -> list[Parse[NodeSet]]:
         """Return the kinds of things that begin here, with the words right before them."""
         return best(self._all(place))
 
-    def _all(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _all(self, place: int) -> Iterator[Parse[NodeSet]]:
         context = self._context
         for begin in context.skips(place):
             yield from self._bare(begin)
@@ -65,17 +65,17 @@ class Kinds:
             yield from self._class_of(name)
         yield from self._of_name(begin)
 
-    def _bare(self, begin: int) -> Iterator[Parse[Nodes]]:
+    def _bare(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `beers`, `anybody`, `those`."""
         word, kinds = self._context.at(begin), self._context.units.types.get(begin, ())
         if word in _PRONOUNS and not kinds:
-            yield Parse(begin + 1, Nodes(self.who() if word in _SOMEBODY else frozenset()), 0.1)
+            yield Parse(begin + 1, NodeSet(self.who() if word in _SOMEBODY else frozenset()), 0.1)
         for kind in kinds:
-            yield Parse(kind.last, Nodes(types=kind.types), kind.cost)
+            yield Parse(kind.last, NodeSet(types=kind.types), kind.cost)
 
     # ------------------------------------------------------------------------------------------- values before kinds
 
-    def _of_value(self, unit: ValueUnit) -> Iterator[Parse[Nodes]]:
+    def _of_value(self, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `stone towers`."""
         facts = self._context.lexicon.properties[unit.property]
         for head in self._having(facts, unit.last):
@@ -83,7 +83,7 @@ class Kinds:
                 nodes = head.value.that(Valued(unit.property, "=", unit.value))
                 yield Parse(head.last, replace(nodes, types=self._types_with(nodes, facts)), head.cost + unit.cost)
 
-    def _of_values(self, unit: ValueUnit) -> Iterator[Parse[Nodes]]:
+    def _of_values(self, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `green or yellow buoys`."""
         context = self._context
         facts = context.lexicon.properties[unit.property]
@@ -96,7 +96,7 @@ class Kinds:
                 nodes = replace(head.value, types=self._types_with(head.value, facts)).that(Either(options))
                 yield Parse(head.last, nodes, head.cost + unit.cost)
 
-    def _so(self, begin: int) -> Iterator[Parse[Nodes]]:
+    def _so(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
         for unit in self._context.units.properties.get(begin, ()):
             facts = self._context.lexicon.properties[unit.property]
@@ -106,29 +106,29 @@ class Kinds:
                     nodes = head.value.that(Valued(facts.name, "=", "true", negated=is_not))
                     yield Parse(head.last, nodes, head.cost + unit.cost)
 
-    def _having(self, facts: PropertyFacts, place: int) -> Iterator[Parse[Nodes]]:
+    def _having(self, facts: PropertyFacts, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield the kinds at a place that may have a property."""
         for head in self.heads(place):
             if self._relations.types_of(head.value) & facts.types:
                 yield head
 
-    def _types_with(self, nodes: Nodes, facts: PropertyFacts) -> frozenset[int]:
+    def _types_with(self, nodes: NodeSet, facts: PropertyFacts) -> frozenset[int]:
         return self._relations.types_of(nodes) & facts.types
 
     # -------------------------------------------------------------------------------------------- names before kinds
 
-    def _class_of(self, unit: NameUnit) -> Iterator[Parse[Nodes]]:
+    def _class_of(self, unit: NameUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `stouts`, `a pilsner`: the things of a style, where one kind of things alone has such styles."""
         arrays = self._context.lexicon.graph.arrays
         word = self._context.at(unit.last - 1)
         is_plural = word.endswith("s") and not any(arrays.names[row].casefold().endswith(word) for row in unit.rows)
         if not is_plural:
             return
-        for relation in self._relations.unnamed(Nodes(), "", Nodes(conditions=(Among(unit.rows),))):
+        for relation in self._relations.unnamed(NodeSet(), "", NodeSet(conditions=(Among(unit.rows),))):
             if len(relation.nodes.types) == 1 and all(not kind & 1 for kind in relation.kinds):
                 yield Parse(unit.last, relation.joined, unit.cost + 0.2)
 
-    def _of_name(self, begin: int) -> Iterator[Parse[Nodes]]:
+    def _of_name(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `Belgium beers`, `Bell Labs languages`."""
         for name in self._names(begin):
             for head in self.heads(name.last):
@@ -139,7 +139,7 @@ class Kinds:
 
     # -------------------------------------------------------------------------------------------------- superlatives
 
-    def _most_of_property(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _most_of_property(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
         context = self._context
         first, at = self._number(context.skip(place, ("top", "first")))
@@ -151,7 +151,7 @@ class Kinds:
             if facts.kind not in ("number", "year", "date"):
                 continue
             best_by = Best(Measure(property=facts.name), descending, first)
-            yield Parse(unit.last, Nodes(facts.types, best=best_by), unit.cost + 0.2)
+            yield Parse(unit.last, NodeSet(facts.types, best=best_by), unit.cost + 0.2)
             scope = context.starts(unit.last, *_AMONG)
             for head in self._having(facts, scope) if scope is not None else ():
                 if not head.value.named:
@@ -160,7 +160,7 @@ class Kinds:
                 if head.value.types & facts.types:
                     yield Parse(head.last, replace(head.value, best=best_by), head.cost + unit.cost)
 
-    def _most_of_adjective(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _most_of_adjective(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield `oldest tower`, `three oldest towers`, `oldest three towers`."""
         begin = self._context.skip(place, ("top", "first"))
         first, at = self._number(begin)
@@ -173,13 +173,13 @@ class Kinds:
                 if nodes is not None:
                     yield Parse(head.last, nodes, head.cost)
 
-    def _most_done(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _most_done(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield `most supported paradigm`: by how many edges of this kind a node has."""
         is_more = {"most": True, "least": False}.get(self._context.at(place))
         for unit in self._context.units.edges.get(place + 1, ()) if is_more is not None else ():
             if is_more is not None and self._is_participle(unit):
                 for head in self.heads(unit.last):
-                    for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, Nodes()):
+                    for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, NodeSet()):
                         if relation.nodes.types and head.value.best is None:
                             nodes = replace(relation.nodes, best=Best(relation.measure, is_more))
                             yield Parse(head.last, nodes, head.cost + relation.cost)

@@ -14,12 +14,12 @@ from orienteer.methods.anchor.reading.query import (
     Comparison,
     Condition,
     Either,
+    ExactQuery,
     Filled,
     Form,
     Joined,
     Measure,
-    Nodes,
-    Query,
+    NodeSet,
     Valued,
     negated,
 )
@@ -28,7 +28,7 @@ from orienteer.methods.anchor.reading.tokens import Tokens
 _SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-def parse(line: str, graph: Graph) -> Query:
+def parse(line: str, graph: Graph) -> ExactQuery:
     """Return the query that a line says. Raises `BadOption` naming what cannot be read, and what may stand there."""
     return _Line(line, graph).query()
 
@@ -39,29 +39,29 @@ class _Line:
     def __init__(self, line: str, graph: Graph) -> None:
         self._tokens, self._graph = Tokens(line), graph
 
-    def query(self) -> Query:
+    def query(self) -> ExactQuery:
         """Return the whole line."""
         query = self._query()
         if self._tokens.peek().kind != "end":
             self._tokens.fail("write `and` between conditions, and nothing behind the last")
         return query
 
-    def _query(self) -> Query:
+    def _query(self) -> ExactQuery:
         if self._tokens.takes("whether", "any"):
-            return Query("test", self._nodes())
+            return ExactQuery("test", self._nodes())
         if self._tokens.takes("whether"):
             return self._comparison()
         if self._tokens.takes("list"):
-            return Query("list", self._nodes())
+            return ExactQuery("list", self._nodes())
         if self._tokens.takes("count"):
-            return Query("count", self._nodes())
+            return ExactQuery("count", self._nodes())
         if self._tokens.takes("average"):
             return self._total("average")
         if self._tokens.takes("sum"):
             return self._total("sum")
-        return self._value() or Query("list", self._nodes())
+        return self._value() or ExactQuery("list", self._nodes())
 
-    def _comparison(self) -> Query:
+    def _comparison(self) -> ExactQuery:
         """Return the query of `whether height of "X" is more than of "Y"`."""
         measure = self._measure()
         self._of()
@@ -69,20 +69,20 @@ class _Line:
         is_more = self._tokens.takes("is", "more", "than", "of")
         if not is_more and not self._tokens.takes("is", "less", "than", "of"):
             self._tokens.fail("write `is more than of` or `is less than of`")
-        return Query("compare", nodes, measure, self._nodes(), is_more)
+        return ExactQuery("compare", nodes, measure, self._nodes(), is_more)
 
-    def _total(self, form: Form) -> Query:
+    def _total(self, form: Form) -> ExactQuery:
         """Return the query of `average height of tower`."""
         measure = self._measure()
         self._of()
-        return Query(form, self._nodes(), measure)
+        return ExactQuery(form, self._nodes(), measure)
 
-    def _value(self) -> Query | None:
+    def _value(self) -> ExactQuery | None:
         """Return the query of `height of "X"`; None, with nothing taken, where no property stands here."""
         start = self._tokens.place
         name = self._property_here()
         if name is not None and self._tokens.takes("of"):
-            return Query("value", self._nodes(), Measure(property=name))
+            return ExactQuery("value", self._nodes(), Measure(property=name))
         self._tokens.place = start
         return None
 
@@ -103,7 +103,7 @@ class _Line:
             self._tokens.fail(f"a property stands here, or `number of -EDGE-> ...`; properties: {names}")
         return Measure(property=name)
 
-    def _nodes(self) -> Nodes:
+    def _nodes(self) -> NodeSet:
         best = self._best()
         kinds = self._kinds()
         types = kinds or frozenset()
@@ -114,7 +114,7 @@ class _Line:
             conditions += self._all(types)
         if kinds is None and not conditions:
             self._tokens.fail("a kind of nodes stands here, `anything`, or a name in quotation marks")
-        return Nodes(types, tuple(conditions), best)
+        return NodeSet(types, tuple(conditions), best)
 
     def _best(self) -> Best | None:
         """Return the superlative of `most by height of`, `least 3 by height of`; None where there is none."""
@@ -228,7 +228,7 @@ class _Line:
         self._tokens.take()
         return number
 
-    def _relation(self, types: frozenset[int] = frozenset()) -> tuple[tuple[int, ...], Nodes]:
+    def _relation(self, types: frozenset[int] = frozenset()) -> tuple[tuple[int, ...], NodeSet]:
         token = self._tokens.peek()
         if token.kind != "arrow":
             self._tokens.fail("an edge stands here: -EDGE-> or <-EDGE-")
@@ -252,14 +252,14 @@ class _Line:
             self._tokens.fail(f"no edge {token.text} joins these kinds of nodes")
         return tuple(sorted(fitting)), target
 
-    def _plain_nodes(self) -> Nodes:
+    def _plain_nodes(self) -> NodeSet:
         kinds = self._kinds()
         types = kinds or frozenset()
         if self._tokens.peek().kind == "text":
-            return Nodes(types, (Among(self._named(types)),))
+            return NodeSet(types, (Among(self._named(types)),))
         if kinds is None:
             self._tokens.fail("a kind of nodes stands here, a name in quotation marks, or a set in brackets")
-        return Nodes(types)
+        return NodeSet(types)
 
     def _edges(self, name: str) -> list[int]:
         edges = self._graph.arrays.types.edges
@@ -276,7 +276,7 @@ class _Line:
             self._tokens.fail(f"no edge is called {name!r}; {hint}")
         return numbers
 
-    def _fitting(self, kinds: set[int], types: frozenset[int], target: Nodes) -> set[int]:
+    def _fitting(self, kinds: set[int], types: frozenset[int], target: NodeSet) -> set[int]:
         """Return the kinds that may lead from nodes of these types to a set: one label may be of several edge types."""
         arrays, numbers = self._graph.arrays, {name: at for at, name in enumerate(self._graph.arrays.types.nodes)}
         rows = target.named

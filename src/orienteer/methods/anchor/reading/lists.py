@@ -9,11 +9,11 @@ from typing import TypeAlias
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.openings import LISTING, ends, phrases_of, words_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, Joined, Nodes, Query
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 
-QueryRule: TypeAlias = Callable[[int], Iterator[Parse[Query]]]
+QueryRule: TypeAlias = Callable[[int], Iterator[Parse[ExactQuery]]]
 
 _LEAVING_OUT = phrases_of(
     """leaving out, excluding, except for, apart from, aside from, ignoring, not counting, other than, besides,
@@ -34,17 +34,17 @@ _RANKED_BY = phrases_of(
 )
 
 
-class Lists:
+class ListForms:
     """Reads questions for nodes."""
 
     def __init__(
-        self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses, queries: QueryRule
+        self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses, queries: QueryRule
     ) -> None:
         """Read with the rules of a question's parts; `queries` reads a whole question that begins at a place."""
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
         self._whole = queries
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         for start, cost in self._starts(begin).items():
             yield from self._listed(start, cost)
@@ -67,16 +67,16 @@ class Lists:
                         starts[again] = 0.0
         return starts
 
-    def _listed(self, start: int, cost: float) -> Iterator[Parse[Query]]:
+    def _listed(self, start: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield `beers that X brews`, behind `which` or `list all`."""
         context = self._context
         asks_all = context.at(start) in ("all", "every", "each", "any") or context.at(start - 1) in ("all", "where")
         for nodes in context.nodes(start):
             is_kind = asks_all or (context.at(nodes.last - 1).endswith("s") and cost == 0)
             if not (nodes.value.named and is_kind):
-                yield Parse(nodes.last, Query("list", nodes.value), nodes.cost + cost)
+                yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + cost)
 
-    def _top(self, begin: int, cost: float) -> Iterator[Parse[Query]]:
+    def _top(self, begin: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield `top 3 X by height`, `3 X with the most Y`, `the five X that treat the most Y`, `X ranked by Y`."""
         context = self._context
         start = context.skip(begin)
@@ -92,16 +92,16 @@ class Lists:
             if best is not None:
                 if amount is not None:
                     ranked = replace(nodes.value, best=replace(best, first=first))
-                    yield Parse(nodes.last, Query("list", ranked), nodes.cost + cost - 0.05)
+                    yield Parse(nodes.last, ExactQuery("list", ranked), nodes.cost + cost - 0.05)
                 continue
             by = context.starts(nodes.last, *_RANKED_BY)
             if by is None or (amount is None and not is_top):
                 continue
             for measure in self._clauses.measures(by, nodes.value):
                 ranked = replace(nodes.value, best=Best(measure.value, descending, first))
-                yield Parse(measure.last, Query("list", ranked), nodes.cost + measure.cost + cost)
+                yield Parse(measure.last, ExactQuery("list", ranked), nodes.cost + measure.cost + cost)
 
-    def _left_out(self, begin: int) -> Iterator[Parse[Query]]:
+    def _left_out(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `apart from X, which beers are Y`."""
         for start in ends(self._context, begin, _LEAVING_OUT):
             for left in self._context.nodes(start):
@@ -113,23 +113,23 @@ class Lists:
                     query = replace(asked.value, nodes=asked.value.nodes.that(denied))
                     yield Parse(asked.last, query, left.cost + asked.cost)
 
-    def _unranked(self, place: int) -> Iterator[Parse[Query]]:
+    def _unranked(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the questions for nodes or their number without a superlative."""
         for asked in self._whole(place):
             if asked.value.nodes.best is None and asked.value.form in ("list", "count"):
                 yield asked
 
-    def _who(self, begin: int) -> Iterator[Parse[Query]]:
+    def _who(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `who brews X`, `by whom is X brewed`: no kind is named."""
         asked = self._context.starts(begin, *_WHO)
         if asked is None:
             return
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
-        for nodes in self._clauses.described(Parse(asked, Nodes(people), 0.1)):
+        for nodes in self._clauses.described(Parse(asked, NodeSet(people), 0.1)):
             if nodes.value.conditions or nodes.value.best is not None:
-                yield Parse(nodes.last, Query("list", nodes.value), nodes.cost)
+                yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
 
-    def _aside(self, begin: int) -> Iterator[Parse[Query]]:
+    def _aside(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `X aside, how many beers are Y`."""
         for left in self._context.nodes(begin):
             end = self._context.starts(left.last, *_ASIDE)
@@ -141,10 +141,10 @@ class Lists:
                     query = replace(asked.value, nodes=relation.nodes.that(denied))
                     yield Parse(asked.last, query, left.cost + asked.cost)
 
-    def _referents(self, begin: int) -> Iterator[Parse[Query]]:
+    def _referents(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `which ones`, `name them`, behind a sentence that spoke of them."""
         which = self._context.starts(begin, *_THEM)
         if which is not None and self._context.is_over(which):
             for referent in self._context.referents:
                 if not referent.named:
-                    yield Parse(which, Query("list", referent), 0.1)
+                    yield Parse(which, ExactQuery("list", referent), 0.1)

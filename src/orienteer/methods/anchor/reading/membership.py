@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS,
 from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
-from orienteer.methods.anchor.reading.query import Among, Joined, Nodes
+from orienteer.methods.anchor.reading.query import Among, Joined, NodeSet
 
 _OTHERS = words_of("for the those ones them that any")
 
@@ -24,7 +24,7 @@ class Membership:
 
     # ------------------------------------------------------------------------------------------------------ those of
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[is] a brewery`, `[are] Belgian breweries`, `among those that X`: of a kind, or of a description."""
         among = self._context.starts(place, *ANY_OF)
         if among is not None:
@@ -33,7 +33,7 @@ class Membership:
         if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
             yield from self._kind(place, nodes, is_unknown=is_unknown)
 
-    def _among(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _among(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[one of] those that X`."""
         for described in self._context.nodes(place):
             types = self._relations.types_of(nodes) & self._relations.types_of(described.value)
@@ -42,7 +42,7 @@ class Membership:
                 narrowed = replace(nodes, types=nodes.types if nodes.named else types)
                 yield Parse(described.last, narrowed.that(*conditions), described.cost)
 
-    def _kind(self, place: int, nodes: Nodes, *, is_unknown: bool) -> Iterator[Parse[Nodes]]:
+    def _kind(self, place: int, nodes: NodeSet, *, is_unknown: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `a brewery`, `a brewery in Belgium`, of names or of nodes whose kind `is_unknown`."""
         for head in self._context.nodes(place):
             types, conditions, best = head.value.types, head.value.conditions, head.value.best
@@ -53,7 +53,7 @@ class Membership:
 
     # ---------------------------------------------------------------------------------------------------- exceptions
 
-    def excepted(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def excepted(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `other than X`, `except those that treat Y`, `but not Z`."""
         begin = self._context.starts(place, *EXCEPTING)
         if begin is None:
@@ -68,14 +68,14 @@ class Membership:
             if conditions and modified.value.best is None:
                 yield Parse(modified.last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
 
-    def _but_these(self, objects: Parse[Objects], nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _but_these(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[languages] other than X and Y`."""
         rows = tuple(row for member in objects.value.members for row in member.nodes.named)
-        types = self._relations.types_of(Nodes(conditions=(Among(rows),)))
+        types = self._relations.types_of(NodeSet(conditions=(Among(rows),)))
         if types & self._relations.types_of(nodes):
             yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
 
-    def _not_joined(self, objects: Parse[Objects], nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _not_joined(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""
         last = nodes.conditions[-1] if nodes.conditions else None
         if not isinstance(last, Joined) or last.comparison is not None:

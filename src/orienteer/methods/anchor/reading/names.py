@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.lexicon import NameUnit
 from orienteer.methods.anchor.reading.openings import phrases_of
-from orienteer.methods.anchor.reading.query import Among, Nodes
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.query import Among, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 
 _PRONOUNS = phrases_of(
     """those, these, them, they, it, that, each of them, any of them, all of them, him, her, he, she, there, their,
@@ -18,29 +18,29 @@ _CALLED = phrases_of("by the name of, with the name, of the name, known as")
 _PER_WORD = 0.03  # of two ways to read words, the longer name
 
 
-class Names:
+class NamePhrases:
     """Reads the names of one question."""
 
-    def __init__(self, context: Context, relations: Relations) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations) -> None:
         self._context, self._relations = context, relations
 
-    def at(self, place: int) -> Iterator[Parse[Nodes]]:
+    def at(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield the named nodes that begin at a place."""
         for begin in self._context.skips(place):
             yield from self._referents(begin)
             yield from self._before_kind(begin)
             yield from self._behind_kind(begin)
 
-    def _before_kind(self, begin: int) -> Iterator[Parse[Nodes]]:
+    def _before_kind(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `Duvel`, `asthma disease`."""
         units = self._context.units
         for unit in units.names.get(begin, ()):
             cost = unit.cost - _PER_WORD * (unit.last - begin)
-            yield Parse(unit.last, Nodes(conditions=(Among(unit.rows),)), cost)
+            yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
             for kind in units.types.get(unit.last, ()):
                 yield from self._of_types(unit, kind.types, kind.last, cost)
 
-    def _behind_kind(self, begin: int) -> Iterator[Parse[Nodes]]:
+    def _behind_kind(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
         context = self._context
         for kind in context.units.types.get(begin, ()):
@@ -50,13 +50,13 @@ class Names:
                 cost = unit.cost - _PER_WORD * (unit.last - begin)
                 yield from self._of_types(unit, kind.types, unit.last, cost)
 
-    def _of_types(self, unit: NameUnit, types: frozenset[int], last: int, cost: float) -> Iterator[Parse[Nodes]]:
+    def _of_types(self, unit: NameUnit, types: frozenset[int], last: int, cost: float) -> Iterator[Parse[NodeSet]]:
         node_types = self._context.lexicon.graph.arrays.node_types
         rows = tuple(row for row in unit.rows if int(node_types[row]) in types)
         if rows:
-            yield Parse(last, Nodes(conditions=(Among(rows),)), cost - 0.05)
+            yield Parse(last, NodeSet(conditions=(Among(rows),)), cost - 0.05)
 
-    def _referents(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _referents(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield what a pronoun stands for: `them`, `it`, `those harbours`, `these`."""
         context = self._context
         for pronoun in _PRONOUNS if context.referents else ():

@@ -8,9 +8,9 @@ from dataclasses import replace
 from orienteer.methods.anchor.reading.clauses import Clauses, Objects
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Condition, Either, Joined, Nodes
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Condition, Either, Joined, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 
 _DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
 
@@ -18,14 +18,14 @@ _DEEPEST = 30  # noun phrases within one another; a question that needs more is 
 class NounPhrases:
     """Reads the noun phrases of one question, each place once."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
-        self._parses: dict[int, list[Parse[Nodes]]] = {}
+        self._parses: dict[int, list[Parse[NodeSet]]] = {}
         self._depth = 0
         self.is_too_deep = False
         """A phrase had more phrases within it than are read."""
 
-    def nodes(self, place: int) -> list[Parse[Nodes]]:
+    def nodes(self, place: int) -> list[Parse[NodeSet]]:
         """Return the noun phrases that begin at a place, likeliest first."""
         if place in self._parses:
             return self._parses[place]
@@ -43,7 +43,7 @@ class NounPhrases:
         self._parses.clear()
         self._phrases.forget()
 
-    def _all(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _all(self, place: int) -> Iterator[Parse[NodeSet]]:
         if self._context.is_exhausted():
             return
         for named in self._phrases.names(place):
@@ -56,7 +56,7 @@ class NounPhrases:
             yield from self._clauses.described(related)
         yield from self._nouns_of_many(place)
 
-    def _with_name(self, named: Parse[Nodes]) -> Iterator[Parse[Nodes]]:
+    def _with_name(self, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
         yield named
         if not named.value.named or self._are_namesakes(named.value):
@@ -66,13 +66,13 @@ class NounPhrases:
         for owned in self._phrases.owned(named):
             yield from self._clauses.described(owned)
 
-    def _are_namesakes(self, nodes: Nodes) -> bool:
+    def _are_namesakes(self, nodes: NodeSet) -> bool:
         """Tell whether several nodes of one type are called the same."""
         arrays = self._context.lexicon.graph.arrays
         names = {(int(arrays.node_types[row]), arrays.names[row].casefold()) for row in nodes.named}
         return len(names) == 1 < len(nodes.named)
 
-    def _nouns_of_many(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _nouns_of_many(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield `alumni of X and Y`, `members of either X or Y`."""
         context = self._context
         for begin in context.skips(place):
@@ -82,9 +82,9 @@ class NounPhrases:
                     if len(objects.value.members) > 1:
                         yield from self._noun_of_many(unit, objects)
 
-    def _noun_of_many(self, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[Nodes]]:
+    def _noun_of_many(self, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
         conditions: list[Condition] = []
-        nodes = Nodes()
+        nodes = NodeSet()
         for member in objects.value.members:
             relation = next(self._relations.of_noun(unit, self._context.at(unit.last - 1), member.nodes), None)
             if relation is None:

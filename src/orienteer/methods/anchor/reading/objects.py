@@ -8,7 +8,7 @@ from typing import NamedTuple
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.function_words import PREPOSITIONS, phrases_of, words_of
-from orienteer.methods.anchor.reading.query import Comparison, Nodes
+from orienteer.methods.anchor.reading.query import Comparison, NodeSet
 
 _LONGEST = 8  # things in a row
 _MOST = 24  # lists of one length that are followed
@@ -24,7 +24,7 @@ _ANY_OF_THEM = phrases_of("or both, or either, or any of them, or all of them")
 class Object(NamedTuple):
     """One of the things a relation leads to."""
 
-    nodes: Nodes
+    nodes: NodeSet
     negated: bool = False
 
 
@@ -80,7 +80,7 @@ class ObjectLists:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[tuple[int, tuple[Nodes, ...]], list[Parse[Objects]]] = {}
+        self._known: dict[tuple[int, tuple[NodeSet, ...]], list[Parse[Objects]]] = {}
 
     def objects(self, place: int) -> list[Parse[Objects]]:
         """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""

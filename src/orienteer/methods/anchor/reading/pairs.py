@@ -11,9 +11,9 @@ from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrast, Contrasts
 from orienteer.methods.anchor.reading.openings import phrases_of, words_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Among, Best, Measure, Nodes, Query
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Among, Best, ExactQuery, Measure, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import MORE, MOST, VERBS
 
 _WHICH = phrases_of(
@@ -29,22 +29,22 @@ _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earlie
 class _Pair(NamedTuple):
     """Two named things, and where the words that compare them stand."""
 
-    names: Parse[Nodes]
+    names: Parse[NodeSet]
     start: int
     until: int | None = None
     """Where the names begin, if they stand behind what compares them."""
 
 
-class Pairs:
+class NamedPairs:
     """Reads questions for one of two named things."""
 
     def __init__(
-        self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses, contrasts: Contrasts
+        self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses, contrasts: Contrasts
     ) -> None:
         self._context, self._relations, self._phrases = context, relations, phrases
         self._clauses, self._contrasts = clauses, contrasts
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         context = self._context
         which = context.starts(begin, *_WHICH)
@@ -56,14 +56,14 @@ class Pairs:
         for head in self._phrases.heads(which):  # "which tower is taller, X or Y"
             yield from self._names_last(context.skip(head.last, ("is", "was", "are")))
 
-    def _names_last(self, start: int) -> Iterator[Parse[Query]]:
+    def _names_last(self, start: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `taller, X or Y`: the names stand at the end, and what compares them before."""
         for middle in range(start + 1, self._context.end):
             for names in self._names(middle):
                 if self._context.is_over(names.last):
                     yield from self._chosen(_Pair(names, start, middle))
 
-    def _names(self, place: int) -> Iterator[Parse[Nodes]]:
+    def _names(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield two names of one kind of things: `X or Y`, `either X and Y`."""
         context = self._context
         for first in context.nodes(context.skip(place, ("either", "between", "the", "of", "both"))):
@@ -71,9 +71,9 @@ class Pairs:
             for second in context.nodes(joined) if joined is not None else ():
                 rows = self._of_one_kind(first.value, second.value)
                 if rows:
-                    yield Parse(second.last, Nodes(conditions=(Among(rows),)), first.cost + second.cost)
+                    yield Parse(second.last, NodeSet(conditions=(Among(rows),)), first.cost + second.cost)
 
-    def _of_one_kind(self, first: Nodes, second: Nodes) -> tuple[int, ...]:
+    def _of_one_kind(self, first: NodeSet, second: NodeSet) -> tuple[int, ...]:
         """Return the rows that two sets name, ascending, of the types that both have."""
         if not second.named:
             return ()
@@ -81,14 +81,14 @@ class Pairs:
         node_types = self._context.lexicon.graph.arrays.node_types
         return tuple(sorted({row for row in (*first.named, *second.named) if int(node_types[row]) in types}))
 
-    def _chosen(self, pair: _Pair) -> Iterator[Parse[Query]]:
+    def _chosen(self, pair: _Pair) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries for the one of two that has more of something, or less."""
         for contrast in self._contrasted(pair):
             if self._is_all(pair, contrast.last):
                 able = self._relations.able(pair.names.value, contrast.value.measure)
                 nodes = replace(able, best=Best(contrast.value.measure, contrast.value.is_more, 1))
                 last = contrast.last if pair.until is None else pair.names.last
-                yield Parse(last, Query("list", nodes), pair.names.cost + contrast.cost)
+                yield Parse(last, ExactQuery("list", nodes), pair.names.cost + contrast.cost)
 
     def _is_all(self, pair: _Pair, last: int) -> bool:
         """Tell whether what compares two names ends here: where they begin, or where the question ends."""

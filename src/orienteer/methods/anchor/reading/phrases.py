@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.kinds import Kinds
+from orienteer.methods.anchor.reading.kinds import KindPhrases
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, PropertyFacts
-from orienteer.methods.anchor.reading.names import Names
-from orienteer.methods.anchor.reading.query import Filled, Nodes
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.names import NamePhrases
+from orienteer.methods.anchor.reading.query import Filled, NodeSet
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 
 _LONGEST_CHAIN = 3  # possessives in a row
 
 
-class Phrases:
+class PhraseRules:
     """Reads noun phrases of one question."""
 
-    def __init__(self, context: Context, relations: Relations) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations) -> None:
         self._context, self._relations = context, relations
         adjectives = Adjectives(context, relations)
         self.properties_of, self.compared_by = adjectives.properties_of, adjectives.compared_by
@@ -27,8 +27,8 @@ class Phrases:
             adjectives.superlative,
             adjectives.best_of,
         )
-        self.names = Names(context, relations).at
-        kinds = Kinds(context, relations, adjectives, self.names)
+        self.names = NamePhrases(context, relations).at
+        kinds = KindPhrases(context, relations, adjectives, self.names)
         self.heads, self.who = kinds.heads, kinds.who
 
     def forget(self) -> None:
@@ -37,7 +37,7 @@ class Phrases:
 
     # --------------------------------------------------------------------------------------------------- possessives
 
-    def owned(self, owner: Parse[Nodes]) -> Iterator[Parse[Nodes]]:
+    def owned(self, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         """Yield what belongs to nodes: `Duvel's brewery`, `dog's hyponyms`, and on: `Duvel's brewery's country`."""
         links = [owner]
         for _ in range(_LONGEST_CHAIN):
@@ -46,7 +46,7 @@ class Phrases:
                 return
             yield from links
 
-    def _owned_once(self, owner: Parse[Nodes]) -> Iterator[Parse[Nodes]]:
+    def _owned_once(self, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         begin = self._context.possessive(owner.last)
         if begin is None:
             return
@@ -57,7 +57,7 @@ class Phrases:
                     yield Parse(head.last, relation.joined, cost)
         yield from self.noun_of(begin, owner.value, owner.cost)
 
-    def noun_of(self, place: int, owner: Nodes, cost: float) -> Iterator[Parse[Nodes]]:
+    def noun_of(self, place: int, owner: NodeSet, cost: float) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes that are the NOUN of others, where the noun names edges: `hyponyms` behind `dog's`."""
         context = self._context
         for begin in context.skips(place):
@@ -71,7 +71,7 @@ class Phrases:
 
     # --------------------------------------------------------------------------------------------- nouns of relations
 
-    def relational(self, place: int) -> Iterator[Parse[Nodes]]:
+    def relational(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield `hyponyms of dog`, `the maintainer of gimp`: a noun that names edges, and whose they are."""
         for begin in self._context.skips(place):
             for unit in self._context.units.edges.get(begin, ()):
@@ -83,7 +83,7 @@ class Phrases:
                     for owner in self._context.nodes(of):
                         yield from self._of(unit, owner.value, owner.last, owner.cost + 0.05)
 
-    def _had(self, unit: EdgeUnit) -> Iterator[Parse[Nodes]]:
+    def _had(self, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `hyponyms does dog have`, `hyponyms that dog has`."""
         context = self._context
         begin = context.starts(unit.last, "does", "do", "did", "that", "which")
@@ -92,13 +92,13 @@ class Phrases:
             if last is not None:
                 yield from self._of(unit, owner.value, last, owner.cost)
 
-    def _before_name(self, unit: EdgeUnit) -> Iterator[Parse[Nodes]]:
+    def _before_name(self, unit: EdgeUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `antonym expensive`."""
         for owner in self.names(unit.last):
             if not self._is_verb_form(unit):
                 yield from self._of(unit, owner.value, owner.last, owner.cost + 0.3)
 
-    def _of(self, unit: EdgeUnit, owner: Nodes, last: int, cost: float) -> Iterator[Parse[Nodes]]:
+    def _of(self, unit: EdgeUnit, owner: NodeSet, last: int, cost: float) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes that are the NOUN of others."""
         for relation in self._relations.of_noun(unit, self._context.at(unit.last - 1), owner):
             yield Parse(last, relation.joined, cost + relation.cost)
@@ -112,6 +112,6 @@ class Phrases:
         words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
         return self._context.at(unit.last) in words or self._context.at(begin - 1) in ("who", "that", "which")
 
-    def filled(self, facts: PropertyFacts, nodes: Nodes, *, negated: bool) -> Nodes:
+    def filled(self, facts: PropertyFacts, nodes: NodeSet, *, negated: bool) -> NodeSet:
         """Return the nodes of a set that have a property, or that lack it."""
         return nodes.that(Filled(facts.name, negated))

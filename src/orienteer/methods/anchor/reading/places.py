@@ -9,19 +9,19 @@ from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS
 from orienteer.methods.anchor.reading.joints import Joints, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Nodes
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import Frame, Relation
 
 
 class Places:
     """Reads what nodes are beside, in one question: of these relations only a preposition speaks, or nothing."""
 
-    def __init__(self, ground: Ground, properties: Properties, lists: ObjectLists, joints: Joints) -> None:
+    def __init__(self, ground: Ground, properties: PropertyClauses, lists: ObjectLists, joints: Joints) -> None:
         self._context, self._relations, self._phrases = ground
         self._properties, self._lists, self._joints = properties, lists, joints
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
         context = self._context
         word = context.at(place)
@@ -38,11 +38,11 @@ class Places:
             for parse in compared(context, place, dated, default=None):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 
-    def _things(self, place: int, nodes: Nodes, preposition: str) -> Iterator[Parse[Nodes]]:
+    def _things(self, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
         """Yield `[in] Belgium`, `[for] asthma or migraine`."""
         frame = Frame.PASSIVE if preposition == "by" else Frame.SUBJECT
 
-        def related(nodes: Nodes, target: Nodes) -> Relation | None:
+        def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
             return next(self._relations.unnamed(nodes, preposition, target, frame), None)
 
         for objects in self._lists.objects(place):
@@ -50,7 +50,7 @@ class Places:
             if parse is not None:
                 yield parse
 
-    def beside(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def beside(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
         if place == 0 or self._context.at(place) in DETERMINERS or not nodes.types or nodes.conditions:
             return

@@ -10,9 +10,9 @@ from orienteer.methods.anchor.reading.comparisons import compared
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import ANYONE_ELSE, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts, ValueUnit
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Best, Either, Filled, Measure, Nodes, Valued
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 
 _MOST_VALUES = 5  # in a row: `green, red or blue`
 _STATING = words_of(
@@ -30,8 +30,8 @@ class Ground(NamedTuple):
     """What all rules of clauses look at."""
 
     context: Context
-    relations: Relations
-    phrases: Phrases
+    relations: SchemaRelations
+    phrases: PhraseRules
 
 
 class NamedProperty(NamedTuple):
@@ -42,13 +42,13 @@ class NamedProperty(NamedTuple):
     cost: float
 
 
-class Properties:
+class PropertyClauses:
     """Reads what is said of properties in one question."""
 
     def __init__(self, ground: Ground) -> None:
         self._context, self._relations, self._phrases = ground
 
-    def named(self, place: int, nodes: Nodes) -> Iterator[NamedProperty]:
+    def named(self, place: int, nodes: NodeSet) -> Iterator[NamedProperty]:
         """Yield the properties of a set's nodes that are named here."""
         types = self._relations.types_of(nodes)
         for begin in self._context.skips(place):
@@ -57,14 +57,14 @@ class Properties:
                 if facts.types & types:
                     yield NamedProperty(facts, unit.last, unit.cost)
 
-    def dated(self, nodes: Nodes) -> PropertyFacts | None:
+    def dated(self, nodes: NodeSet) -> PropertyFacts | None:
         """Return the property that says when something of a set's nodes was; None where several or none do."""
         dated = [facts for facts in self._phrases.properties_of(nodes) if facts.kind in ("year", "date")]
         return dated[0] if len(dated) == 1 else None
 
     # ------------------------------------------------------------------------------------------- behind its name
 
-    def described(self, named: NamedProperty, nodes: Nodes, *, is_denied: bool = False) -> Iterator[Parse[Nodes]]:
+    def described(self, named: NamedProperty, nodes: NodeSet, *, is_denied: bool = False) -> Iterator[Parse[NodeSet]]:
         """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
         begin = self._context.skip(named.last, _STATING)
         yield from self._beyond_others(named, begin, nodes)
@@ -83,7 +83,9 @@ class Properties:
         if known is not None:
             yield Parse(known, nodes.that(Filled(facts.name, negated=is_denied)), cost)
 
-    def _compared(self, named: NamedProperty, begin: int, nodes: Nodes, *, is_denied: bool) -> Iterator[Parse[Nodes]]:
+    def _compared(
+        self, named: NamedProperty, begin: int, nodes: NodeSet, *, is_denied: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
         facts, _, cost = named
         for parse in compared(self._context, begin, facts):
@@ -94,7 +96,7 @@ class Properties:
                 both = nodes.that(*conditions, *other.value)
                 yield Parse(other.last, both, cost + parse.cost + other.cost - 0.1)
 
-    def _beyond_others(self, named: NamedProperty, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _beyond_others(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `born later than all others`, `first light before any other`: a superlative."""
         context = self._context
         is_more = context.starts(place, *_MORE_THAN) is not None
@@ -111,7 +113,7 @@ class Properties:
 
     # -------------------------------------------------------------------------------------------- values without a name
 
-    def values(self, place: int, nodes: Nodes) -> Iterator[tuple[ValueUnit, Nodes]]:
+    def values(self, place: int, nodes: NodeSet) -> Iterator[tuple[ValueUnit, NodeSet]]:
         """Yield the values that begin here of properties that a set's nodes may have, and those that have them."""
         types = self._relations.types_of(nodes)
         for unit in self._context.units.values.get(place, ()):
@@ -120,8 +122,8 @@ class Properties:
                 yield unit, nodes if nodes.named else replace(nodes, types=own)
 
     def any_value(
-        self, unit: ValueUnit, nodes: Nodes, cost: float, before: tuple[Valued, ...] = ()
-    ) -> Iterator[Parse[Nodes]]:
+        self, unit: ValueUnit, nodes: NodeSet, cost: float, before: tuple[Valued, ...] = ()
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes with a value, and with any of several: `green`, `green or red`."""
         values = (*before, Valued(unit.property, "=", unit.value))
         option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))

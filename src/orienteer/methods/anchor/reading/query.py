@@ -29,7 +29,7 @@ class Joined:
     """An edge of one of these kinds leads from the node to a node of a set; or so many distinct ones do."""
 
     kinds: tuple[int, ...]
-    target: Nodes
+    target: NodeSet
     negated: bool = False
     comparison: Comparison | None = None
     number: float = 0
@@ -71,7 +71,7 @@ class Measure:
 
     property: str | None = None
     kinds: tuple[int, ...] = ()
-    target: Nodes | None = None
+    target: NodeSet | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +84,14 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True)
-class Nodes:
+class NodeSet:
     """A set of nodes: of one of these types, or of any where there is none; all conditions hold."""
 
     types: frozenset[int] = frozenset()
     conditions: tuple[Condition, ...] = ()
     best: Best | None = None
 
-    def that(self, *conditions: Condition) -> Nodes:
+    def that(self, *conditions: Condition) -> NodeSet:
         """Return the set with further conditions."""
         return replace(self, conditions=(*self.conditions, *conditions))
 
@@ -104,14 +104,14 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ExactQuery:
     """What is asked of a set of nodes."""
 
     form: Form
-    nodes: Nodes
+    nodes: NodeSet
     measure: Measure | None = None
     """What `value`, `average`, `sum` and `compare` read of them."""
-    other: Nodes | None = None
+    other: NodeSet | None = None
     """With `compare`: whether `nodes` have more of the measure than these, or less."""
     descending: bool = True
 

@@ -10,13 +10,13 @@ from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.contrasts import Contrasts
 from orienteer.methods.anchor.reading.counts import Counts
-from orienteer.methods.anchor.reading.lists import Lists
+from orienteer.methods.anchor.reading.lists import ListForms
 from orienteer.methods.anchor.reading.nouns import NounPhrases
 from orienteer.methods.anchor.reading.openings import begins
-from orienteer.methods.anchor.reading.pairs import Pairs
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Query
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.pairs import NamedPairs
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import ExactQuery
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.totals import Totals
 from orienteer.methods.anchor.reading.trailing import TrailingQuestions
 from orienteer.methods.anchor.reading.values import Values
@@ -25,7 +25,7 @@ from orienteer.methods.anchor.reading.values import Values
 class Questions:
     """Reads one question."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context = context
         self._nouns = NounPhrases(context, relations, phrases, clauses)
         context.nodes = self._nouns.nodes
@@ -35,26 +35,26 @@ class Questions:
         self._counts = Counts(context, clauses)
         self._totals = Totals(context, relations, phrases, clauses)
         self._values = Values(context, relations, phrases)
-        self._pairs = Pairs(context, relations, phrases, clauses, contrasts)
+        self._pairs = NamedPairs(context, relations, phrases, clauses, contrasts)
         self._checks = Checks(context, phrases, clauses, contrasts)
-        self._lists = Lists(context, relations, phrases, clauses, self._queries)
+        self._lists = ListForms(context, relations, phrases, clauses, self._queries)
 
     @property
     def is_too_deep(self) -> bool:
         """Tell whether the question has more phrases within phrases than are read."""
         return self._nouns.is_too_deep
 
-    def read(self) -> list[Parse[Query]]:
+    def read(self) -> list[Parse[ExactQuery]]:
         """Return the ways to read the whole question, likeliest first."""
         parses = self._read_from(0)
         self._context.reached = max((parse.last for parse in parses), default=0)
         whole = best(parse for parse in parses if self._context.is_over(parse.last))
         return whole or self._read_behind()
 
-    def _read_from(self, first: int) -> list[Parse[Query]]:
+    def _read_from(self, first: int) -> list[Parse[ExactQuery]]:
         return [parse for begin in begins(self._context, first) for parse in self._queries(begin)]
 
-    def _queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def _queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         # Of two readings at one cost the first stands: what asks for more than a list comes first.
         yield from self._counts.queries(begin)
         yield from self._totals.queries(begin)
@@ -64,7 +64,7 @@ class Questions:
         yield from self._lists.queries(begin)
         yield from self._trailing.queries(begin)
 
-    def _read_behind(self) -> list[Parse[Query]]:
+    def _read_behind(self) -> list[Parse[ExactQuery]]:
         """Return the ways to read a question behind a sentence that says what its pronouns stand for."""
         for border in self._antecedents.borders():
             for spoken_of in self._antecedents.spoken_of(border):

@@ -9,8 +9,8 @@ from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, RELATIVE, words_of
 from orienteer.methods.anchor.reading.joints import Joints, measured, most
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Best, Measure, Nodes
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import Frame
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
@@ -22,13 +22,13 @@ _THEM = words_of("it them him her")
 class Rankings:
     """Reads what nodes are compared by, and which of them have the most of it, in one question."""
 
-    def __init__(self, ground: Ground, properties: Properties, joints: Joints) -> None:
+    def __init__(self, ground: Ground, properties: PropertyClauses, joints: Joints) -> None:
         self._context, self._relations, self._phrases = ground
         self._properties, self._joints = properties, joints
 
     # ---------------------------------------------------------------------------------------------------- measures
 
-    def measures(self, place: int, nodes: Nodes) -> Iterator[Parse[Measure]]:
+    def measures(self, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield what nodes are ranked by: a property, or a number of things."""
         begin = self._context.skip(place, _ARTICLES)
         for facts, last, cost in self._properties.named(begin, nodes):
@@ -39,24 +39,24 @@ class Rankings:
             yield from self._things_had(head, nodes)
             yield from self._things_done(head, nodes)
         for unit in self._context.units.edges.get(begin, ()):
-            for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()):
+            for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()):
                 yield measured(relation, unit.last, 0.1)
 
-    def _related_kinds(self, place: int, nodes: Nodes) -> Iterator[Parse[Measure]]:
+    def _related_kinds(self, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `associated genes`."""
         for unit in self._context.units.edges.get(place, ()):
             for head in self._phrases.heads(unit.last):
                 for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, head.value):
                     yield measured(relation, head.last, head.cost)
 
-    def _things_had(self, head: Parse[Nodes], nodes: Nodes) -> Iterator[Parse[Measure]]:
+    def _things_had(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `genes`, `genes that cause X`, `genes they have`."""
         for counted in self._context.described(head):
             for relation in self._relations.unnamed(nodes, "with", counted.value):
                 last = self._context.starts(counted.last, "count", "they have", "it has") or counted.last
                 yield measured(relation, last, counted.cost)
 
-    def _things_done(self, head: Parse[Nodes], nodes: Nodes) -> Iterator[Parse[Measure]]:
+    def _things_done(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `diseases they treat`, `packages it depends on`."""
         behind = self._context.skip(head.last, AUXILIARIES | RELATIVE | {"they", "it"})
         for unit in self._context.units.edges.get(behind, ()):
@@ -65,7 +65,7 @@ class Rankings:
 
     # ------------------------------------------------------------------------------------------------- superlatives
 
-    def most_done(self, place: int, nodes: Nodes, verb: EdgeUnit, frame: Frame) -> Iterator[Parse[Nodes]]:
+    def most_done(self, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Frame) -> Iterator[Parse[NodeSet]]:
         """Yield `[treats] the most diseases`, `[depends on] the fewest packages`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
@@ -74,12 +74,12 @@ class Rankings:
         begin = self._context.starts(begin + 1, "number of", "count of") or begin + 1
         heads = self._phrases.heads(begin)
         counted = [further for head in heads for further in self._context.described(head)]
-        for head in counted if heads else [Parse(begin, Nodes(), 0.2)]:
+        for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
             relation = next(self._relations.named(nodes, verb.edges, frame, head.value), None)
             if relation is not None:
                 yield most(relation, head.last, head.cost, descending=is_more)
 
-    def most_doers(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def most_doers(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `do the most packages depend on`, `the fewest people have worked at`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
@@ -92,7 +92,7 @@ class Rankings:
                 if relation is not None and nodes.best is None:
                     yield most(relation, last, counted.cost, descending=is_more)
 
-    def most_had(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def most_had(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
@@ -106,11 +106,11 @@ class Rankings:
             yield from self._most_things_had(head, nodes, descending=is_more)
             yield from self._most_things_behind(head, nodes, descending=is_more)
         for unit in self._context.units.edges.get(begin, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 
-    def _property_had(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _property_had(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""
         is_more = MOST.get(self._context.at(place))
         if is_more is None:
@@ -121,7 +121,7 @@ class Rankings:
         for facts, last, cost in self._properties.named(place + 1, nodes):
             yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
 
-    def _most_things_had(self, head: Parse[Nodes], nodes: Nodes, *, descending: bool) -> Iterator[Parse[Nodes]]:
+    def _most_things_had(self, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `the most genes`, `the most genes that cause X`."""
         for counted in self._context.described(head):
             relation = next(self._relations.unnamed(nodes, "with", counted.value), None)
@@ -130,7 +130,9 @@ class Rankings:
             else:
                 self._joints.complain_of_many(nodes, counted.value, counted.last)
 
-    def _most_things_behind(self, head: Parse[Nodes], nodes: Nodes, *, descending: bool) -> Iterator[Parse[Nodes]]:
+    def _most_things_behind(
+        self, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `the most genes participating in it`, `the most diseases associated with them`, `the most X brewed`."""
         begin = self._context.skip(head.last, AUXILIARIES | RELATIVE)
         for unit in self._context.units.edges.get(begin, ()):

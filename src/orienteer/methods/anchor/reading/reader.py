@@ -1,4 +1,4 @@
-"""`Reader`: a question to a query, or why it was not understood."""
+"""`QuestionReader`: a question to a query, or why it was not understood."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import DETERMINERS, EMPTY, Context
 from orienteer.methods.anchor.reading.lexicon import Lexicon
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Among, Either, Joined, Nodes, Query
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.questions import Questions
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.words import SchemaWords, read
 from orienteer.text import english
 
@@ -43,10 +43,10 @@ _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each n
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadQuestion:
     """How a question was read."""
 
-    query: Query | None
+    query: ExactQuery | None
     cost: float = 0.0
     not_understood: tuple[str, ...] = ()
     unknown_names: tuple[str, ...] = ()
@@ -56,41 +56,43 @@ class Read:
     respelled: tuple[LinkedPhrase, ...] = ()
 
 
-class Reader:
+class QuestionReader:
     """Reads questions about one graph exactly, or not at all. Safe to share among threads."""
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords, linker: PhraseLinker) -> None:
         self.lexicon = Lexicon(graph, vocabulary, linker)
-        self._relations = Relations(self.lexicon)
+        self._relations = SchemaRelations(self.lexicon)
 
-    def read(self, text: str) -> Read:
+    def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
         if len(text) > _MOST_CHARACTERS:
-            return Read(None, complaint=_TOO_LONG)
+            return ReadQuestion(None, complaint=_TOO_LONG)
         for pattern, words_of in _SPELLED_OUT:
             text = pattern.sub(words_of, text)
         vocabulary = self.lexicon.vocabulary
         written = read(text, self.lexicon.graph.arrays.tokenizer)
         if len(written.words) > _MOST_WORDS:
-            return Read(None, complaint=_TOO_LONG)
+            return ReadQuestion(None, complaint=_TOO_LONG)
         reading = vocabulary.corrected(written)
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
-        phrases = Phrases(context, self._relations)
+        phrases = PhraseRules(context, self._relations)
         clauses = Clauses(context, self._relations, phrases)
         grouped = _grouped(context)
         if grouped is not None:
-            return Read(None, not_understood=(grouped,))
+            return ReadQuestion(None, not_understood=(grouped,))
         questions = Questions(context, self._relations, phrases, clauses)
         parses = questions.read()
         if questions.is_too_deep:
-            return Read(None, complaint=_TOO_LONG)
+            return ReadQuestion(None, complaint=_TOO_LONG)
         if parses:
             query = _but_others(context, parses[0].value)
-            return Read(query, parses[0].cost, respelled=tuple(respelled))
+            return ReadQuestion(query, parses[0].cost, respelled=tuple(respelled))
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
-        return Read(None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context))
+        return ReadQuestion(
+            None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
+        )
 
 
 def _grouped(context: Context) -> str | None:
@@ -106,7 +108,7 @@ def _reached(context: Context) -> str | None:
     return context.reading.surface(place, place + 1) if 0 < place < context.end else None
 
 
-def _but_others(context: Context, query: Query) -> Query:
+def _but_others(context: Context, query: ExactQuery) -> ExactQuery:
     """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
     places = [place for place, word in enumerate(context.words) if word in ("other", "others")]
     is_asked = any(
@@ -117,7 +119,7 @@ def _but_others(context: Context, query: Query) -> Query:
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
 
 
-def named_rows(nodes: Nodes) -> Iterator[int]:
+def named_rows(nodes: NodeSet) -> Iterator[int]:
     """Yield the rows of all nodes that a set names, at any depth."""
     for condition in nodes.conditions:
         if isinstance(condition, Among) and not condition.negated:
@@ -126,7 +128,7 @@ def named_rows(nodes: Nodes) -> Iterator[int]:
             yield from named_rows(condition.target)
         elif isinstance(condition, Either):
             for option in condition.options:
-                yield from named_rows(Nodes(conditions=option))
+                yield from named_rows(NodeSet(conditions=option))
 
 
 def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:

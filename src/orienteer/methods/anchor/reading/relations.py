@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
-from orienteer.methods.anchor.reading.query import Among, Joined, Measure, Nodes
+from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
 from orienteer.methods.anchor.reading.synonyms import SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.text import english
@@ -58,13 +58,13 @@ class Frame(Enum):
 class Relation(NamedTuple):
     """Edges between nodes that are described and others, with both sets cut down to the types that they join."""
 
-    nodes: Nodes
+    nodes: NodeSet
     kinds: tuple[int, ...]
-    target: Nodes
+    target: NodeSet
     cost: float
 
     @property
-    def joined(self) -> Nodes:
+    def joined(self) -> NodeSet:
         """Return the nodes that an edge joins to one of the others."""
         return self.nodes.that(Joined(self.kinds, self.target))
 
@@ -74,7 +74,7 @@ class Relation(NamedTuple):
         return Measure(kinds=self.kinds, target=self.target)
 
 
-class Relations:
+class SchemaRelations:
     """Finds the edges that words mean, between sets of nodes."""
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -84,7 +84,7 @@ class Relations:
         self._is_single = lru_cache(maxsize=None)(self._is_single_of)
         self._all = frozenset(range(len(self._vocabulary.hops)))
 
-    def types_of(self, nodes: Nodes) -> frozenset[int]:
+    def types_of(self, nodes: NodeSet) -> frozenset[int]:
         """Return the types that nodes of a set may have."""
         rows = nodes.named
         if rows:
@@ -104,7 +104,7 @@ class Relations:
         pairs = np.unique(entries.owner.astype(np.int64) << 32 | entries.neighbor.astype(np.int64))
         return len(pairs) == len(np.unique(pairs >> 32))
 
-    def able(self, nodes: Nodes, measure: Measure) -> Nodes:
+    def able(self, nodes: NodeSet, measure: Measure) -> NodeSet:
         """Return those named nodes of which a measure can be taken."""
         if measure.property is not None:
             return self._cut(nodes, self._lexicon.properties[measure.property].types)
@@ -115,7 +115,7 @@ class Relations:
         return self._cut(nodes, types)
 
     def named(
-        self, nodes: Nodes, edges: Mapping[int, float], frame: Frame, target: Nodes, *, is_strict: bool = False
+        self, nodes: NodeSet, edges: Mapping[int, float], frame: Frame, target: NodeSet, *, is_strict: bool = False
     ) -> Iterator[Relation]:
         """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
@@ -132,21 +132,21 @@ class Relations:
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
 
-    def of_noun(self, unit: EdgeUnit, word: str, owner: Nodes) -> Iterator[Relation]:
+    def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
         label_words = self._words(unit.edges)
         if word in label_words and label_words & _VERBAL:
             return  # "reports" of somebody are not whom they report to
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
         if is_own or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
-            yield from self.named(Nodes(), unit.edges, Frame.NOUN_OF, owner)
+            yield from self.named(NodeSet(), unit.edges, Frame.NOUN_OF, owner)
             return
-        for relation in self.named(Nodes(), unit.edges, Frame.SUBJECT, owner):
+        for relation in self.named(NodeSet(), unit.edges, Frame.SUBJECT, owner):
             if all(bool(kind & 1) == self._is_against(kind >> 1, Frame.SUBJECT) for kind in relation.kinds):
                 yield relation
 
     def unnamed(
-        self, nodes: Nodes, preposition: str, target: Nodes, frame: Frame = Frame.SUBJECT
+        self, nodes: NodeSet, preposition: str, target: NodeSet, frame: Frame = Frame.SUBJECT
     ) -> Iterator[Relation]:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
         # of two things of one kind nobody tells what joins them, unless a word does
@@ -159,7 +159,7 @@ class Relations:
         if len(self._labels(edges)) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
 
-    def ambiguous(self, nodes: Nodes, target: Nodes) -> list[str]:
+    def ambiguous(self, nodes: NodeSet, target: NodeSet) -> list[str]:
         """Return the labels of the edge types that join two sets, where there are several."""
         labels = self._labels({hop.kind >> 1 for _, hop in self._between(nodes, target)})
         return sorted(labels) if len(labels) > 1 else []
@@ -179,7 +179,7 @@ class Relations:
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
-    def _between(self, nodes: Nodes, target: Nodes) -> Iterator[tuple[int, SchemaHop]]:
+    def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[tuple[int, SchemaHop]]:
         targets = self.types_of(target)
         for source in self.types_of(nodes):
             for hop in self._vocabulary.hops[source]:
@@ -215,13 +215,15 @@ class Relations:
         is_active = frame in (Frame.SUBJECT, Frame.PASSIVE_OBJECT)
         return is_active == says_by
 
-    def _relation(self, nodes: Nodes, hops: Collection[tuple[int, SchemaHop]], target: Nodes, cost: float) -> Relation:
+    def _relation(
+        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], target: NodeSet, cost: float
+    ) -> Relation:
         sources = frozenset(source for source, _ in hops)
         targets = frozenset(hop.target for _, hop in hops)
         kinds = tuple(sorted({hop.kind for _, hop in hops}))
         return Relation(self._cut(nodes, sources), kinds, self._cut(target, targets), cost)
 
-    def _cut(self, nodes: Nodes, types: frozenset[int]) -> Nodes:
+    def _cut(self, nodes: NodeSet, types: frozenset[int]) -> NodeSet:
         """Return a set without the types that a relation cannot join."""
         rows = nodes.named
         if rows:

@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.having import Having
 from orienteer.methods.anchor.reading.joints import denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground
-from orienteer.methods.anchor.reading.query import Among, Nodes
+from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame
 from orienteer.methods.anchor.reading.verbs import VerbPhrases
@@ -26,7 +26,7 @@ class Subjects:
         self._context, self._relations, _ = ground
         self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
 
-    def said(self, place: int, nodes: Nodes, frame: Frame | None = None) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet, frame: Frame | None = None) -> Iterator[Parse[NodeSet]]:
         """Yield what others do, as `frame` says it; where that is None, as the words do."""
         yield from self._doing(place, nodes, frame)
         yield from self._owning(place, nodes)
@@ -35,7 +35,7 @@ class Subjects:
         yield from self._located(place, nodes)
         yield from self._rankings.most_doers(place, nodes)
 
-    def _doing(self, place: int, nodes: Nodes, frame_of_all: Frame | None) -> Iterator[Parse[Nodes]]:
+    def _doing(self, place: int, nodes: NodeSet, frame_of_all: Frame | None) -> Iterator[Parse[NodeSet]]:
         """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
         context = self._context
         for objects in self._lists.objects(place):
@@ -57,14 +57,14 @@ class Subjects:
         used = self._context.starts(begin, "used to") if self._context.at(begin - 1) in BEING else None
         return used or self._context.starts(begin, *ADVERBIAL) or begin
 
-    def _owning(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _owning(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[what telescopes does] X have`."""
         for objects in self._lists.objects(place):
             last = self._context.starts(objects.last, "have", "has", "had", "got", "own", "possess")
             if last is not None and objects.value.amount is None:
                 yield from self._having.things(objects._replace(last=last), nodes)
 
-    def _being(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _being(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[for which diseases is] headache a symptom`."""
         context = self._context
         for named in context.nodes(place):
@@ -74,20 +74,20 @@ class Subjects:
                 relation = next(self._relations.unnamed(nodes, "", subject), None)
                 if relation is not None:
                     names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
-                    relation = relation._replace(target=Nodes(conditions=names))
+                    relation = relation._replace(target=NodeSet(conditions=names))
                     yield joined(relation, unit.last + (context.at(unit.last) in ("of", "for", "in")), named.cost)
 
-    def _nobody(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _nobody(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `nobody designed`, `no one has worked at`."""
         context = self._context
         nobody = context.starts(place, "nobody", "no one", "nothing", "none", "no")
         if nobody is None:
             return
         for unit in context.units.edges.get(context.skip(nobody, AUXILIARIES), ()):
-            for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, Nodes()):
+            for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, NodeSet()):
                 yield joined(relation, unit.last + (context.at(unit.last) in PREPOSITIONS), is_denied=True)
 
-    def _located(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _located(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[in which region is] the town of X`."""
         context = self._context
         if context.at(0) not in PREPOSITIONS or context.at(1) not in ("which", "what"):

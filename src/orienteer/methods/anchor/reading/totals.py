@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.openings import ends, phrases_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Measure, Nodes, Query
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.values import scopes
 
 _Total: TypeAlias = Literal["average", "sum"]
@@ -31,10 +31,10 @@ _TOTALS: tuple[tuple[_Total, tuple[str, ...]], ...] = (
 class Totals:
     """Reads questions for the average or the sum of a property."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases, clauses: Clauses) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         start = self._context.starts(begin, *_WHAT_IS) or begin
         for form, words in _TOTALS:
@@ -44,32 +44,32 @@ class Totals:
                 yield from self._of_property(of, form)
             yield from self._behind_nodes(start, form, words)
 
-    def _of_kind(self, place: int, form: _Total) -> Iterator[Parse[Query]]:
+    def _of_kind(self, place: int, form: _Total) -> Iterator[Parse[ExactQuery]]:
         """Yield `captain salary` behind `average`."""
         for head in self._phrases.heads(place):
             yield from self._total(form, head, head.last)
 
-    def _of_property(self, place: int, form: _Total) -> Iterator[Parse[Query]]:
+    def _of_property(self, place: int, form: _Total) -> Iterator[Parse[ExactQuery]]:
         """Yield `salary in Engineering`, `height of the towers` behind `average`."""
         context = self._context
         for unit in context.units.properties.get(place, ()):
             facts = context.lexicon.properties[unit.property]
             measure = Measure(property=facts.name)
             if facts.kind == "number":
-                for scope in self._clauses.described(Parse(unit.last, Nodes(facts.types), 0.15)):
-                    yield Parse(scope.last, Query(form, scope.value, measure), scope.cost + unit.cost)
+                for scope in self._clauses.described(Parse(unit.last, NodeSet(facts.types), 0.15)):
+                    yield Parse(scope.last, ExactQuery(form, scope.value, measure), scope.cost + unit.cost)
             for scope in scopes(context, unit.last):
                 if facts.types & self._relations.types_of(scope.value):
-                    yield Parse(scope.last, Query(form, scope.value, measure), scope.cost + unit.cost)
+                    yield Parse(scope.last, ExactQuery(form, scope.value, measure), scope.cost + unit.cost)
 
-    def _behind_nodes(self, start: int, form: _Total, words: tuple[str, ...]) -> Iterator[Parse[Query]]:
+    def _behind_nodes(self, start: int, form: _Total, words: tuple[str, ...]) -> Iterator[Parse[ExactQuery]]:
         """Yield `X average height`, `X's total mass`."""
         for scope in self._context.nodes(start):
             end = self._context.possessive(scope.last) or scope.last
             for last in ends(self._context, end, words):
                 yield from self._total(form, scope, last)
 
-    def _total(self, form: _Total, nodes: Parse[Nodes], place: int) -> Iterator[Parse[Query]]:
+    def _total(self, form: _Total, nodes: Parse[NodeSet], place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the total of a property that is named at a place."""
         for facts, last, cost in self._clauses.named_property(place, nodes.value):
-            yield Parse(last, Query(form, nodes.value, Measure(property=facts.name)), nodes.cost + cost)
+            yield Parse(last, ExactQuery(form, nodes.value, Measure(property=facts.name)), nodes.cost + cost)

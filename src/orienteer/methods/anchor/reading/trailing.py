@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.openings import ASKING, words_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Form, Nodes, Query
-from orienteer.methods.anchor.reading.relations import Frame, Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import ExactQuery, Form, NodeSet
+from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
 
 _BEFORE_VERBS = ASKING | {"a", "an", "the", "one", "of", "been"}
 _PREPOSITIONS = words_of("by of to in with on for at from through")
@@ -19,21 +19,21 @@ _SOME = words_of("several some certain many various multiple numerous a number")
 class TrailingQuestions:
     """Reads questions that begin with a name and end with what is asked of it."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules) -> None:
         self._context, self._relations, self._phrases = context, relations, phrases
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         for named in self._phrases.names(begin):
             yield from self.behind(named)
 
-    def behind(self, named: Parse[Nodes]) -> Iterator[Parse[Query]]:
+    def behind(self, named: Parse[NodeSet]) -> Iterator[Parse[ExactQuery]]:
         """Yield what is asked behind a name: `designed by whom`, `is suggested by which packages`."""
         verb = self._context.skip(named.last, _BEFORE_VERBS)
         for unit in self._context.units.edges.get(verb, ()):
             yield from self._behind_verb(named, unit)
 
-    def _behind_verb(self, named: Parse[Nodes], unit: EdgeUnit) -> Iterator[Parse[Query]]:
+    def _behind_verb(self, named: Parse[NodeSet], unit: EdgeUnit) -> Iterator[Parse[ExactQuery]]:
         context = self._context
         last = context.skip(context.skip(unit.last, _PREPOSITIONS), _SOME)
         question_word = context.starts(last, "which", "what", "whom", "who", "how many")
@@ -43,13 +43,13 @@ class TrailingQuestions:
         form: Form = "count" if context.at(last) == "how" else "list"
         heads = context.nodes(asked)
         if form == "list" and asked > last:  # "by whom" names no kind
-            heads = [*heads, Parse(asked, Nodes(), 0.1)]
+            heads = [*heads, Parse(asked, NodeSet(), 0.1)]
         for head in heads:
             if head.value.named:
                 continue
             for relation in self._relations.named(head.value, unit.edges, self._frame(unit), named.value):
                 cost = named.cost + head.cost + relation.cost
-                yield Parse(head.last, Query(form, relation.joined), cost)
+                yield Parse(head.last, ExactQuery(form, relation.joined), cost)
 
     def _frame(self, unit: EdgeUnit) -> Frame:
         """Return how the relation is said of what is asked for."""

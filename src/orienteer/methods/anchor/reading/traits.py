@@ -10,8 +10,8 @@ from orienteer.methods.anchor.reading.comparisons import adjective, compared
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import OTHERS
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Best, Condition, Measure, Nodes, Valued
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import Best, Condition, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 
 _BEGINNING = AGES | {"appeared", "began", "came"}
@@ -20,11 +20,11 @@ _BEGINNING = AGES | {"appeared", "began", "came"}
 class Traits:
     """Reads what values nodes have in one question."""
 
-    def __init__(self, ground: Ground, properties: Properties) -> None:
+    def __init__(self, ground: Ground, properties: PropertyClauses) -> None:
         self._context, _, self._phrases = ground
         self._properties, self._amounts = properties, Amounts(ground, properties)
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
         for named in self._properties.named(place, nodes):
             yield from self._properties.described(named, nodes)
@@ -41,7 +41,7 @@ class Traits:
 
     # ------------------------------------------------------------------------------------------------- adjectives
 
-    def _beyond(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _beyond(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `taller than 50 m`, `older than X`, `more expensive than any other`."""
         for parse in adjective(self._context, place):
             meant, is_more = parse.value
@@ -56,7 +56,9 @@ class Traits:
             yield from self._beyond_amount(than, nodes, facts, ascending=ascending)
             yield from self._beyond_another(than, nodes, facts, ascending=ascending)
 
-    def _beyond_all(self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool) -> Iterator[Parse[Nodes]]:
+    def _beyond_all(
+        self, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `[taller than] any other`, `[taller than] all other towers`: a superlative."""
         others = self._context.starts(place, *OTHERS)
         if others is not None and nodes.best is None:
@@ -64,8 +66,8 @@ class Traits:
             yield Parse(self._properties.kind_behind(others), replace(nodes, best=best), 0.0)
 
     def _beyond_amount(
-        self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool
-    ) -> Iterator[Parse[Nodes]]:
+        self, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `[taller than] 50 m`, `[older than] the year 1800`."""
         if self._context.skip(place, ("the", "year", "a")) in self._context.units.quantities:
             for parse in compared(self._context, place, facts):
@@ -73,8 +75,8 @@ class Traits:
                 yield Parse(parse.last, nodes.that(condition), parse.cost)
 
     def _beyond_another(
-        self, place: int, nodes: Nodes, facts: PropertyFacts, *, ascending: bool
-    ) -> Iterator[Parse[Nodes]]:
+        self, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield `[taller than] X`."""
         for other in self._context.nodes(place):
             value = self._context.lexicon.number(facts, other.value.named[0]) if len(other.value.named) == 1 else None
@@ -82,7 +84,7 @@ class Traits:
                 valued = Valued(facts.name, ">" if ascending else "<", value)
                 yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
 
-    def _superlative(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _superlative(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `the oldest`, `tallest`, `the most expensive one`."""
         begin = self._context.skip(place)
         for parse in self._phrases.superlative(begin):
@@ -92,7 +94,7 @@ class Traits:
 
     # ------------------------------------------------------------------------------------------------------ verbs
 
-    def _verb(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _verb(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `weighs over 5 kg`, `earns the most`: verbs that state a property."""
         if place >= self._context.end:
             return
@@ -112,7 +114,7 @@ class Traits:
                 best = Best(Measure(property=fitting[0].name), is_more)
                 yield Parse(most + 1, replace(nodes, best=best), 0.0)
 
-    def _begun(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _begun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `appeared before 1960`, `came out in 1990`."""
         dated = self._properties.dated(nodes)
         if dated is not None and self._context.at(place) in _BEGINNING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.openings import ends, phrases_of
-from orienteer.methods.anchor.reading.phrases import Phrases
-from orienteer.methods.anchor.reading.query import Measure, Nodes, Query, Valued
-from orienteer.methods.anchor.reading.relations import Relations
+from orienteer.methods.anchor.reading.phrases import PhraseRules
+from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
 
 _WHAT = phrases_of(
@@ -25,7 +25,7 @@ _OF = phrases_of("of all, of, for, across all, across, among, over, does, do, di
 _BEGIN = AGES | {"start", "begin", "open"}
 
 
-def scopes(context: Context, place: int) -> Iterator[Parse[Nodes]]:
+def scopes(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes whose property is asked for, behind its name: `of X`, `does X have`."""
     begin = context.starts(place, *_OF) or place
     for nodes in context.nodes(begin):
@@ -36,10 +36,10 @@ def scopes(context: Context, place: int) -> Iterator[Parse[Nodes]]:
 class Values:
     """Reads questions for the value of a property."""
 
-    def __init__(self, context: Context, relations: Relations, phrases: Phrases) -> None:
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules) -> None:
         self._context, self._relations, self._phrases = context, relations, phrases
 
-    def queries(self, begin: int) -> Iterator[Parse[Query]]:
+    def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         for start in sorted({begin, *ends(self._context, begin, _WHAT)}):
             at = self._context.skip(start)
@@ -50,7 +50,7 @@ class Values:
         yield from self._by_verb(begin)
         yield from self._times(begin)
 
-    def _of_nodes(self, place: int) -> Iterator[Parse[Query]]:
+    def _of_nodes(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `height of X`, `what height does X have`."""
         context = self._context
         for unit in context.units.properties.get(place, ()):
@@ -59,7 +59,7 @@ class Values:
                 if scope.value.named or not is_of_kind:  # "active employees" are not what `active` is of them
                     yield from self._value(unit.property, scope.value, scope.last, scope.cost + unit.cost)
 
-    def _behind_nodes(self, place: int) -> Iterator[Parse[Query]]:
+    def _behind_nodes(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `X's height`, `X height`."""
         context = self._context
         for scope in context.nodes(place):
@@ -69,7 +69,7 @@ class Values:
                 cost = scope.cost + unit.cost + 0.1 * (end is None)
                 yield from self._value(unit.property, scope.value, unit.last, cost)
 
-    def _amounts(self, begin: int) -> Iterator[Parse[Query]]:
+    def _amounts(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `how many passengers do the ships of X carry`: the sum of a property that is called so."""
         context = self._context
         start = context.starts(begin, "how many", "how much", "what total", "what total number of")
@@ -78,10 +78,10 @@ class Values:
             for scope in scopes(context, unit.last):
                 has_it = bool(facts.types & self._relations.types_of(scope.value))
                 if facts.kind == "number" and has_it and not scope.value.named:
-                    query = Query("sum", scope.value, Measure(property=facts.name))
+                    query = ExactQuery("sum", scope.value, Measure(property=facts.name))
                     yield Parse(scope.last, query, scope.cost + unit.cost - 0.1)
 
-    def _by_adjective(self, begin: int) -> Iterator[Parse[Query]]:
+    def _by_adjective(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `how tall is X`."""
         how = self._context.starts(begin, "how")
         if how is None or self._context.at(how) not in ADJECTIVES:
@@ -92,7 +92,7 @@ class Values:
             if facts is not None and not (adjective.is_age and facts.kind != "number"):
                 yield from self._value(facts.name, scope.value, scope.last, scope.cost)
 
-    def _by_verb(self, begin: int) -> Iterator[Parse[Query]]:
+    def _by_verb(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `how much does X weigh`, `what does X cost`."""
         for start in ends(self._context, begin, _HOW_MUCH_DOES):
             for scope in self._context.nodes(start):
@@ -101,7 +101,7 @@ class Values:
                 if facts is not None:
                     yield from self._value(facts.name, scope.value, scope.last + 1, scope.cost)
 
-    def _times(self, begin: int) -> Iterator[Parse[Query]]:
+    def _times(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `when was X built`, where one property alone tells when something was."""
         when = self._context.starts(begin, *_WHEN)
         for scope in self._context.nodes(when) if when is not None else ():
@@ -109,12 +109,12 @@ class Values:
             if len(dated) == 1 and self._context.at(scope.last) in _BEGIN:
                 yield from self._value(dated[0].name, scope.value, scope.last + 1, scope.cost + 0.2)
 
-    def _value(self, name: str, nodes: Nodes, last: int, cost: float) -> Iterator[Parse[Query]]:
+    def _value(self, name: str, nodes: NodeSet, last: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""
         facts = self._context.lexicon.properties[name]
         if not facts.types & self._relations.types_of(nodes):
             return
         if facts.kind == "boolean" and len(nodes.named) == 1:
-            yield Parse(last, Query("test", nodes.that(Valued(name, "=", "true"))), cost)
+            yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", "true"))), cost)
         elif nodes.conditions or nodes.best:
-            yield Parse(last, Query("value", nodes, Measure(property=name)), cost)
+            yield Parse(last, ExactQuery("value", nodes, Measure(property=name)), cost)

@@ -13,7 +13,7 @@ from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
-from orienteer.methods.anchor.reading.query import Condition, Joined, Nodes
+from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame
 
@@ -45,7 +45,7 @@ class VerbPhrases:
                 for other in self._context.units.edges.get(self._context.skip(second, AUXILIARIES), ()):
                     yield Verbs((unit, other), other.last, self._context.at(other.first - 1) == "or")
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
         for all_verbs in self.verbs(place):
             begin = all_verbs.last
@@ -81,8 +81,8 @@ class VerbPhrases:
         return preposition in words or not words & (PREPOSITIONS - {"by"})
 
     def joined(
-        self, nodes: Nodes, verbs: Verbs, frame: Frame, objects: Parse[Objects], *, is_strict: bool = False
-    ) -> Iterator[Parse[Nodes]]:
+        self, nodes: NodeSet, verbs: Verbs, frame: Frame, objects: Parse[Objects], *, is_strict: bool = False
+    ) -> Iterator[Parse[NodeSet]]:
         """Yield the set of those that verbs join to the things of a list; nothing where they cannot."""
         conditions: list[Condition] = []
         cost = 0.0

@@ -9,8 +9,8 @@ from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases_of
 from orienteer.methods.anchor.reading.joints import Joints, joined
-from orienteer.methods.anchor.reading.properties import Ground, Properties
-from orienteer.methods.anchor.reading.query import Best, Joined, Nodes
+from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.query import Best, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Frame
 from orienteer.methods.anchor.reading.thesaurus import MOST
@@ -24,11 +24,11 @@ _WHOSE = phrases_of(
 class Whose:
     """Reads clauses whose subject belongs to the nodes that are described, in one question."""
 
-    def __init__(self, ground: Ground, properties: Properties, joints: Joints, rankings: Rankings) -> None:
+    def __init__(self, ground: Ground, properties: PropertyClauses, joints: Joints, rankings: Rankings) -> None:
         self._context, self._relations, self._phrases = ground
         self._properties, self._joints, self._rankings = properties, joints, rankings
 
-    def said(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
         begin = self._context.starts(place, *_WHOSE)
         if begin is None:
@@ -39,7 +39,7 @@ class Whose:
         yield from self._kind(begin, nodes)
         yield from self._edge_noun(begin, nodes)
 
-    def _measure(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _measure(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] number of genes is 5`, `[whose] height is the largest`."""
         context = self._context
         for measure in self._rankings.measures(context.skip(place, ("the",)), nodes):
@@ -54,7 +54,7 @@ class Whose:
             if is_more is not None and nodes.best is None:
                 yield Parse(most + 1, replace(nodes, best=Best(measure.value, is_more)), measure.cost)
 
-    def _kind(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _kind(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
         for head in self._phrases.heads(place):
             relation = next(self._relations.unnamed(nodes, "", head.value, Frame.HAS_NOUN), None)
@@ -66,10 +66,10 @@ class Whose:
                     cost = head.cost + described.cost
                     yield joined(relation._replace(target=described.value), described.last, cost)
 
-    def _edge_noun(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _edge_noun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] supervisor is X`: a noun that names edges."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, Nodes()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
             if relation is None:
                 continue
             for described in self._own_clause(unit.last, relation.target):
@@ -77,7 +77,7 @@ class Whose:
                 if cut is not None:
                     yield joined(cut, described.last, described.cost)
 
-    def _own_clause(self, place: int, nodes: Nodes) -> Iterator[Parse[Nodes]]:
+    def _own_clause(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
         yield from self._context.modifiers(place, nodes)
         begin = self._context.skip(place, AUXILIARIES)

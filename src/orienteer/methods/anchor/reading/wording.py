@@ -16,11 +16,11 @@ from orienteer.methods.anchor.reading.query import (
     Best,
     Condition,
     Either,
+    ExactQuery,
     Filled,
     Joined,
     Measure,
-    Nodes,
-    Query,
+    NodeSet,
     Valued,
 )
 from orienteer.text.lines import single_spaced
@@ -29,7 +29,7 @@ _WORDS = {"list": "", "count": "count ", "test": "whether any "}
 _BARE = re.compile(r"[^\W\d]\w*")
 
 
-class Wording:
+class QueryWording:
     """Writes queries over one graph."""
 
     def __init__(self, graph: Graph) -> None:
@@ -37,7 +37,7 @@ class Wording:
 
     # ------------------------------------------------------------------------------------------------------ the line
 
-    def line(self, query: Query) -> str:
+    def line(self, query: ExactQuery) -> str:
         """Return a query as one line, which `line.parse` reads back."""
         nodes = self._nodes(query.nodes)
         if query.form in _WORDS:
@@ -50,7 +50,7 @@ class Wording:
             return f"whether {measure} of {nodes} is {more} than of {self._nodes(query.other)}"
         return f"{'' if query.form == 'value' else query.form + ' '}{measure} of {nodes}"
 
-    def _nodes(self, nodes: Nodes) -> str:
+    def _nodes(self, nodes: NodeSet) -> str:
         parts = [self._best(nodes.best)] if nodes.best is not None else []
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if nodes.types:
@@ -74,7 +74,7 @@ class Wording:
             return str(measure.property)
         return f"number of {self._relation(measure.kinds)} {self._part(measure.target)}"
 
-    def _part(self, nodes: Nodes) -> str:
+    def _part(self, nodes: NodeSet) -> str:
         text = self._nodes(nodes)
         is_plain = nodes.best is None and all(isinstance(c, Among) and not c.negated for c in nodes.conditions)
         return text if is_plain else f"({text})"
@@ -152,7 +152,7 @@ class Wording:
 
     # -------------------------------------------------------------------------------------------------------- Cypher
 
-    def cypher(self, query: Query) -> str | None:
+    def cypher(self, query: ExactQuery) -> str | None:
         """Return a query in Cypher; None for what Cypher as it is read here cannot say in one statement."""
         return CypherWording(self).query(query)
 
@@ -165,11 +165,11 @@ class Wording:
 class CypherWording:
     """Writes one query in Cypher."""
 
-    def __init__(self, wording: Wording) -> None:
+    def __init__(self, wording: QueryWording) -> None:
         self._wording, self._arrays = wording, wording.graph.arrays
         self._numbers = count(1)
 
-    def query(self, query: Query) -> str | None:
+    def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
         if query.form == "compare" or self._has_inner_best(query.nodes):
             return None
@@ -192,18 +192,18 @@ class CypherWording:
             returned = f"RETURN {function}"
         return f"{match} {returned}"
 
-    def _has_inner_best(self, nodes: Nodes) -> bool:
+    def _has_inner_best(self, nodes: NodeSet) -> bool:
         return any(
             isinstance(condition, Joined)
             and (condition.target.best is not None or self._has_inner_best(condition.target))
             for condition in nodes.conditions
         )
 
-    def _label(self, nodes: Nodes) -> str:
+    def _label(self, nodes: NodeSet) -> str:
         names = [_quoted(self._arrays.types.nodes[number]) for number in sorted(nodes.types)]
         return ":" + "|".join(names) if names else ""
 
-    def _where(self, variable: str, nodes: Nodes) -> str:
+    def _where(self, variable: str, nodes: NodeSet) -> str:
         conditions = [self._condition(variable, condition) for condition in nodes.conditions]
         return f" WHERE {' AND '.join(conditions)}" if conditions else ""
 
@@ -246,7 +246,7 @@ class CypherWording:
         rows = self._arrays.properties.rows(name)[:1]
         return isinstance(self._arrays.properties.values(name, rows)[0], bool)
 
-    def _pattern(self, variable: str, kinds: Sequence[int], target: Nodes) -> str:
+    def _pattern(self, variable: str, kinds: Sequence[int], target: NodeSet) -> str:
         other = f"m{next(self._numbers)}"
         types = "|".join(dict.fromkeys(_quoted(self._arrays.types.edges[kind >> 1]) for kind in kinds))
         directions = {kind & 1 for kind in kinds}
