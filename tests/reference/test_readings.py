@@ -220,3 +220,14 @@ def test_a_notebook_says_how_it_was_read_and_what_is_only_nearby(ask: Retriever)
     assert "read as: beer that -brewed_by-&gt; &quot;Rodenbach&quot;" in page
     assert "nearby; " in page
     assert "no exact answer: not in this graph: &#x27;Heineken&#x27;" in ask.ask("Who owns Heineken?")._repr_html_()
+
+
+def test_a_count_over_edges_that_are_known_in_part_says_so(tmp_path: Path) -> None:
+    from orienteer.ingest.importer import ImportOptions, import_graph
+
+    (tmp_path / "nodes.csv").write_text("id,type,name\ng1,gene,TP53\nt1,tissue,liver\nt2,tissue,lung\n")
+    (tmp_path / "edges.csv").write_text("source,type,target\nt1,expresses,g1\nt2,expresses,g1\n")
+    import_graph([tmp_path], tmp_path / "graph", options=ImportOptions(partial=("expresses",)))
+    result = Retriever(tmp_path / "graph", "anchor").ask("How many tissues express TP53?")
+    assert result.answer == "2"
+    assert any("only a part of expresses" in note for note in result.notes)

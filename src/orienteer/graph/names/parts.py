@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Rows, Strings, decode
+from orienteer.index.bm25 import TextIndex
+from orienteer.text.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from orienteer.graph.nodes import Nodes
+
+class IndexedNames(Protocol):
+    """What is looked at of a graph: `graph.arrays` is one."""
+
+    text_index: TextIndex
+    tokenizer: Tokenizer
+    names: Strings
 
 
 class PhrasePlaces(NamedTuple):
@@ -24,7 +31,7 @@ class PhrasePlaces(NamedTuple):
     """(n,): where the words stand in a row for the first time, counted in words; -1 where they do not."""
 
 
-def having_terms(graph: Nodes, terms: Sequence[str]) -> Rows:
+def having_terms(graph: IndexedNames, terms: Sequence[str]) -> Rows:
     """Return the rows that have all these terms in names, aliases or text: (n,), ascending; none without a term."""
     postings = [graph.text_index.posting(term) for term in dict.fromkeys(terms)]
     if not postings or None in postings:
@@ -36,12 +43,12 @@ def having_terms(graph: Nodes, terms: Sequence[str]) -> Rows:
     return rows
 
 
-def having_words(graph: Nodes, phrase: Sequence[str]) -> Rows:
+def having_words(graph: IndexedNames, phrase: Sequence[str]) -> Rows:
     """Return the rows that may have all these words, each as it is: (n,), ascending. They have their terms."""
     return having_terms(graph, [graph.tokenizer.expand(word)[0] for word in phrase])
 
 
-def phrase_places(graph: Nodes, texts: Strings, rows: Rows, phrase: Sequence[str]) -> PhrasePlaces:
+def phrase_places(graph: IndexedNames, texts: Strings, rows: Rows, phrase: Sequence[str]) -> PhrasePlaces:
     """Return those of some ascending rows whose text has all the words of a phrase, and where."""
     if not len(rows) or not phrase:
         return PhrasePlaces(rows[:0], np.zeros(0, np.int64))
@@ -62,7 +69,7 @@ def phrase_places(graph: Nodes, texts: Strings, rows: Rows, phrase: Sequence[str
     return PhrasePlaces(rows[has_all], first[has_all])
 
 
-def named_in_part(graph: Nodes, name: str) -> Rows:
+def named_in_part(graph: IndexedNames, name: str) -> Rows:
     """Return the rows whose name holds the words of a name in a row: (n,), ascending."""
     phrase = graph.tokenizer.words(name)
     places = phrase_places(graph, graph.names, having_words(graph, phrase), phrase)

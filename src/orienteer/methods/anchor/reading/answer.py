@@ -14,7 +14,16 @@ from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.linker import LinkedPhrase
 from orienteer.methods.anchor.reading.execution import Executor, QueryOutcome
 from orienteer.methods.anchor.reading.line import parse
-from orienteer.methods.anchor.reading.query import Among, Condition, Either, ExactQuery, Filled, Joined, Valued
+from orienteer.methods.anchor.reading.query import (
+    Among,
+    Condition,
+    Either,
+    ExactQuery,
+    Filled,
+    Joined,
+    Valued,
+    edges_of,
+)
 from orienteer.methods.anchor.reading.reader import QuestionReader, ReadQuestion, named_rows
 from orienteer.methods.anchor.reading.thesaurus import MOST
 from orienteer.methods.anchor.reading.wording import QueryWording
@@ -119,6 +128,10 @@ class Answerer:
         if outcome.missing:
             nodes = "node has" if outcome.missing == 1 else "nodes have"
             yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
+        types = self._graph.arrays.types
+        used = {types.edges[kind >> 1] for kind in edges_of(query)} | {types.nodes[kind] for kind in query.nodes.types}
+        if partial := sorted(used.intersection(self._graph.schema.partial)):
+            yield f"the graph holds only a part of {', '.join(partial)}: what is counted is that part"
 
     def _spoken(self, query: ExactQuery, outcome: QueryOutcome, line: str) -> _Spoken:
         """Return the answer of a query that is one line."""

@@ -9,6 +9,7 @@ direction, as in `Adjacency`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -119,3 +120,21 @@ class ExactQuery:
 def negated(condition: Condition) -> Condition:
     """Return the contrary of a condition."""
     return replace(condition, negated=not condition.negated)
+
+
+def edges_of(query: ExactQuery) -> Iterator[int]:
+    """Yield the kinds of all edges that a query goes by, at any depth."""
+    for measure in (query.measure, query.nodes.best.measure if query.nodes.best is not None else None):
+        if measure is not None:
+            yield from measure.kinds
+    yield from _edges_of(query.nodes.conditions)
+
+
+def _edges_of(conditions: Iterable[Condition]) -> Iterator[int]:
+    for condition in conditions:
+        if isinstance(condition, Joined):
+            yield from condition.kinds
+            yield from _edges_of(condition.target.conditions)
+        elif isinstance(condition, Either):
+            for option in condition.options:
+                yield from _edges_of(option)
