@@ -16,7 +16,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.read.files import listing
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.report import Report
-from orienteer.ingest.tables.mapping import Link, link_of
+from orienteer.ingest.tables.mapping import ColumnLink, link_of
 from orienteer.ingest.tables.mapping_file import read_mappings
 from orienteer.ingest.tables.spec import spec_of
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of, without_key
@@ -81,14 +81,17 @@ KEYS = st.from_regex(r"[a-z]+([ ._][a-z]+)?", fullmatch=True)
 
 @given(
     link=st.one_of(
-        st.builds(Link, WORDS.filter(lambda w: not w.startswith("new ")), KEYS, WORDS),
-        st.builds(Link, WORDS, st.just(""), WORDS, st.just(""), st.sampled_from(["", "|", ";", ",", "json"])),
+        st.builds(ColumnLink, WORDS.filter(lambda w: not w.startswith("new ")), KEYS, WORDS),
+        st.builds(ColumnLink, WORDS, st.just(""), WORDS, st.just(""), st.sampled_from(["", "|", ";", ",", "json"])),
         st.builds(
-            Link, WORDS.filter(lambda w: not w.startswith("new ")), KEYS, end=st.sampled_from(["source", "target"])
+            ColumnLink,
+            WORDS.filter(lambda w: not w.startswith("new ")),
+            KEYS,
+            end=st.sampled_from(["source", "target"]),
         ),
     ).filter(lambda link: " split" not in f"{link.node_type} {link.key}")
 )
-def test_a_role_reads_as_it_is_written(link: Link) -> None:
+def test_a_role_reads_as_it_is_written(link: ColumnLink) -> None:
     assert link_of(str(link)) == link
 
 

@@ -31,7 +31,7 @@ _NUMERIC = frozenset("+-.0123456789 ")  # what a number or a date begins with
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ListedGroup:
     """A value of a field and how many nodes have it."""
 
     value: JsonValue
@@ -39,7 +39,7 @@ class Group:
     count: int
 
 
-class Listing(NamedTuple):
+class NodeListing(NamedTuple):
     """The nodes that pass the filters: how many, and a page of them or of their groups."""
 
     total: int
@@ -48,7 +48,7 @@ class Listing(NamedTuple):
     """Where the page begins."""
     hits: tuple[Node, ...]
     """The nodes of the page; none where they are grouped."""
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ListedGroup, ...] = ()
     """The groups of the page; none unless the nodes are grouped."""
     missing: int = 0
     """Nodes without the field that they are sorted or grouped by; they come last."""
@@ -116,7 +116,7 @@ def _text_places(arrays: GraphArrays, name: str, rows: Rows, *, largest: bool) -
 
 def grouped(
     arrays: GraphArrays, rows: Rows, field: str, *, sort: str | None = None, descending: bool = False
-) -> tuple[Group, ...]:
+) -> tuple[ListedGroup, ...]:
     """Count rows by the value of a field, the largest group first, and what has no value last.
 
     `sort` orders the groups by `count` or by the value of the field, from the smallest on unless `descending`. A node
@@ -140,11 +140,11 @@ def grouped(
     else:
         counts.update((False, value) for value in _own(arrays, name, rows))
     by_count = sort is None or sort.casefold() == COUNT != name.casefold()
-    groups = [Group(value, count) for (_, value), count in counts.items() if count]
+    groups = [ListedGroup(value, count) for (_, value), count in counts.items() if count]
     groups.sort(key=lambda group: _place(group.value), reverse=descending and not by_count)
     if by_count:
         groups.sort(key=lambda group: group.count, reverse=descending or sort is None)
-    return (*groups, *([Group(None, missing)] if missing else []))
+    return (*groups, *([ListedGroup(None, missing)] if missing else []))
 
 
 def listing(
@@ -157,7 +157,7 @@ def listing(
     group_by: str | None = None,
     k: int = 20,
     offset: int = 0,
-) -> Listing:
+) -> NodeListing:
     """Return the nodes that pass the filters: their number, and a page in order, or of the groups by a field.
 
     Raises `UnknownType`, `UnknownProperty`, `BadOption`.
@@ -166,10 +166,10 @@ def listing(
     if group_by is not None:
         groups = grouped(arrays, rows, group_by, sort=sort, descending=descending)
         missing = groups[-1].count if groups and groups[-1].value is None else 0
-        return Listing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
+        return NodeListing(len(rows), offset, (), groups[offset : offset + k], missing, len(groups))
     order = ordered(arrays, rows, sort, descending=descending)
     page = order.rows[offset : offset + k].tolist()
-    return Listing(len(rows), offset, tuple(arrays.node_at(row) for row in page), missing=order.missing)
+    return NodeListing(len(rows), offset, tuple(arrays.node_at(row) for row in page), missing=order.missing)
 
 
 def _own(arrays: GraphArrays, field: str, rows: Rows) -> list[JsonValue]:

@@ -23,7 +23,7 @@ from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborho
 from orienteer.records import Path as GraphPath
 
 if TYPE_CHECKING:
-    from orienteer.graph.listing import Listing
+    from orienteer.graph.listing import NodeListing
 
 LONGEST_PATH = 8  # edges: at a larger distance, everything is connected to everything
 
@@ -223,7 +223,7 @@ class Graph:
         group_by: str | None = None,
         k: int = 20,
         offset: int = 0,
-    ) -> Listing:
+    ) -> NodeListing:
         """Return the nodes that pass filters, without words: how many, and a page of them, or of their groups.
 
             >>> first = graph.list(node_types=["language"], where=["year >= 2000"], sort="year", k=1)

@@ -128,7 +128,7 @@ def network_of(graph: Graph) -> Any:  # Any: networkx has no types
 # ---------------------------------------------------------------------------------------------------- data frames
 
 
-class Frame(NamedTuple):
+class FrameRows(NamedTuple):
     """A frame as rows."""
 
     columns: tuple[str, ...]
@@ -151,7 +151,7 @@ def write_frames(path: Path, nodes: Any, edges: Any, *, force: bool = False) -> 
     write_records(path, node_rows, edge_rows, force=force, symmetric=symmetric)
 
 
-def frame_of(frame: Any, name: str) -> Frame:  # Any: a frame of any package
+def frame_of(frame: Any, name: str) -> FrameRows:  # Any: a frame of any package
     """Return a frame of pandas or polars, or whatever hands out its columns as Arrow does, as rows."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
@@ -159,10 +159,10 @@ def frame_of(frame: Any, name: str) -> Frame:  # Any: a frame of any package
         frame = frame.reset_index() if any(level is not None for level in frame.index.names) else frame
         columns = tuple(map(str, frame.columns))
         rows = (dict(zip(columns, row, strict=True)) for row in frame.itertuples(index=False, name=None))
-        return Frame(columns, rows, meta)
+        return FrameRows(columns, rows, meta)
     if polars is not None and isinstance(frame, polars.DataFrame | polars.LazyFrame):
         frame = frame.lazy().collect()
-        return Frame(tuple(frame.columns), frame.iter_rows(named=True), None)
+        return FrameRows(tuple(frame.columns), frame.iter_rows(named=True), None)
     if not hasattr(frame, "__arrow_c_stream__"):
         raise BadOption(
             f"{name} is {frame!r:.80}, a {type(frame).__name__}: give a data frame of pandas or polars, or Arrow's"
@@ -172,10 +172,12 @@ def frame_of(frame: Any, name: str) -> Frame:  # Any: a frame of any package
     except ImportError as error:
         raise MissingExtra(f"reading {name} by Arrow", "parquet") from error
     table = pyarrow.table(frame)
-    return Frame(tuple(table.column_names), (row for batch in table.to_batches() for row in batch.to_pylist()), None)
+    return FrameRows(
+        tuple(table.column_names), (row for batch in table.to_batches() for row in batch.to_pylist()), None
+    )
 
 
-def _node_rows(frame: Frame) -> Rows:
+def _node_rows(frame: FrameRows) -> Rows:
     """Return the rows of a frame of nodes as records. Raises `BadInput` where no column has ids."""
     ours = _renamed(frame.columns, NODE_FIELDS, NODE_RANKS)
     if "id" not in ours.values():
@@ -187,7 +189,7 @@ def _node_rows(frame: Frame) -> Rows:
         yield record
 
 
-def _edge_rows(frame: Frame) -> Rows:
+def _edge_rows(frame: FrameRows) -> Rows:
     """Return the rows of a frame of edges as records. Raises `BadInput` where no column has an end."""
     source, target = ends(frame.columns, Columns())
     if source is None or target is None:

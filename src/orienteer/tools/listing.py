@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orienteer.graph.listing import Group, grouped, matching, ordered
+from orienteer.graph.listing import ListedGroup, grouped, matching, ordered
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
 from orienteer.text.lines import one_line, value_text
@@ -64,7 +64,7 @@ class ListNodes:
         reply.list(page.tolist(), (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()))
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
-    def _say_groups(self, reply: ReplyLines, groups: Sequence[Group], *, total: int, k: int, offset: int) -> None:
+    def _say_groups(self, reply: ReplyLines, groups: Sequence[ListedGroup], *, total: int, k: int, offset: int) -> None:
         page = groups[offset : offset + k]
         saved = f"@{len(self._session.sets)}: " if self._session.saves_sets else ""
         reply.say(

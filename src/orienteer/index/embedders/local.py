@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.index.embedders.onnx import OnnxEmbedder, Reading
+from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading
 from orienteer.index.embedders.wordpiece import wordpiece
 
 if TYPE_CHECKING:
@@ -51,13 +51,13 @@ def _tokenizer(folder: Path) -> Tokenizer:
     raise BadInput(f"{folder} holds no tokenizer.json and no vocab.txt: put the model's tokenizer there")
 
 
-def _reading(folder: Path, tokenizer: Tokenizer) -> Reading:
+def _reading(folder: Path, tokenizer: Tokenizer) -> TokenReading:
     """Return how a model reads, as the files beside it say."""
     prompts = _json(folder / "config_sentence_transformers.json").get("prompts") or {}
     is_first = bool(_json(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token"))
     pooling: Literal["mean", "first"] = "first" if is_first else "mean"
     longest = _json(folder / "sentence_bert_config.json").get("max_seq_length") or _LONGEST
-    return Reading(
+    return TokenReading(
         longest=int(longest),
         pooling=pooling,
         query=str(prompts.get("query") or ""),

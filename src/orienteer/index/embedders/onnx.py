@@ -29,7 +29,7 @@ _CHARACTERS_A_TOKEN = 32  # far more than text has: characters beyond this many 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class TokenReading:
     """How a model reads, as sentence-transformers writes it in files beside the model.
 
     The name of the class is a part of each embedder's fingerprint: another name would make stored vectors useless.
@@ -56,10 +56,10 @@ class OnnxEmbedder:
         model: bytes,
         tokenizer: Tokenizer,
         *,
-        reading: Reading | None = None,
+        reading: TokenReading | None = None,
         threads: int = 1,
     ) -> None:
-        self.name, self.reading = name, reading or Reading()
+        self.name, self.reading = name, reading or TokenReading()
         self._tokenizer = tokenizer
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.reading.longest)

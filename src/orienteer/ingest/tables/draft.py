@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, plainly
 from orienteer.ingest.tables.keys import keys_of, name_columns
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, Link
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import Key, Reference, closeness, reference, resolved
+from orienteer.ingest.tables.references import Reference, TableKey, closeness, reference, resolved
 from orienteer.ingest.tables.type_names import edge_type_of, is_key, node_type_of, singular, without_key, words_of
 
 WHOLE = 0.9
@@ -52,7 +52,7 @@ class Draft:
         return {name: profile for name, profile in self.profiles.items() if name not in self.private}
 
     @property
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[TableKey]:
         """Return the columns by which other tables can name its rows."""
         return keys_of(self.type, self.open, id_name=self.id_name, names=self.names)
 
@@ -67,7 +67,7 @@ class Draft:
         return next((column for column, plain in self.given.items() if plain == role), None)
 
 
-def colliding(keys: Sequence[Key]) -> set[str]:
+def colliding(keys: Sequence[TableKey]) -> set[str]:
     """Return the types whose ids are ids of another table too."""
     return {
         key.table
@@ -87,11 +87,11 @@ def declare_references(draft: Draft, drafts: Sequence[Draft]) -> None:
             draft.unclear.append(f"{name}: the id, which leads to {node_type}.{column} too: no edge is made of it")
             continue
         is_id, is_name = column == other.id_name, other.names == (column,)
-        key = Key(node_type, column, other.open[column].counts.keys(), is_id, is_name, 0 if is_id else 2)
+        key = TableKey(node_type, column, other.open[column].counts.keys(), is_id, is_name, 0 if is_id else 2)
         draft.references[name] = Reference(name, key, "", 1.0, (), True)
 
 
-def find_references(draft: Draft, keys: Sequence[Key]) -> None:
+def find_references(draft: Draft, keys: Sequence[TableKey]) -> None:
     """Find the columns that lead to other tables; of two that lead the same way the first stays.
 
     Where a database declares keys, nothing is found that it does not declare.
@@ -109,7 +109,7 @@ def find_references(draft: Draft, keys: Sequence[Key]) -> None:
         draft.names = name_columns(draft.type, draft.open, id_name=draft.id_name, taken=draft.references)
 
 
-def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, Key] | None:
+def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, TableKey] | None:
     """Return the column by which each row says more of a row of another table, and that table's ids; else None.
 
     Such rows have no names of their own, and as many of them as the other table has at most.
@@ -130,16 +130,16 @@ def edge_type_of_column(column: str) -> str:
     return without_key(column) or column
 
 
-def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, Link]:
+def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLink]:
     """Return the two columns that a table joins, if joining them is all it does."""
     links = {
-        name: Link(match.key.table, match.key.column, "", "", match.separator)
+        name: ColumnLink(match.key.table, match.key.column, "", "", match.separator)
         for name, match in draft.references.items()
     }
     if draft.id_name is None and len(links) == 1:
         others = [name for name, profile in draft.open.items() if name not in links and is_key(name)]
         if len(others) == 1 and draft.profiles[others[0]].is_whole:
-            links[others[0]] = Link(edge_type_of_column(others[0]))
+            links[others[0]] = ColumnLink(edge_type_of_column(others[0]))
             links = {name: links[name] for name in draft.profiles if name in links}
             guess = f"{others[0]}: leads to no table here, so that nodes are made of its values"
             draft.guesses += [guess] if guess not in draft.guesses else []
@@ -158,7 +158,7 @@ def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, Link]:
     return links
 
 
-def edges_of(draft: Draft, ends: Mapping[str, Link]) -> FileMapping:
+def edges_of(draft: Draft, ends: Mapping[str, ColumnLink]) -> FileMapping:
     """Return the mapping of a table whose rows join the things of two columns."""
     roles = dict.fromkeys(draft.private, IGNORED)
     (first, source), (second, target) = ends.items()

@@ -8,10 +8,10 @@ from typing import Literal
 from orienteer.errors import BadInput
 from orienteer.ingest.tables.known import quoted
 from orienteer.ingest.tables.mapper import Mapper
-from orienteer.ingest.tables.mapping import FileMapping, Link
+from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.profile import ColumnProfile, profiles_of
-from orienteer.ingest.tables.references import Key, closeness, resolved
+from orienteer.ingest.tables.references import TableKey, closeness, resolved
 from orienteer.ingest.tables.spec import TableSpec
 
 End = Literal["source", "target"]
@@ -39,7 +39,7 @@ def with_ends(mapping: FileMapping, table: Table, mapper: Mapper, spec: TableSpe
     return mapping.model_copy(update={"columns": roles, "why": "; ".join([mapping.why, *why])})
 
 
-def _named(named: tuple[str, str], end: End, mapper: Mapper, table: Table) -> Link | None:
+def _named(named: tuple[str, str], end: End, mapper: Mapper, table: Table) -> ColumnLink | None:
     """Return where a person says that an end leads."""
     node_type, column = named
     if not node_type:
@@ -48,12 +48,12 @@ def _named(named: tuple[str, str], end: End, mapper: Mapper, table: Table) -> Li
     if not keys:
         known = ", ".join(dict.fromkeys(f"{key.table}.{key.column}" for key in mapper.keys)) or "none"
         raise BadInput(f"{table.file}: {end}=...@{'.'.join(filter(None, named))} names no key of a table: {known}")
-    return Link(node_type, keys[0].column, "", end)
+    return ColumnLink(node_type, keys[0].column, "", end)
 
 
 def _by_values(
     profile: ColumnProfile, end: End, mapper: Mapper, mapping: FileMapping, columns: Mapping[End, str]
-) -> Link | None:
+) -> ColumnLink | None:
     """Return the table that has the values of an end; None where the values are ids of nodes, or of nothing here."""
     values = list(profile.counts)
     own = [key for key in mapper.keys if key.is_id and key.table not in mapper.prefixed]
@@ -67,10 +67,10 @@ def _by_values(
     rivals = [key for *order, key in fitting if order == list(best[:3]) and key.table != best[3].table]
     if rivals:
         raise BadInput(_ambiguous(mapping, columns, [best[3], *rivals]))
-    return Link(best[3].table, best[3].column, "", end)
+    return ColumnLink(best[3].table, best[3].column, "", end)
 
 
-def _ambiguous(mapping: FileMapping, columns: Mapping[End, str], keys: list[Key]) -> str:
+def _ambiguous(mapping: FileMapping, columns: Mapping[End, str], keys: list[TableKey]) -> str:
     types = [key.table for key in keys]
     line = f"{mapping.file}:source={columns['source']}@{types[0]},target={columns['target']}@{types[1]}"
     return (

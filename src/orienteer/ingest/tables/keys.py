@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import NAME_WORDS, Key
+from orienteer.ingest.tables.references import NAME_WORDS, TableKey
 from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
 
 FIRST, LAST = (
@@ -86,7 +86,7 @@ def name_columns(
 
 def keys_of(
     type_name: str, profiles: Mapping[str, ColumnProfile], *, id_name: str | None, names: Sequence[str]
-) -> list[Key]:
+) -> list[TableKey]:
     """Return the columns by which other tables can name the rows, ids first."""
     keys = []
     for name, profile in profiles.items():
@@ -96,7 +96,7 @@ def keys_of(
             values: Collection[str] = profile.counts.keys()
             if is_name:  # a name of two rows names neither
                 values = {value for value, count in profile.counts.items() if count == 1}
-            keys.append(Key(type_name, name, values, is_id, is_name, 0 if is_id else 1 if is_name else 2))
+            keys.append(TableKey(type_name, name, values, is_id, is_name, 0 if is_id else 1 if is_name else 2))
     return sorted(keys, key=lambda key: key.rank)
 
 

@@ -8,7 +8,7 @@ from orienteer.errors import BadInput
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats import suffixes
 from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, NodeRoles, plainly
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, Kind, Link
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping, Kind
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of
 
@@ -27,7 +27,7 @@ def nodes_mapping(table: Table, columns: Columns) -> FileMapping:
     ranked = sorted((name for name in table.columns if name != id_name), key=lambda name: roles.of(name)[1])
     texts = {"": PROPERTY, "private": IGNORED}
     by_column = {name: texts.get(roles.of(name)[0], roles.of(name)[0]) for name in ranked}
-    by_column |= {name: str(Link(name, "", columns.explode[name])) for name in ranked if name in columns.explode}
+    by_column |= {name: str(ColumnLink(name, "", columns.explode[name])) for name in ranked if name in columns.explode}
     kind: Kind = "both" if any(name in columns.explode for name in ranked) else "nodes"
     type_name = CHUNK if table.is_corpus else "node"
     types = [name for name, role in by_column.items() if role == "type"]

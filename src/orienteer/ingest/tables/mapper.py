@@ -19,9 +19,9 @@ from orienteer.ingest.tables.draft import (
     same_rows,
 )
 from orienteer.ingest.tables.keys import id_column, name_columns
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping, Link
+from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.references import Key
+from orienteer.ingest.tables.references import TableKey
 from orienteer.ingest.tables.type_names import is_key, without_key, words_of
 
 
@@ -86,7 +86,7 @@ class Mapper:
         """Return the role of a column of a table of nodes that is neither id nor name."""
         match = draft.references.get(name)
         if match is not None:
-            return str(Link(match.key.table, match.key.column, edge_type_of_column(name), "", match.separator))
+            return str(ColumnLink(match.key.table, match.key.column, edge_type_of_column(name), "", match.separator))
         role = NODE_RANKS.get(plainly(name), ("", 0))[0]
         if role == "name" and len(draft.names) > 1:
             role = ""  # the title of a person, who has a first and a last name
@@ -106,16 +106,16 @@ class Mapper:
             return PROPERTY
         values = counted(len(profile.counts), "different value")
         draft.guesses.append(f"{name}: {values} in {counted(profile.filled, 'row')} become nodes too")
-        return str(Link(new, "", edge_type_of_column(name), "", separator))
+        return str(ColumnLink(new, "", edge_type_of_column(name), "", separator))
 
-    def _named_roles(self, draft: Draft, same: tuple[str, Key] | None) -> tuple[dict[str, str], list[str]]:
+    def _named_roles(self, draft: Draft, same: tuple[str, TableKey] | None) -> tuple[dict[str, str], list[str]]:
         """Return the roles of the columns that name the rows, and why."""
         roles = {**dict.fromkeys(draft.private, IGNORED), **draft.given}
         why = ["type as given" if draft.called else "type by the file's name"]
         if draft.declared:
             why.append("foreign keys as the database declares them")
         if same is not None:
-            roles[same[0]] = str(Link(same[1].table, same[1].column, "", "same"))
+            roles[same[0]] = str(ColumnLink(same[1].table, same[1].column, "", "same"))
             draft.guesses.append(f"{same[0]}: each row says more of a row of {same[1].table}")
         elif draft.id_name is None:
             draft.guesses.append(f"no column has a value of its own in each row: ids are {draft.type}:LINE")

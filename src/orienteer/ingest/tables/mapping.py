@@ -68,7 +68,7 @@ class FileMapping(Record):
         return any(re.match("(source|target)\\b", role) for role in self.columns.values())
 
     @property
-    def same(self) -> tuple[str, Link] | None:
+    def same(self) -> tuple[str, ColumnLink] | None:
         """Return the column whose values name the rows of another table that these rows say more of."""
         return next(((column, link) for column, link in self.links.items() if link.end == "same"), None)
 
@@ -77,14 +77,14 @@ class FileMapping(Record):
         return [column for column, role in self.columns.items() if role in roles]
 
     @property
-    def links(self) -> dict[str, Link]:
+    def links(self) -> dict[str, ColumnLink]:
         """Return the columns whose values name other nodes."""
         links = {column: link_of(role) for column, role in self.columns.items()}
         return {column: link for column, link in links.items() if link is not None}
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ColumnLink:
     """A column whose values name other nodes: an end of an edge, the same node, or where an `edge_type` leads."""
 
     node_type: str
@@ -101,7 +101,7 @@ class Link:
         return f"{self.end or f'edge {self.edge_type} ->'} {to}{split}"
 
 
-def link_of(role: str) -> Link | None:
+def link_of(role: str) -> ColumnLink | None:
     """Return the link that a role is, None for a plain role. Raises `BadInput` for text that is no role."""
     if role in (*PLAIN, PROPERTY, IGNORED):
         return None
@@ -113,7 +113,7 @@ def link_of(role: str) -> Link | None:
             "'edge TYPE -> TABLE.COLUMN', 'edge TYPE -> new TYPE', 'source TABLE.COLUMN' or 'target TABLE.COLUMN'"
         )
     end = cast(End, parts["end"] or "")  # the pattern allows no other
-    return Link(node_type, key, parts["type"] or "", end, parts["separator"] or "")
+    return ColumnLink(node_type, key, parts["type"] or "", end, parts["separator"] or "")
 
 
 def rendered(mappings: Iterable[FileMapping]) -> list[str]:

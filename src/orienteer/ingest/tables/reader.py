@@ -17,7 +17,7 @@ from orienteer.ingest.tables.assignment import ImportPlan, MappedTable
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.mapping import FileMapping, Link
+from orienteer.ingest.tables.mapping import ColumnLink, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker, explode
 from orienteer.ingest.tables.references import key_value
 from orienteer.ingest.tables.values import identifier, parts_of
@@ -68,7 +68,7 @@ class TableReader:
         explode([maker for _, maker in makers], self._columns, builder)
         check_named(self._columns, self._seen)
 
-    def _read_more(self, mapped: MappedTable, column: str, link: Link) -> NodeMaker:
+    def _read_more(self, mapped: MappedTable, column: str, link: ColumnLink) -> NodeMaker:
         """Read a table whose rows say more of the rows of another, by the values of a key of that."""
         table = mapped.table
         is_text = table.format.is_text
@@ -156,7 +156,7 @@ class TableReader:
                 )
 
     def _targets(
-        self, link: Link, value: Any, builder: GraphBuilder, *, file: str, line: int, column: str
+        self, link: ColumnLink, value: Any, builder: GraphBuilder, *, file: str, line: int, column: str
     ) -> list[str]:  # Any: whatever a file format can hold
         """Return the nodes that a cell names; nodes are made where the link says so, and what is missing is counted."""
         parts = list(dict.fromkeys(parts_of(value, link.separator)))

@@ -44,7 +44,7 @@ NAME_WORDS = frozenset({"name", "title", "label", "nom", "nombre", "titel", "bez
 SHOWN = 3
 
 
-class Key(NamedTuple):
+class TableKey(NamedTuple):
     """A column by whose values the rows of a table can be named."""
 
     table: str
@@ -62,7 +62,7 @@ class Reference:
     """A column whose values are values of a key."""
 
     column: str
-    key: Key
+    key: TableKey
     separator: str
     share: float
     """Of the different values."""
@@ -80,7 +80,9 @@ class Reference:
         return f"{self.column}: {share} of its values are {what} of {self.key.table} rows{missing}"
 
 
-def reference(profile: ColumnProfile, own: str, keys: Sequence[Key], *, is_own_name: bool = False) -> Reference | None:
+def reference(
+    profile: ColumnProfile, own: str, keys: Sequence[TableKey], *, is_own_name: bool = False
+) -> Reference | None:
     """Return what a column of the table with the type `own` refers to, None for a mere property.
 
     `is_own_name` is true of the column that names the rows: its words are no other table's by chance.
@@ -102,7 +104,7 @@ def reference(profile: ColumnProfile, own: str, keys: Sequence[Key], *, is_own_n
     return None if best is None else best[1]
 
 
-def closeness(column: str, own: str, key: Key) -> int:
+def closeness(column: str, own: str, key: TableKey) -> int:
     """Return how well a column's name leads to a key: 2 for its table, 1 for a part of it, 0 for nothing."""
     plain, base, table = "_".join(words_of(column)), without_key(column), key.table
     if plain == "_".join(words_of(key.column)) and plain not in GENERIC:
@@ -114,7 +116,7 @@ def closeness(column: str, own: str, key: Key) -> int:
     return 1 if node_type_of(base).endswith(f"_{table}") or table.startswith(f"{base}_") else 0
 
 
-def _match(profile: ColumnProfile, key: Key, strength: int) -> Reference | None:
+def _match(profile: ColumnProfile, key: TableKey, strength: int) -> Reference | None:
     """Return how far a column's values are values of the key, split where that resolves more of them."""
     sample = [value for value, _ in zip(profile.counts, range(SAMPLE), strict=False)]
     best: Reference | None = None

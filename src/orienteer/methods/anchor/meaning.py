@@ -38,7 +38,7 @@ class Nearness:
         return self._searcher.dense.scores(self._text, rows)
 
 
-class Payment(NamedTuple):
+class EmbeddingPayment(NamedTuple):
     """What embedding a question has cost."""
 
     usage: Usage = Usage()
@@ -62,14 +62,14 @@ class Meaning:
                 assert isinstance(searcher, HybridSearcher)  # that is what this mode gives
                 self._searcher = searcher
 
-    def pay(self, text: str, run: Run) -> Payment:
+    def pay(self, text: str, run: Run) -> EmbeddingPayment:
         """Have a question embedded before it is ranked; a server's work is charged to the run. Raises `ModelError`."""
         if self._searcher is None or not text.strip():
-            return Payment(lack=self._lack)
+            return EmbeddingPayment(lack=self._lack)
         try:
-            return Payment(self._graph.arrays.searcher.vectors.pay(run, text))
+            return EmbeddingPayment(self._graph.arrays.searcher.vectors.pay(run, text))
         except BudgetExhausted as error:
-            return Payment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
+            return EmbeddingPayment(lack=f"not ranked by meaning, the question could not be embedded: {error}")
 
     def of(self, text: str) -> Nearness | None:
         """Return the nearness to a question; None where there is none."""

@@ -15,7 +15,7 @@ from orienteer.methods.anchor.connections import connect, smallest_shared
 from orienteer.methods.anchor.edge_fit import named_by_edges
 from orienteer.methods.anchor.explanation import Finding, Trail
 from orienteer.methods.anchor.linker import PhraseLinker
-from orienteer.methods.anchor.meaning import Meaning, Payment
+from orienteer.methods.anchor.meaning import EmbeddingPayment, Meaning
 from orienteer.methods.anchor.prior import DegreePrior
 from orienteer.methods.anchor.reach import Explorer
 from orienteer.methods.anchor.reading.answer import Answerer, Explainer
@@ -59,7 +59,7 @@ class Anchor:
         """Return the nodes that the anchors, the kind of answer and the words speak for, best first."""
         started = time.perf_counter()
         exact, explainer = self._answerer.answer(question, self._mask(question))
-        payment = self._meaning.pay(question.text, run) if exact.rows is None else Payment()
+        payment = self._meaning.pay(question.text, run) if exact.rows is None else EmbeddingPayment()
         finding = self.find(question, by_meaning=exact.rows is None and payment.lack is None)
         if exact.rows is not None:
             finding = replace(

@@ -12,7 +12,7 @@ from orienteer.serve.cli.output import Output
 from orienteer.text.lines import value_text
 
 if TYPE_CHECKING:
-    from orienteer.graph.listing import Listing
+    from orienteer.graph.listing import NodeListing
 
 _LONG = 100  # characters of a node's properties in a table
 
@@ -61,7 +61,7 @@ def list_nodes(
     _tell_rest(out, page, sort=sort, group_by=group_by, is_count=count)
 
 
-def _facts(page: Listing, *, is_grouped: bool) -> dict[str, object]:
+def _facts(page: NodeListing, *, is_grouped: bool) -> dict[str, object]:
     if is_grouped:
         groups = [{"value": group.value, "count": group.count} for group in page.groups]
         return {"total": page.total, "groups": groups}
@@ -69,7 +69,7 @@ def _facts(page: Listing, *, is_grouped: bool) -> dict[str, object]:
     return {"total": page.total, "offset": page.offset, "hits": hits}
 
 
-def _print_nodes(out: Output, page: Listing, sort: str | None) -> None:
+def _print_nodes(out: Output, page: NodeListing, sort: str | None) -> None:
     """Print a row for each node, with its properties, that which they are sorted by first."""
     rows = []
     for node in page.hits:
@@ -81,7 +81,7 @@ def _print_nodes(out: Output, page: Listing, sort: str | None) -> None:
         out.table(rows, header=("name", "type", "id", "properties"))
 
 
-def _tell_rest(out: Output, page: Listing, *, sort: str | None, group_by: str | None, is_count: bool) -> None:
+def _tell_rest(out: Output, page: NodeListing, *, sort: str | None, group_by: str | None, is_count: bool) -> None:
     """Say how many have no value to be sorted by, and what the page leaves out."""
     if page.missing and all(group.value is not None for group in page.groups):
         out.note(f"{page.missing:,} of them have no {group_by or sort}: they come last")

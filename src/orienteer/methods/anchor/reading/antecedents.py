@@ -8,8 +8,8 @@ from orienteer.methods.anchor.reading.context import EMPTY, Context, Parse
 from orienteer.methods.anchor.reading.openings import begins, phrases_of
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Either, Joined, NodeSet
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
-from orienteer.methods.anchor.reading.trailing import TrailingQuestions
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 
 _MOST = 3  # meanings of a sentence that are tried
 _SOME = phrases_of("some, there are, there is a, there is an, there is, certain, if")
@@ -79,7 +79,7 @@ class Antecedents:
         for unit in context.units.edges.get(head.last, ()):
             last = context.starts(context.skip(unit.last, _PREPOSITIONS), "there", "it") or unit.last
             if last == border:
-                for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, named.value):
+                for relation in self._relations.named(head.value, unit.edges, Voice.PASSIVE, named.value):
                     yield Parse(border, relation.joined, cost)
         if last == border and not head.value.named:
             for relation in self._relations.unnamed(head.value, "", named.value):

@@ -17,7 +17,6 @@ from orienteer.methods.anchor.reading.function_words import (
     RELATIVE,
     phrases_of,
 )
-from orienteer.methods.anchor.reading.having import Having
 from orienteer.methods.anchor.reading.joints import Joints, denied
 from orienteer.methods.anchor.reading.membership import Membership
 from orienteer.methods.anchor.reading.objects import Object as Object
@@ -25,10 +24,11 @@ from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.objects import Objects as Objects
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.places import Places
+from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Either, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.subjects import Subjects
 from orienteer.methods.anchor.reading.traits import Traits
 from orienteer.methods.anchor.reading.verbs import VerbPhrases
@@ -137,7 +137,7 @@ class Clauses:
             begin += 1
         begin = context.skip(begin, RELATIVE)
         if context.at(begin - 2) == "by" and begin - 2 >= place:  # "by which X is suggested"
-            yield from self._subjects.said(begin, nodes, Frame.PASSIVE_OBJECT)
+            yield from self._subjects.said(begin, nodes, Voice.PASSIVE_OBJECT)
             return
         for core in dict.fromkeys(self._cores(begin)):
             for said in self._said(core.place, nodes):

@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.thesaurus import MORE
 
 _DOES = ("does", "do", "has", "have", "is", "did")
@@ -80,7 +80,7 @@ class Contrasts:
         at = context.skip(unit.last, ("with", "on", "to", "in", "by", "for", "a", "the"))
         if context.at(at) not in MORE:
             return
-        frame = Frame.PASSIVE if context.at(unit.last) == "by" else Frame.SUBJECT
+        frame = Voice.PASSIVE if context.at(unit.last) == "by" else Voice.SUBJECT
         for head in self._phrases.heads(at + 1):
             for relation in self._relations.named(nodes, unit.edges, frame, head.value):
                 yield Parse(head.last, Contrast(relation.measure, MORE[context.at(at)]), head.cost + relation.cost)

@@ -14,7 +14,7 @@ _SYNONYM = 0.6  # likeness, below every likeness of the same word
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
-class _Place(NamedTuple):
+class _LabelPlace(NamedTuple):
     """A word of a label that a word may be, and how alike they are."""
 
     edge: int
@@ -44,7 +44,7 @@ class EdgeWords:
         for last, edges in spans.items():
             yield EdgeUnit(last, edges, place)
 
-    def _likest(self, reading: QuestionWords, place: int) -> Iterator[_Place]:
+    def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""
         word = reading.words[place]
         verb = IRREGULAR_VERBS.get(word.text)
@@ -53,7 +53,7 @@ class EdgeWords:
             if not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
 
-    def _fit(self, reading: QuestionWords, place: int, like: _Place) -> tuple[int, float]:
+    def _fit(self, reading: QuestionWords, place: int, like: _LabelPlace) -> tuple[int, float]:
         """Return where the words end that are a label from one of its words on, and the share of it that they are."""
         last, total = place + 1, like.likeness
         for own in like.label.stems[like.at + 1 :]:
@@ -65,7 +65,7 @@ class EdgeWords:
             last = after + 1
         return last, total / len(like.label.stems)
 
-    def _places_like(self, stem: str) -> tuple[_Place, ...]:
+    def _places_like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]
         places = []
@@ -76,5 +76,5 @@ class EdgeWords:
                     if not likeness and any(own in group for group in groups):
                         likeness = _SYNONYM
                     if likeness:
-                        places.append(_Place(edge, label, at, likeness))
+                        places.append(_LabelPlace(edge, label, at, likeness))
         return tuple(places)

@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.openings import phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, NodeSet, Valued
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.synonyms import PEOPLE
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
@@ -179,7 +179,7 @@ class KindPhrases:
         for unit in self._context.units.edges.get(place + 1, ()) if is_more is not None else ():
             if is_more is not None and self._is_participle(unit):
                 for head in self.heads(unit.last):
-                    for relation in self._relations.named(head.value, unit.edges, Frame.PASSIVE, NodeSet()):
+                    for relation in self._relations.named(head.value, unit.edges, Voice.PASSIVE, NodeSet()):
                         if relation.nodes.types and head.value.best is None:
                             nodes = replace(relation.nodes, best=Best(relation.measure, is_more))
                             yield Parse(head.last, nodes, head.cost + relation.cost)

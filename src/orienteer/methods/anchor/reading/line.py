@@ -30,10 +30,10 @@ _SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", 
 
 def parse(line: str, graph: Graph) -> ExactQuery:
     """Return the query that a line says. Raises `BadOption` naming what cannot be read, and what may stand there."""
-    return _Line(line, graph).query()
+    return _ReadingLine(line, graph).query()
 
 
-class _Line:
+class _ReadingLine:
     """One line, read from left to right."""
 
     def __init__(self, line: str, graph: Graph) -> None:

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.kinds import KindPhrases
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, PropertyFacts
 from orienteer.methods.anchor.reading.names import NamePhrases
 from orienteer.methods.anchor.reading.query import Filled, NodeSet
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 
 _LONGEST_CHAIN = 3  # possessives in a row
 
@@ -52,7 +52,7 @@ class PhraseRules:
             return
         for head in self.heads(begin):
             if not head.value.named:
-                for relation in self._relations.unnamed(head.value, "of", owner.value, Frame.NOUN_OF):
+                for relation in self._relations.unnamed(head.value, "of", owner.value, Voice.NOUN_OF):
                     cost = owner.cost + head.cost + relation.cost - 0.2
                     yield Parse(head.last, relation.joined, cost)
         yield from self.noun_of(begin, owner.value, owner.cost)
@@ -66,7 +66,7 @@ class PhraseRules:
                     continue
                 yield from self._of(unit, owner, unit.last, cost + 0.1)
                 for head in self.heads(unit.last):  # "warfarin's similar compounds"
-                    for relation in self._relations.named(head.value, unit.edges, Frame.NOUN_OF, owner):
+                    for relation in self._relations.named(head.value, unit.edges, Voice.NOUN_OF, owner):
                         yield Parse(head.last, relation.joined, cost + relation.cost + 0.1)
 
     # --------------------------------------------------------------------------------------------- nouns of relations

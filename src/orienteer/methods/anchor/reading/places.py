@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.joints import Joints, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
-from orienteer.methods.anchor.reading.relations import Frame, Relation
+from orienteer.methods.anchor.reading.relations import Relation, Voice
 
 
 class Places:
@@ -40,7 +40,7 @@ class Places:
 
     def _things(self, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
         """Yield `[in] Belgium`, `[for] asthma or migraine`."""
-        frame = Frame.PASSIVE if preposition == "by" else Frame.SUBJECT
+        frame = Voice.PASSIVE if preposition == "by" else Voice.SUBJECT
 
         def related(nodes: NodeSet, target: NodeSet) -> Relation | None:
             return next(self._relations.unnamed(nodes, preposition, target, frame), None)

@@ -18,7 +18,7 @@ from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.totals import Totals
-from orienteer.methods.anchor.reading.trailing import TrailingQuestions
+from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 from orienteer.methods.anchor.reading.values import Values
 
 

@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.joints import Joints, measured, most
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
-from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _ARTICLES = words_of("the their its highest largest total a an")
@@ -39,14 +39,14 @@ class Rankings:
             yield from self._things_had(head, nodes)
             yield from self._things_done(head, nodes)
         for unit in self._context.units.edges.get(begin, ()):
-            for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()):
+            for relation in self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()):
                 yield measured(relation, unit.last, 0.1)
 
     def _related_kinds(self, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `associated genes`."""
         for unit in self._context.units.edges.get(place, ()):
             for head in self._phrases.heads(unit.last):
-                for relation in self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, head.value):
+                for relation in self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, head.value):
                     yield measured(relation, head.last, head.cost)
 
     def _things_had(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
@@ -60,12 +60,12 @@ class Rankings:
         """Yield `diseases they treat`, `packages it depends on`."""
         behind = self._context.skip(head.last, AUXILIARIES | RELATIVE | {"they", "it"})
         for unit in self._context.units.edges.get(behind, ()):
-            for relation in self._relations.named(nodes, unit.edges, Frame.SUBJECT, head.value):
+            for relation in self._relations.named(nodes, unit.edges, Voice.SUBJECT, head.value):
                 yield measured(relation, unit.last + (self._context.at(unit.last) in _BEHIND_VERBS), head.cost)
 
     # ------------------------------------------------------------------------------------------------- superlatives
 
-    def most_done(self, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Frame) -> Iterator[Parse[NodeSet]]:
+    def most_done(self, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
         """Yield `[treats] the most diseases`, `[depends on] the fewest packages`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
@@ -88,7 +88,7 @@ class Rankings:
         for counted in self._phrases.heads(self._context.starts(begin + 1, "number of", "count of") or begin + 1):
             for unit in self._context.units.edges.get(self._context.skip(counted.last, AUXILIARIES), ()):
                 last = unit.last + (self._context.at(unit.last) in PREPOSITIONS)
-                relation = next(self._relations.named(nodes, unit.edges, Frame.OBJECT, counted.value), None)
+                relation = next(self._relations.named(nodes, unit.edges, Voice.OBJECT, counted.value), None)
                 if relation is not None and nodes.best is None:
                     yield most(relation, last, counted.cost, descending=is_more)
 
@@ -106,7 +106,7 @@ class Rankings:
             yield from self._most_things_had(head, nodes, descending=is_more)
             yield from self._most_things_behind(head, nodes, descending=is_more)
         for unit in self._context.units.edges.get(begin, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()), None)
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 
@@ -137,7 +137,7 @@ class Rankings:
         begin = self._context.skip(head.last, AUXILIARIES | RELATIVE)
         for unit in self._context.units.edges.get(begin, ()):
             last = self._context.skip(self._context.skip(unit.last, PREPOSITIONS), _THEM)
-            frame = Frame.PASSIVE_OBJECT if self._context.at(unit.last) == "by" else Frame.OBJECT
+            frame = Voice.PASSIVE_OBJECT if self._context.at(unit.last) == "by" else Voice.OBJECT
             relation = next(self._relations.named(nodes, unit.edges, frame, head.value), None)
             if relation is not None:
                 yield most(relation, last, head.cost, descending=descending)

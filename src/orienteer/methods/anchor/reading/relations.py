@@ -44,7 +44,7 @@ _VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
 """Words of labels that are verbs: `reports_to`."""
 
 
-class Frame(Enum):
+class Voice(Enum):
     """How a relation is said of the nodes that are described."""
 
     SUBJECT = "they do it"
@@ -115,7 +115,7 @@ class SchemaRelations:
         return self._cut(nodes, types)
 
     def named(
-        self, nodes: NodeSet, edges: Mapping[int, float], frame: Frame, target: NodeSet, *, is_strict: bool = False
+        self, nodes: NodeSet, edges: Mapping[int, float], frame: Voice, target: NodeSet, *, is_strict: bool = False
     ) -> Iterator[Relation]:
         """Yield the relation that is named by edge types; where it `is_strict`, only as who does it to whom."""
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
@@ -139,14 +139,14 @@ class SchemaRelations:
             return  # "reports" of somebody are not whom they report to
         is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
         if is_own or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
-            yield from self.named(NodeSet(), unit.edges, Frame.NOUN_OF, owner)
+            yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
-        for relation in self.named(NodeSet(), unit.edges, Frame.SUBJECT, owner):
-            if all(bool(kind & 1) == self._is_against(kind >> 1, Frame.SUBJECT) for kind in relation.kinds):
+        for relation in self.named(NodeSet(), unit.edges, Voice.SUBJECT, owner):
+            if all(bool(kind & 1) == self._is_against(kind >> 1, Voice.SUBJECT) for kind in relation.kinds):
                 yield relation
 
     def unnamed(
-        self, nodes: NodeSet, preposition: str, target: NodeSet, frame: Frame = Frame.SUBJECT
+        self, nodes: NodeSet, preposition: str, target: NodeSet, frame: Voice = Voice.SUBJECT
     ) -> Iterator[Relation]:
         """Yield the relation that no word names: the only one between the types, or the one that a preposition says."""
         # of two things of one kind nobody tells what joins them, unless a word does
@@ -186,12 +186,12 @@ class SchemaRelations:
                 if hop.target in targets:
                     yield source, hop
 
-    def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Frame) -> list[tuple[int, SchemaHop]]:
+    def _directed(self, hops: Collection[tuple[int, SchemaHop]], frame: Voice) -> list[tuple[int, SchemaHop]]:
         """Return the hops whose direction is the one that is said, where both directions join the types."""
         kinds = {hop.kind for _, hop in hops}
         return [(source, hop) for source, hop in hops if hop.kind ^ 1 not in kinds or self._is_so_directed(hop, frame)]
 
-    def _is_so_directed(self, hop: SchemaHop, frame: Frame) -> bool:
+    def _is_so_directed(self, hop: SchemaHop, frame: Voice) -> bool:
         """Tell whether edges lead as it is said, or say the same both ways."""
         return self._is_symmetric(hop) or bool(hop.kind & 1) == self._is_against(hop.kind >> 1, frame)
 
@@ -204,15 +204,15 @@ class SchemaRelations:
         stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}
         return self._vocabulary.is_symmetric(hop.kind) or bool(stems & self._symmetric)
 
-    def _is_against(self, edge: int, frame: Frame) -> bool:
+    def _is_against(self, edge: int, frame: Voice) -> bool:
         """Tell whether the nodes that are described are the targets of these edges."""
         words = self._words([edge])
         says_by, says_of = "by" in words, "of" in words
-        if frame is Frame.NOUN_OF:
+        if frame is Voice.NOUN_OF:
             return not says_of
-        if frame is Frame.HAS_NOUN:
+        if frame is Voice.HAS_NOUN:
             return says_of
-        is_active = frame in (Frame.SUBJECT, Frame.PASSIVE_OBJECT)
+        is_active = frame in (Voice.SUBJECT, Voice.PASSIVE_OBJECT)
         return is_active == says_by
 
     def _relation(

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, DENIALS, PREPOSITIONS
-from orienteer.methods.anchor.reading.having import Having
 from orienteer.methods.anchor.reading.joints import denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
+from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.verbs import VerbPhrases
 
 
@@ -26,7 +26,7 @@ class Subjects:
         self._context, self._relations, _ = ground
         self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
 
-    def said(self, place: int, nodes: NodeSet, frame: Frame | None = None) -> Iterator[Parse[NodeSet]]:
+    def said(self, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
         """Yield what others do, as `frame` says it; where that is None, as the words do."""
         yield from self._doing(place, nodes, frame)
         yield from self._owning(place, nodes)
@@ -35,7 +35,7 @@ class Subjects:
         yield from self._located(place, nodes)
         yield from self._rankings.most_doers(place, nodes)
 
-    def _doing(self, place: int, nodes: NodeSet, frame_of_all: Frame | None) -> Iterator[Parse[NodeSet]]:
+    def _doing(self, place: int, nodes: NodeSet, frame_of_all: Voice | None) -> Iterator[Parse[NodeSet]]:
         """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
         context = self._context
         for objects in self._lists.objects(place):
@@ -43,8 +43,8 @@ class Subjects:
             begin = context.skip(context.skip(verb, DENIALS), AUXILIARIES)
             for verbs in self._verb_phrases.verbs(begin):
                 end = verbs.last + (context.at(verbs.last) in PREPOSITIONS)
-                frame = frame_of_all or (Frame.PASSIVE_OBJECT if context.at(verbs.last) == "by" else Frame.OBJECT)
-                is_strict = end == verbs.last and frame is Frame.OBJECT
+                frame = frame_of_all or (Voice.PASSIVE_OBJECT if context.at(verbs.last) == "by" else Voice.OBJECT)
+                is_strict = end == verbs.last and frame is Voice.OBJECT
                 for related in self._verb_phrases.joined(nodes, verbs, frame, objects, is_strict=is_strict):
                     is_denied = context.at(verb) in DENIALS
                     value = denied(related.value, nodes) if is_denied else related.value
@@ -84,7 +84,7 @@ class Subjects:
         if nobody is None:
             return
         for unit in context.units.edges.get(context.skip(nobody, AUXILIARIES), ()):
-            for relation in self._relations.named(nodes, unit.edges, Frame.OBJECT, NodeSet()):
+            for relation in self._relations.named(nodes, unit.edges, Voice.OBJECT, NodeSet()):
                 yield joined(relation, unit.last + (context.at(unit.last) in PREPOSITIONS), is_denied=True)
 
     def _located(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -96,5 +96,5 @@ class Subjects:
             last = context.starts(objects.last, "located", "situated", "found", "based") or objects.last
             if objects.value.amount is None and context.is_over(last):
                 subject = objects.value.members[0].nodes
-                for relation in self._relations.unnamed(nodes, context.at(0), subject, Frame.OBJECT):
+                for relation in self._relations.unnamed(nodes, context.at(0), subject, Voice.OBJECT):
                     yield joined(relation, last, objects.cost)

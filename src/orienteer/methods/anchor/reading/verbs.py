@@ -15,9 +15,9 @@ from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.relations import Voice
 
-_FRAMES = {"by": Frame.PASSIVE, "of": Frame.NOUN_OF}
+_FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
 
 class Verbs(NamedTuple):
@@ -55,7 +55,7 @@ class VerbPhrases:
             verbs = self._fitting(all_verbs, preposition)
             if verbs is None:
                 continue
-            frame = _FRAMES.get(preposition, Frame.SUBJECT)
+            frame = _FRAMES.get(preposition, Voice.SUBJECT)
             yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
             for objects in self._lists.objects(begin):
                 yield from self.joined(nodes, verbs, frame, objects, is_strict=preposition in ("", "by"))
@@ -81,7 +81,7 @@ class VerbPhrases:
         return preposition in words or not words & (PREPOSITIONS - {"by"})
 
     def joined(
-        self, nodes: NodeSet, verbs: Verbs, frame: Frame, objects: Parse[Objects], *, is_strict: bool = False
+        self, nodes: NodeSet, verbs: Verbs, frame: Voice, objects: Parse[Objects], *, is_strict: bool = False
     ) -> Iterator[Parse[NodeSet]]:
         """Yield the set of those that verbs join to the things of a list; nothing where they cannot."""
         conditions: list[Condition] = []

@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.joints import Joints, joined
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame
+from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _WHOSE = phrases_of(
@@ -57,7 +57,7 @@ class Whose:
     def _kind(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] brewery is in Belgium`: a kind of things that one relation leads to."""
         for head in self._phrases.heads(place):
-            relation = next(self._relations.unnamed(nodes, "", head.value, Frame.HAS_NOUN), None)
+            relation = next(self._relations.unnamed(nodes, "", head.value, Voice.HAS_NOUN), None)
             if relation is None:
                 self._joints.complain_of_many(nodes, head.value, place)
                 continue
@@ -69,11 +69,11 @@ class Whose:
     def _edge_noun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] supervisor is X`: a noun that names edges."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()), None)
             if relation is None:
                 continue
             for described in self._own_clause(unit.last, relation.target):
-                cut = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, described.value), None)
+                cut = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, described.value), None)
                 if cut is not None:
                     yield joined(cut, described.last, described.cost)
 

@@ -9,7 +9,7 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.openings import ASKING, words_of
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Form, NodeSet
-from orienteer.methods.anchor.reading.relations import Frame, SchemaRelations
+from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 
 _BEFORE_VERBS = ASKING | {"a", "an", "the", "one", "of", "been"}
 _PREPOSITIONS = words_of("by of to in with on for at from through")
@@ -51,7 +51,7 @@ class TrailingQuestions:
                 cost = named.cost + head.cost + relation.cost
                 yield Parse(head.last, ExactQuery(form, relation.joined), cost)
 
-    def _frame(self, unit: EdgeUnit) -> Frame:
+    def _frame(self, unit: EdgeUnit) -> Voice:
         """Return how the relation is said of what is asked for."""
         preposition = self._context.at(unit.last)
-        return {"by": Frame.PASSIVE_OBJECT, "of": Frame.HAS_NOUN}.get(preposition, Frame.OBJECT)
+        return {"by": Voice.PASSIVE_OBJECT, "of": Voice.HAS_NOUN}.get(preposition, Voice.OBJECT)

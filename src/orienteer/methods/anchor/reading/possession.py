@@ -19,7 +19,7 @@ from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Comparison, Filled, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Frame, Relation
+from orienteer.methods.anchor.reading.relations import Relation, Voice
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
@@ -115,7 +115,7 @@ class Having:
             noun = self._context.starts(objects.last, *_AS_NOUN)
             for unit in self._context.units.edges.get(noun, ()) if noun is not None else ():
                 verbs = Verbs((unit,), unit.last)
-                for related in self._verb_phrases.joined(nodes, verbs, Frame.HAS_NOUN, objects):
+                for related in self._verb_phrases.joined(nodes, verbs, Voice.HAS_NOUN, objects):
                     value = denied(related.value, nodes) if is_denied else related.value
                     if value is not None:
                         yield Parse(unit.last, value, related.cost)
@@ -131,11 +131,11 @@ class Having:
     ) -> Iterator[Parse[NodeSet]]:
         """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, NodeSet()), None)
+            relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()), None)
             if relation is not None:
                 yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
-                relation = next(self._relations.named(nodes, unit.edges, Frame.HAS_NOUN, target.value), None)
+                relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, target.value), None)
                 if relation is not None:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 
@@ -147,6 +147,6 @@ class Having:
                 begin = context.skip(head.last, AUXILIARIES | RELATIVE)
                 for unit in context.units.edges.get(begin, ()):
                     last = context.skip(context.skip(unit.last, PREPOSITIONS), ("it", "them", "there"))
-                    frame = Frame.PASSIVE_OBJECT if context.at(unit.last) == "by" else Frame.OBJECT
+                    frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
                     for relation in self._relations.named(nodes, unit.edges, frame, head.value):
                         yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount.value)
