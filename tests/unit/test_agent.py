@@ -459,7 +459,7 @@ def test_an_interrupt_ends_the_agents_after_the_step_they_are_in(graph):
         calls.append(sampling.random_seed)
         if len(calls) == 6:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        time.sleep(0.03)
+        time.sleep(0.1)  # the main thread has time to hear of it on a busy machine
         return [SEARCH]
 
     with pytest.raises(KeyboardInterrupt):
