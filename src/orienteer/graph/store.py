@@ -230,7 +230,7 @@ class Graph:
             >>> first.total, first.hits[0].name, first.hits[0].properties["year"]
             (9, 'C#', 2000)
             >>> graph.list(group_by="type", k=2).groups[0]
-            Group(value='person', count=60)
+            ListedGroup(value='person', count=60)
 
         `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
         `sort` is a property, or `name`, `id`, `type` or `degree`: from the smallest value on, from the largest if
