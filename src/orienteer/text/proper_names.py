@@ -59,7 +59,9 @@ _CALENDAR = frozenset(
 def _run() -> re.Pattern[str]:
     """Return the pattern of a run of capitalised words, by Unicode's capitals. It is made once in a process."""
     upper = _class(str.isupper)
-    capital = rf"[{upper}]\w*+(?:['’\-](?!s\b)\w+)*+"
+    # Not `(...)*+`: Python 3.11.2, which Debian 12 has, forgets the lookahead in a possessive group. Nothing behind it
+    # can fail, so that no way back is ever tried.
+    capital = rf"[{upper}]\w*+(?:['’\-](?!s\b)\w++)*"
     gap = r"(?:[ \-]|\. (?<=\b\w\. ))"  # after an initial, a full stop as well
     return re.compile(rf"(?<!\w){capital}(?:{gap}(?:(?:{_JOINING}) ){{0,2}}{capital})*")
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orienteer.methods.anchor.reading.context import EMPTY, Context, Parse
-from orienteer.methods.anchor.reading.openings import begins, phrases_of
+from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.function_words import EMPTY, phrases_of
+from orienteer.methods.anchor.reading.openings import begins
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Either, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrasts
-from orienteer.methods.anchor.reading.openings import ASKING, phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
 

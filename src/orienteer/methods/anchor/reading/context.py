@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
-from orienteer.methods.anchor.reading.function_words import DETERMINERS as DETERMINERS
-from orienteer.methods.anchor.reading.function_words import EMPTY as EMPTY
-from orienteer.methods.anchor.reading.function_words import ENDINGS, HERE, HERE_FIRST
+from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.methods.anchor.reading.lexicon import Lexicon, Units
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.words import QuestionWords

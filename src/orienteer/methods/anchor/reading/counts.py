@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.openings import COUNTING, ends, phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.openings import COUNTING, ends
 from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
 
 _NUMBERS = ("number of", "count of", "tally of", "amount of", "headcount of")

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse, best
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
-from orienteer.methods.anchor.reading.openings import phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.synonyms import PEOPLE

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.openings import LISTING, ends, phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
+from orienteer.methods.anchor.reading.openings import LISTING, ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations

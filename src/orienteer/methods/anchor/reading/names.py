@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.lexicon import NameUnit
-from orienteer.methods.anchor.reading.openings import phrases_of
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orienteer.methods.anchor.reading.context import Context
-
-
-def phrases_of(text: str) -> tuple[str, ...]:
-    """Return the phrases of a text, which commas part, in their order."""
-    return tuple(" ".join(phrase.split()) for phrase in text.split(","))
-
-
-def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 
 POLITE = phrases_of(
     """please, can you, could you, would you, i want to know, i would like to know, i d like to know, do you know,

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrast, Contrasts
-from orienteer.methods.anchor.reading.openings import phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.kinds import KindPhrases
-from orienteer.methods.anchor.reading.lexicon import EdgeUnit, PropertyFacts
+from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.names import NamePhrases
-from orienteer.methods.anchor.reading.query import Filled, NodeSet
+from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 
 _LONGEST_CHAIN = 3  # possessives in a row
@@ -111,7 +111,3 @@ class PhraseRules:
         labels = self._context.lexicon.vocabulary.edge_labels
         words = {word for edge in unit.edges for label in labels[edge] for word in label.words}
         return self._context.at(unit.last) in words or self._context.at(begin - 1) in ("who", "that", "which")
-
-    def filled(self, facts: PropertyFacts, nodes: NodeSet, *, negated: bool) -> NodeSet:
-        """Return the nodes of a set that have a property, or that lack it."""
-        return nodes.that(Filled(facts.name, negated))

@@ -69,7 +69,7 @@ class Having:
         """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
         begin = self._context.skip(place)
         for named in self._properties.named(begin, nodes):
-            yield Parse(named.last, self._phrases.filled(named.facts, nodes, negated=is_denied), named.cost + 0.1)
+            yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
             yield from self._properties.described(named, nodes, is_denied=is_denied)
         exactly: Parse[Comparison] = Parse(begin, "=", 0.1)
         for comparison in (*sign(self._context, begin), exactly):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.clauses import Clauses
-from orienteer.methods.anchor.reading.context import DETERMINERS, EMPTY, Context
+from orienteer.methods.anchor.reading.context import Context
+from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.openings import ends, phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
-from orienteer.methods.anchor.reading.openings import ASKING, words_of
+from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Form, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice

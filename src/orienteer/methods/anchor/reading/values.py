@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.openings import ends, phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations
