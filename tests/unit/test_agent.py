@@ -452,6 +452,15 @@ def test_where_all_agents_fail_the_result_says_so(graph):
     assert any("3 of 3 agents failed" in note for note in result.notes)
 
 
+@pytest.fixture(params=[True, False], ids=["waits end", "waits are taken up again"])
+def _interrupts(request):
+    """As Python has it, and as polars does: the system takes a wait up again after a signal."""
+    signal.siginterrupt(signal.SIGINT, request.param)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
+@pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_ends_the_agents_after_the_step_they_are_in(graph):
     calls = []
 

@@ -17,7 +17,7 @@ Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from string import Template
 from threading import Lock
 from typing import Literal, Self
@@ -44,6 +44,8 @@ Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]
 Reranker = Callable[[Question, Sequence[Ranked]], Sequence[str]]
 """Takes a ranking and returns ids, best first. Ids that it makes up are dropped, those that it forgets are appended."""
+_Course = tuple[Trajectory, Session]
+_WAIT_SECONDS = 0.2
 _PAPER_PARAMETERS = {
     "paper": PLAIN,
     "no-query": ("node", "node_types", "edge_types"),
@@ -115,9 +117,10 @@ class Ark:
         agreement = _Agreement(self.config)
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
             try:
-                courses = tuple(
-                    pool.map(lambda number: self._explore(question, run, number, agreement), range(self.config.agents))
-                )
+                futures = [
+                    pool.submit(self._explore, question, run, number, agreement) for number in range(self.config.agents)
+                ]
+                courses = tuple(_result_of(future) for future in futures)
             except BaseException:  # an interrupt, or a mistake of ours: nobody waits for the other agents' end
                 agreement.end()
                 raise
@@ -141,7 +144,7 @@ class Ark:
         """Return the trajectory without steps that an agent, numbered from 0, begins with."""
         return self._begun(question, number, random_seed, self._toolbox())
 
-    def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> tuple[Trajectory, Session]:
+    def _explore(self, question: Question, run: Run, number: int, agreement: _Agreement) -> _Course:
         toolbox = self._toolbox()
         begun = self._begun(question, number, run.random_seed, toolbox)
         ending = ByFinish(toolbox.session, max_steps=self.config.max_steps, takes_last_set=not self.config.is_plain)
@@ -269,6 +272,14 @@ class _Agreement:
             return False
         with self._lock:
             return any(self._firsts.count(first) >= self._needed for first in set(self._firsts))
+
+
+def _result_of(future: Future[_Course]) -> _Course:
+    """Return what a thread came to, awake often: a library (polars) may have the system take a wait up again where an
+    interrupt ended it, so that one long wait would hear of the interrupt last of all."""
+    while not future.done():
+        wait((future,), _WAIT_SECONDS)
+    return future.result()
 
 
 def _in_order(hits: Sequence[Ranked], wanted: Sequence[str]) -> tuple[Ranked, ...]:
