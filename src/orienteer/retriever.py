@@ -121,8 +121,8 @@ class Retriever:
         Raises `BadOption`, `UnknownType` and `UnknownProperty`, before a model is paid. A model that fails and a budget
         that ends raise nothing: `stopped_by` and `notes` of the result tell.
         """
-        asked = self._question(question, k, node_types, where, reading)
-        return self._run(asked, k, self._allowance(budget, has_answer=False), has_answer=False)
+        record = self._question(question, k, node_types, where, reading)
+        return self._run(record, k, self._allowance(budget, has_answer=False), has_answer=False)
 
     def ask(
         self,
@@ -143,8 +143,8 @@ class Retriever:
         The answer is the method's own, else it takes one more call of the model over the hits; without a model it is
         None. `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`.
         """
-        asked = self._question(question, k, node_types, where, reading)
-        return self._run(asked, k, self._allowance(budget, has_answer=True), has_answer=True)
+        record = self._question(question, k, node_types, where, reading)
+        return self._run(record, k, self._allowance(budget, has_answer=True), has_answer=True)
 
     def stream(
         self,
@@ -169,15 +169,15 @@ class Retriever:
         """
         from orienteer.agents.events import Stream
 
-        asked = self._question(question, k, node_types, where, reading)
-        told: list[Callable[[News], None]] = []
-        allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: told[0](event))
+        record = self._question(question, k, node_types, where, reading)
+        listeners: list[Callable[[News], None]] = []
+        allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: listeners[0](event))
 
         def work(hear: Callable[[News], None]) -> Result:
-            told.append(hear)
-            return self._run(asked, k, allowance, has_answer=has_answer)
+            listeners.append(hear)
+            return self._run(record, k, allowance, has_answer=has_answer)
 
-        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(asked, agent))
+        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(record, agent))
 
     async def asearch(
         self,
@@ -198,8 +198,8 @@ class Retriever:
         `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
         the task is cancelled, no further call is made.
         """
-        asked = self._question(question, k, node_types, where, reading)
-        return await self._in_thread(asked, k, budget, has_answer=False)
+        record = self._question(question, k, node_types, where, reading)
+        return await self._in_thread(record, k, budget, has_answer=False)
 
     async def aask(
         self,
@@ -219,8 +219,8 @@ class Retriever:
         `question`, `k`, `node_types`, `where`, `reading` and `budget`, and what is raised, are those of `search`. Where
         the task is cancelled, no further call is made.
         """
-        asked = self._question(question, k, node_types, where, reading)
-        return await self._in_thread(asked, k, budget, has_answer=True)
+        record = self._question(question, k, node_types, where, reading)
+        return await self._in_thread(record, k, budget, has_answer=True)
 
     async def astream(
         self,
@@ -260,9 +260,9 @@ class Retriever:
             raise BadOption("the question is empty: write in words what you want to know")
         if not isinstance(k, SupportsIndex) or int(k) < 0:
             raise BadOption(f"k is {k!r}: it must be a whole number, 0 or more")
-        for name, given in (("node_types", node_types), ("where", where)):
-            if isinstance(given, str):
-                raise BadOption(f"{name} is the text {given!r}: write a list, [{given!r}]")
+        for name, values in (("node_types", node_types), ("where", where)):
+            if isinstance(values, str):
+                raise BadOption(f"{name} is the text {values!r}: write a list, [{values!r}]")
         if reading is not None and not self.method.reads:
             raise BadOption(f"the method {self.method.name!r} reads no question exactly: reading goes with anchor")
         with self._damage_told():
@@ -329,8 +329,8 @@ class Retriever:
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        said = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None}
-        return result.model_copy(update={"hits": hits[:k], **said})
+        withheld = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None}
+        return result.model_copy(update={"hits": hits[:k], **withheld})
 
     def _damage_told(self) -> AbstractContextManager[None]:
         return damage_told(self.graph.path, self.graph.arrays.manifest.generation)
@@ -443,10 +443,12 @@ class _Allowance(Allowance):
 
 def failure(result: Result) -> Error | None:
     """Return why a result is none, for `ask` and `eval run` alike: a dead model, or a budget that found nothing."""
-    has_no_answer = any(one.method == "answer" and one.stopped_by == "error" for one in result.trajectories)
+    has_no_answer = any(
+        trajectory.method == "answer" and trajectory.stopped_by == "error" for trajectory in result.trajectories
+    )
     if result.stopped_by == "error" or has_no_answer:
-        said = [one.error for one in result.trajectories if one.error is not None]
-        return ModelError(said[-1] if said else "the model failed")
+        errors = [trajectory.error for trajectory in result.trajectories if trajectory.error is not None]
+        return ModelError(errors[-1] if errors else "the model failed")
     limit = result.stopped_by
     if limit in LIMITS and not result.hits:
         return BudgetExhausted(limit, f"nothing was found before the budget of {limit} ended: raise --budget-{limit}")

@@ -32,9 +32,9 @@ def write_records(
     Edges of the `symmetric` types have no direction. Raises `BadInput` for two different nodes with the same id, an
     edge to a missing node, or a value that cannot be kept.
     """
-    for name, given in (("nodes", nodes), ("edges", edges)):
-        if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-            raise BadOption(f"{name} is {given!r}: give a list of records, or of mappings with the same keys")
+    for name, records in (("nodes", nodes), ("edges", edges)):
+        if isinstance(records, str | bytes) or not isinstance(records, Iterable):
+            raise BadOption(f"{name} is {records!r}: give a list of records, or of mappings with the same keys")
     with GraphBuilder(path, force=force, provenance={"made_by": "from_records"}) as builder:
         for node in nodes:
             builder.add_node(node if isinstance(node, Node) else _node(node))
@@ -82,9 +82,9 @@ def _checked(record: Mapping[str, Any], kind: type[Node] | type[Edge]) -> dict[s
             near = nearest(name, flat, most=1)
             hint = f" Did you mean {near[0]!r} to be it?" if near else ""
             raise BadInput(f"{dict(record)!r} lacks {name}: every {what} needs one.{hint}")
-        given, ours[name] = ours[name], node_id(ours[name])
+        value, ours[name] = ours[name], node_id(ours[name])
         if ours[name] is None:
-            raise BadInput(f"{name} is {given!r} in {dict(record)!r}: it must be a text or a whole number")
+            raise BadInput(f"{name} is {value!r} in {dict(record)!r}: it must be a text or a whole number")
     for name in ("type", "name", "text"):
         if not isinstance(ours.get(name, ""), str):
             raise BadInput(f"{name} is {ours[name]!r} in {dict(record)!r}: it must be a text")

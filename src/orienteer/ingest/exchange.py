@@ -85,18 +85,18 @@ class NetworkReader(GraphReader):
         self._network = network
         meta = network.graph.get(META)
         self.meta = meta if isinstance(meta, Mapping) and meta.get("format") == portable.KIND else None
-        self.edge_names = dict.fromkeys(str(key) for _, _, data in network.edges(data=True) for key in data)
+        self.edge_names = dict.fromkeys(str(key) for _, _, attributes in network.edges(data=True) for key in attributes)
 
     def elements(self) -> Iterator[NodeElement | EdgeElement]:
         """Read the nodes, then the edges; keys of parallel edges are their types where they are texts."""
         network = self._network
-        for self.place, (node, data) in enumerate(network.nodes(data=True), 1):
-            self.add_node(_named(node), self._fields(data), self.place)
+        for self.place, (node, attributes) in enumerate(network.nodes(data=True), 1):
+            self.add_node(_named(node), self._fields(attributes), self.place)
             yield from self.taken()
         keyed = network.edges(keys=True, data=True) if network.is_multigraph() else network.edges(data=True)
-        for self.place, (source, target, *key, data) in enumerate(keyed, 1):
+        for self.place, (source, target, *key, attributes) in enumerate(keyed, 1):
             kind = key[0] if key and isinstance(key[0], str) else ""
-            fields = self._fields(data)
+            fields = self._fields(attributes)
             self.add_edge(EdgeElement(_named(source), _named(target), kind, network.is_directed(), fields, self.place))
             yield from self.taken()
 

@@ -181,13 +181,13 @@ def write(graph: Graph, folder: Path, form: str) -> dict[str, Kinds | str]:
     """Write the two tables as CSV or Parquet. Return what `meta.json` says of them. Raises `MissingExtra`."""
     nodes = lambda: (node_row(graph.node(node_id)) for node_id in graph.node_ids())  # noqa: E731
     edges = lambda: map(edge_row, graph.iter_edges())  # noqa: E731
-    told: dict[str, Kinds | str] = {"format": form}
+    facts: dict[str, Kinds | str] = {"format": form}
     for name, rows, fields in (("nodes", nodes, NODE_FIELDS), ("edges", edges, EDGE_FIELDS)):
         kinds = kinds_of(rows(), fields)
-        told[name] = kinds
+        facts[name] = kinds
         writer = _write_csv if form == "csv" else _write_parquet
         writer(folder / f"{name}.{form}", rows(), kinds)
-    return told
+    return facts
 
 
 def _write_csv(path: Path, rows: Iterable[Row], kinds: Kinds) -> None:

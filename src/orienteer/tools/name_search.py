@@ -97,8 +97,8 @@ class NameSearch:
         if mask is not None:
             rows = rows[mask[rows]]
         scores = self._arrays.text_index.scores(self._arrays.tokenizer.query(query), rows)
-        found = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda match: (match.rank, -match.score, match.row))
+        matches = [Match(row, ranks[row], score) for row, score in zip(rows.tolist(), scores.tolist(), strict=True)]
+        return sorted(matches, key=lambda match: (match.rank, -match.score, match.row))
 
     def whole_words(self, query: str) -> Mask | None:
         """Mark the nodes that have a word of a query as a whole: (nodes,); None where none has digits and letters."""

@@ -50,8 +50,8 @@ class ValueSearch:
 
         Exact but for case. `among`, ascending rows, and `mask`, (nodes,), restrict the nodes.
         """
-        found = [match for phrase in phrases(query) for match in self._of(phrase, among, mask, is_whole=True)]
-        return found or list(self._inside(query, among, mask))
+        whole = [match for phrase in phrases(query) for match in self._of(phrase, among, mask, is_whole=True)]
+        return whole or list(self._inside(query, among, mask))
 
     def _of(self, text: str, among: Rows | None, mask: Mask | None, *, is_whole: bool) -> Iterator[ValueMatch]:
         properties = self._arrays.properties

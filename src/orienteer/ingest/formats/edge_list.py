@@ -117,18 +117,18 @@ def _value(text: str, path: Path, number: int) -> float | dict[str, Any]:  # Any
     weight = numeric(text)
     if weight is not None:
         return weight
-    data = None
+    attributes = None
     if text.startswith("{") and len(text) <= LONGEST_DATA:
         try:
-            data = ast.literal_eval(text)
+            attributes = ast.literal_eval(text)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            data = None
-    if not isinstance(data, dict) or is_deep(data):
+            attributes = None
+    if not isinstance(attributes, dict) or is_deep(attributes):
         raise BadInput(
             f"{path}, line {number}: {shown(text)} is no weight and no data of an edge; a list of triples "
             "(source, relation, target) is named .tsv, and parted by tabs"
         )
-    return data
+    return attributes
 
 
 def _refusal(path: Path, number: int, count: int) -> BadInput:

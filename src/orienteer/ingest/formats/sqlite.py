@@ -62,16 +62,16 @@ def stored_tables(path: Path) -> list[StoredTable]:
     """Return the tables of a database, in the order of their names. Raises `BadInput`."""
     with _opened(path) as database:
         listed = database.execute("SELECT name, rootpage FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        found = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
-        inner = (INTERNAL, *(f"{name}_" for name, page in found if not page))  # of SQLite, and of virtual tables
-        names = [name for name, page in found if page and not name.startswith(inner)]
-        if len(found) > MOST_TABLES:
+        tables = [(str(name), page) for name, page in listed.fetchmany(MOST_TABLES + 1)]
+        inner = (INTERNAL, *(f"{name}_" for name, page in tables if not page))  # of SQLite, and of virtual tables
+        names = [name for name, page in tables if page and not name.startswith(inner)]
+        if len(tables) > MOST_TABLES:
             raise BadInput(f"{path} has more than {MOST_TABLES:,} tables: export those that matter, as CSV")
         bad = next((name for name in names if not is_unicode(name)), None)
         if bad is not None:
             raise BadInput(f"{path} has a table whose name is no UTF-8 ({shown(bad)}): rename it")
-        tables = {name: _declared(database, name) for name in names}
-    return [_with_keys(table, tables) for table in tables.values() if table.columns]
+        by_name = {name: _declared(database, name) for name in names}
+    return [_with_keys(table, by_name) for table in by_name.values() if table.columns]
 
 
 def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
@@ -94,11 +94,11 @@ def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredT
     by_name = {name.casefold(): other for name, other in tables.items()}
     references = {}
     for column, (name, key) in table.references.items():
-        own = {known.casefold(): known for known in table.columns}.get(column.casefold())
+        own = {field.casefold(): field for field in table.columns}.get(column.casefold())
         other = by_name.get(name.casefold())
         if own is None or other is None:
             continue
-        keys = {known.casefold(): known for known in other.columns}
+        keys = {field.casefold(): field for field in other.columns}
         target = keys.get(key.casefold()) if key else other.id
         if target is not None:
             references[own] = (other.name, target)
@@ -125,14 +125,14 @@ class SqliteTable:
             cursor = database.execute(f"SELECT {chosen} FROM {_quoted(self.table.name)} NOT INDEXED")
             taken: list[tuple[Any, ...]] = []
             lines: list[int] = []
-            held = 0
+            batch_weight = 0
             for row in cursor:
                 number += 1
                 weight = sum(WIDTH + (len(cell) if isinstance(cell, str | bytes) else 0) for cell in row)
                 if weight > MOST_RECORD:
                     raise too_long(f"{path}#{self.table.name}", f"row {number:,}", "row")
                 unpacked += weight
-                held += weight
+                batch_weight += weight
                 check_ratio(f"{path}#{self.table.name}", size, unpacked, remedy=remedy)
                 texts = [cell for cell in row if isinstance(cell, str)]
                 if all(map(is_unicode, texts)):
@@ -143,9 +143,9 @@ class SqliteTable:
                     lines.append(number)
                 else:
                     drop("bad encoding", number, shown(" ".join(texts)))
-                if len(taken) == rows or held > MOST_HELD:
+                if len(taken) == rows or batch_weight > MOST_HELD:
                     yield _batch(names, taken, lines)
-                    taken, lines, held = [], [], 0
+                    taken, lines, batch_weight = [], [], 0
             if taken:
                 yield _batch(names, taken, lines)
 

@@ -41,23 +41,23 @@ class DegreePrior:
         rarest.
         """
         content = self._content(question)
-        known = sorted((posting for posting in content if posting is not None), key=lambda posting: -posting.idf)
-        whole = sum(posting.idf for posting in known)
-        whole += (len(content) - len(known)) * float(np.log1p(len(self._graph)))
+        postings = sorted((posting for posting in content if posting is not None), key=lambda posting: -posting.idf)
+        whole = sum(posting.idf for posting in postings)
+        whole += (len(content) - len(postings)) * float(np.log1p(len(self._graph)))
         if not whole:
             return 0.0
         index = self._graph.arrays.text_index
         is_wanted = np.asarray(
             self._graph.arrays.mask([self._graph.arrays.types.nodes[number] for number in question.wanted.types])
         )
-        held = np.zeros(len(self._graph))
-        for posting in known:
+        shares = np.zeros(len(self._graph))
+        for posting in postings:
             rows = index.rows_of(posting)
             rows = rows[is_wanted[rows]]
-            held[rows] += posting.idf
-            if len(rows) and held[rows].max() >= _TELLING * whole:
+            shares[rows] += posting.idf
+            if len(rows) and shares[rows].max() >= _TELLING * whole:
                 return 0.0
-        return 1.0 - float(held.max(initial=0)) / (_TELLING * whole)
+        return 1.0 - float(shares.max(initial=0)) / (_TELLING * whole)
 
     def _content(self, question: Understanding) -> list[Posting | None]:
         named = {place for anchor in question.anchors for place in anchor.words}

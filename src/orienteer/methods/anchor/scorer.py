@@ -231,8 +231,12 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
     """
     ranked = scores.rows.tolist()
     first = set(rows.tolist())
-    known = [row for row in ranked if row in first]
-    front = rows.tolist()[:k] if is_ordered else [*known, *(row for row in rows.tolist() if row not in set(known))][:k]
+    ranked_first = [row for row in ranked if row in first]
+    front = (
+        rows.tolist()[:k]
+        if is_ordered
+        else [*ranked_first, *(row for row in rows.tolist() if row not in set(ranked_first))][:k]
+    )
     others = [(row, score) for row, score in zip(ranked, scores.scores.tolist(), strict=True) if row not in first]
     above = max((score for _, score in others), default=0.0)
     steps = np.linspace(1.0, 0.0, len(front), endpoint=False)

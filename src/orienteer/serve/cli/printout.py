@@ -39,9 +39,9 @@ def print_result(out: Output, result: Result) -> None:
         out.print(f"read as: {reading.text}")
     elif result.refusal is not None:
         out.print(f"no exact answer: {result.refusal.text}")
-    said = reading.text if reading is not None and reading.text is not None else ""
+    line = reading.text if reading is not None and reading.text is not None else ""
     answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
-    if said and result.long_answer is not None and result.long_answer.endswith(said.removeprefix("count ")):
+    if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
         answers.remove(result.long_answer)  # it is said above
     out.print("\n\n".join(answers)) if answers else None
     if reading is not None and out.verbosity and reading.cypher is not None:
