@@ -241,7 +241,8 @@ def test_the_hybrid_ranking_takes_the_words_of_all_and_the_mean(vectors):
     result = ask(vectors, passing, passages=2, mode="hybrid", k=5, run=Allowance(random_seed=0))
     rows = np.arange(len(vectors), dtype=np.int32)
     words = vectors.arrays.searcher("lexical").scores("\n".join((QUESTION, *PASSAGES[:2])), rows)
-    near = np.array([cosines(vectors, mean_of([QUESTION, *PASSAGES[:2]]))[vectors.arrays.ids[row]] for row in rows])
+    near_by_id = cosines(vectors, mean_of([QUESTION, *PASSAGES[:2]]))
+    near = np.array([near_by_id[vectors.arrays.ids[row]] for row in rows])
     score = 0.4 * words / words.max() + 0.6 * (near - near.min()) / (near.max() - near.min())
     assert ids(result) == [vectors.arrays.ids[row] for row in np.argsort(-score)[:5]]
 
