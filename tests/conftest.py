@@ -1,6 +1,5 @@
 """Fixtures that several test files share."""
 
-import gc
 import os
 import shutil
 import tempfile
@@ -31,12 +30,6 @@ def pytest_collection_modifyitems(items):
             item.user_properties.append(("corpus", *mark.args))
 
 
-def pytest_runtest_teardown(item):
-    """Free graphs that only circles of references keep, each with a descriptor for every file, before too many wait."""
-    if next(_TESTS) % 20 == 0 and DESCRIPTORS.is_dir() and sum(1 for _ in DESCRIPTORS.iterdir()) > 2_000:
-        gc.collect()
-
-
 def pytest_terminal_summary(terminalreporter):
     """Print how many cases of each corpus held: by its mark, or by `record_property("corpus", name)` in a test."""
     passed = [report for report in terminalreporter.getreports("passed") if report.when == "call"]
@@ -45,8 +38,6 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"{corpus}: {number} held")
 
 
-_TESTS = count()
-DESCRIPTORS = Path("/proc/self/fd")
 MEMORY = Path("/dev/shm")  # a disk in memory, where the system has one: hundreds of small graphs are built
 
 # Two films, their people and places: parallel edges, a loop, a pair of mutual edges, a node without edges, two names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Direction, Edge, Kind
+from orienteer.remembered import remembered
 
 
 class GraphArrays(Nodes):
@@ -66,14 +67,9 @@ class GraphArrays(Nodes):
             mask = is_met if mask is None else mask & is_met
         return mask
 
-    @cached_property
-    def _type_mask(self) -> Any:  # Any: a cached function
-        """Return a function that marks the nodes of some types and remembers the last few masks."""
-
-        def mask(names: tuple[str, ...]) -> Mask:
-            return self.types.node_mask(names)[self.node_types]
-
-        return lru_cache(maxsize=16)(mask)
+    @remembered(16)
+    def _type_mask(self, names: tuple[str, ...]) -> Mask:
+        return self.types.node_mask(names)[self.node_types]
 
     def rows(self, nodes: Iterable[str]) -> Rows:
         """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""

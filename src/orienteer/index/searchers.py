@@ -84,16 +84,20 @@ class Searcher(Protocol):
 class Memo(Generic[_K, _T]):
     """A function's values for the last few keys. Each is made once, even where several threads want it at a time.
 
-    Values of different keys are made side by side. After an error, the next caller tries again.
+    Values of different keys are made side by side. After an error, the next caller tries again. A function that refers
+    to the object that holds the memo is given at each call: kept, it would close a circle, which only the garbage
+    collector frees.
     """
 
-    def __init__(self, make: Callable[[_K], _T]) -> None:
+    def __init__(self, make: Callable[[_K], _T] | None = None) -> None:
         self._make = make
         self._made: OrderedDict[_K, _Slot[_T]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __call__(self, key: _K, make: Callable[[_K], _T] | None = None) -> _T:
         """Return the value of a key; where it has to be made, by `make` where that is given."""
+        make = make or self._make
+        assert make is not None
         with self._lock:
             slot = self._made.setdefault(key, _Slot())
             self._made.move_to_end(key)
@@ -101,7 +105,7 @@ class Memo(Generic[_K, _T]):
                 self._made.popitem(last=False)
         with slot.lock:
             if not slot.values:
-                slot.values.append((make or self._make)(key))
+                slot.values.append(make(key))
             return slot.values[0]
 
 
@@ -174,7 +178,7 @@ class HybridSearcher:
             raise BadOption(f"weight is {weight}: BM25's share must be 0 to 1")
         self.lexical, self.dense = lexical, dense
         self.weight, self.fusion = weight, fusion
-        self.scale = Memo(self._scale)
+        self._scales = Memo[str, Scale]()
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best of the rows that have a vector or share a word with the query."""
@@ -219,7 +223,7 @@ class HybridSearcher:
     def _stretched(
         self, query: str, words: NDArray[np.float64], near: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        scale = self.scale(query)
+        scale = self._scales(query, self._scale)
         wide = scale.high - scale.low
         # A node that is not measured may be nearer than all measured ones; clipping would tie all such nodes.
         most = 1 if self.lexical.index.measured is None else None
@@ -244,7 +248,7 @@ class HybridSearcher:
 
     def _reach(self, query: str, words: NDArray[np.float64], near: float | None) -> NDArray[np.float64]:
         """Return the highest possible scores of rows with these BM25 scores that lie beyond the end of `near`."""
-        behind = np.array([self.scale(query).low if near is None else near])
+        behind = np.array([self._scales(query, self._scale).low if near is None else near])
         shares = self._stretched(query, words, behind)
         return np.asarray(self.weight * shares[0] + (1 - self.weight) * shares[1])
 
@@ -278,7 +282,7 @@ class TitleBonus:
         self._searcher, self._bonus = searcher, bonus
         self.titled = Memo(titled)
         """The rows whose title stands in a query, sorted."""
-        self._best = Memo(self._best_score)
+        self._best = Memo[str, float]()
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows, scored with the bonus."""
@@ -295,7 +299,7 @@ class TitleBonus:
         scores = np.concatenate([ranked.scores, self._searcher.scores(query, others)])
         # A search of the whole graph has its best score in front: no second search is needed.
         is_whole = among is None and len(ranked.scores) > 0 and (mask is None or bool(mask.all()))
-        best = self._best(query, (lambda _: max(0.0, float(ranked.scores[0]))) if is_whole else None)
+        best = self._best(query, (lambda _: max(0.0, float(ranked.scores[0]))) if is_whole else self._best_score)
         scores += self._bonus * best * np.isin(rows, titled)
         order = np.lexsort((rows, -scores))[:k]
         return ScoredRows(rows[order], scores[order])
@@ -304,7 +308,9 @@ class TitleBonus:
         """Return the score of each of these ascending rows, with the bonus where its title stands in the query."""
         scores = self._searcher.scores(query, rows)
         titled = self.titled(query)
-        return scores + self._bonus * self._best(query) * np.isin(rows, titled) if len(titled) else scores
+        if not len(titled):
+            return scores
+        return scores + self._bonus * self._best(query, self._best_score) * np.isin(rows, titled)
 
     def _best_score(self, query: str) -> float:
         """Return the best score in the whole graph, by a search of its own; at least 0."""

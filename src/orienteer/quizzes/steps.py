@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from orienteer.index.arrays import Rows
 from orienteer.quizzes.english import MUTUAL, words_of
 from orienteer.quizzes.gold import first_of_runs, kinds
 from orienteer.quizzes.plan import EdgeStep
+from orienteer.remembered import remembered
 
 UNASKED = frozenset({NEXT, PART_OF, SHARES_NAMES, SIMILAR})
 """Edge types of a graph of documents that no question asks for: a program made them, nobody stated them."""
@@ -37,7 +38,6 @@ class Steps:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self.table = lru_cache(_REMEMBERED)(self._table)
 
     @cached_property
     def named(self) -> tuple[EdgeStep, ...]:
@@ -63,7 +63,9 @@ class Steps:
         both = {EdgeStep(start, None, None, end) for pair in pairs for start, end in (pair, pair[::-1])}
         return tuple(sorted(both, key=_key))
 
-    def _table(self, step: EdgeStep) -> StepTable:
+    @remembered(_REMEMBERED)
+    def table(self, step: EdgeStep) -> StepTable:
+        """Return the nodes that a step leads away from, each with the number of those that it leads to."""
         graph, adjacency = self._graph, self._graph.arrays.adjacency
         mask = kinds(graph, step)
         at = np.arange(len(adjacency.kind)) if mask is None else np.flatnonzero(mask[adjacency.kind])

@@ -100,11 +100,11 @@ class NameAnalyzer:
         self._runs = Finder((), case)
         self._node_types = {name: self._spelled(name) for name in types if name not in RESERVED}
         self._edge_types = {name: self._spelled(name) for name in graph.arrays.types.edges if name not in _STRUCTURAL}
-        self._known: Memo[str, Query] = Memo(self._analyzed)
+        self._known = Memo[str, Query]()
 
     def analyze(self, text: str, run: Run) -> Query:
         """Return the names in a text, its themes, and the types that it asks for."""
-        return self._known(text)
+        return self._known(text, self._analyzed)
 
     def _analyzed(self, text: str) -> Query:
         named, rest = self._names(text)

@@ -11,9 +11,11 @@ import re
 import threading
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import Stemmer
+
+from orienteer.remembered import remembered
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
@@ -48,8 +50,8 @@ class Tokenizer:
         self._stemmer = Stemmer.Stemmer("english")
         self._lock = threading.Lock()
         self._expanded: dict[str, tuple[str, ...]] = {}
-        self.stem = lru_cache(_REMEMBERED)(self._stem)
-        self.terms_of = lru_cache(_REMEMBERED)(self._terms_of)
+        self.stem = lru_cache(_REMEMBERED)(partial(_stem, self._stemmer, self._lock) if stem else str)
+        """Return the English stem of a word; numbers and words of other scripts stay as they are."""
 
     @property
     def id(self) -> str:
@@ -73,13 +75,6 @@ class Tokenizer:
                 self._expanded[word] = terms
         return terms
 
-    def _stem(self, word: str) -> str:
-        """Return the English stem of a word; numbers and words of other scripts stay as they are."""
-        if not self.stems or not word.isascii():
-            return word
-        with self._lock:  # a stemmer keeps state
-            return str(self._stemmer.stemWord(word))
-
     def stems_of(self, words: Sequence[str]) -> list[str]:
         """Return the stems of many words, each as `stem` returns it."""
         if not self.stems:
@@ -88,8 +83,9 @@ class Tokenizer:
             stems = self._stemmer.stemWords(words)
         return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
 
-    def _terms_of(self, token: str) -> frozenset[str]:
-        """Return the distinct terms of a short piece of text; `terms_of` caches them, for texts repeat their words."""
+    @remembered(_REMEMBERED)
+    def terms_of(self, token: str) -> frozenset[str]:
+        """Return the distinct terms of a short piece of text, which texts repeat."""
         return frozenset(self.terms(token))
 
     def terms(self, text: str) -> list[str]:
@@ -99,6 +95,13 @@ class Tokenizer:
     def query(self, text: str) -> list[str]:
         """Return the distinct terms of a query, in the order of their first appearance."""
         return list(dict.fromkeys(self.terms(text)))
+
+
+def _stem(stemmer: Stemmer.Stemmer, lock: threading.Lock, word: str) -> str:
+    if not word.isascii():
+        return word
+    with lock:  # a stemmer keeps state
+        return str(stemmer.stemWord(word))
 
 
 def _parts(run: str) -> list[str]:

@@ -68,11 +68,11 @@ class GraphVectors:
         self.index = VectorIndex(Folder(folder, about.files), about.dimension, is_exact=about.is_exact)
         self._open = open_
         self._opening = Lock()
-        self._encoded = Memo[tuple[str, ...], Vector](lambda key: self._encode(key)[0])
+        self._encoded = Memo[tuple[str, ...], Vector]()
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
         """Return the vector of a query, (dimension,); with passages, the mean of all vectors. Raises `ModelError`."""
-        return self._encoded((query, *passages))
+        return self._encoded((query, *passages), lambda key: self._encode(key)[0])
 
     def pay(self, run: Run, query: str, passages: Sequence[str] = ()) -> Usage:
         """Make the vector that `encode` then returns; charge the run for it, and return the cost.

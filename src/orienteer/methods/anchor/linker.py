@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.names import SHORTEST_SPELLED, Link, NameKind
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, best_alike
+from orienteer.remembered import remembered
 from orienteer.retrieval.mentions import letter_likeness
 from orienteer.text import english
 
@@ -80,9 +80,6 @@ class PhraseLinker:
     def __init__(self, graph: Graph, vocabulary: SchemaWords, config: AnchorConfig) -> None:
         self._graph, self._vocabulary, self._config = graph, vocabulary, config
         self._speller = Speller(graph, vocabulary)
-        # The exact reading and the ranking ask for the phrases of the same question, one after the other.
-        self.phrases = lru_cache(maxsize=_REMEMBERED)(self._phrases)
-        """Every phrase of a question that names nodes; they may overlap."""
 
     def link(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
         """Return the anchors of a question, in its order; the longest phrases win, and none overlap."""
@@ -99,7 +96,9 @@ class PhraseLinker:
             first.setdefault(frozenset(node.row for node in anchor.candidates), anchor)
         return tuple(first.values())[:_MOST_ANCHORS]
 
-    def _phrases(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
+    @remembered(_REMEMBERED)  # the exact reading and the ranking ask for those of one question, one after the other
+    def phrases(self, reading: QuestionWords) -> tuple[LinkedPhrase, ...]:
+        """Return every phrase of a question that names nodes; they may overlap."""
         phrases = [anchor for first in range(len(reading.words)) for anchor in self._spans(reading, first)]
         return (*phrases, *(self._respelled(reading, phrases) if self._config.spelling else ()))
 
@@ -110,7 +109,7 @@ class PhraseLinker:
         for place, word in enumerate(reading.words):
             if place in linked or word.is_stop or word.text in _NEVER_RESPELLED:
                 continue
-            corrections = self._speller.corrections(word.text, is_name=reading.is_written_as_name(place))
+            corrections = self._speller.corrections(word.text, reading.is_written_as_name(place))
             for other, likeness in corrections.words:
                 changed = reading.respelled(place, other, self._vocabulary.stem(other))
                 for anchor in self._around(changed, place, alone=corrections.alone):
@@ -287,9 +286,9 @@ class Speller:
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._graph, self._vocabulary = graph, vocabulary
-        self.corrections = lru_cache(maxsize=4096)(self._corrections)
 
-    def _corrections(self, word: str, *, is_name: bool) -> Corrections:
+    @remembered(4_096)
+    def corrections(self, word: str, is_name: bool) -> Corrections:
         """Return what a word may stand for that no node has, or, written as a name (`is_name`), that no name has."""
         if len(word) < _SHORTEST_SPELLED or word.isdigit() or not word.isascii():
             return Corrections()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Posting
 from orienteer.methods.anchor.answer_type import Understanding
 from orienteer.methods.anchor.words import SchemaWords
+from orienteer.remembered import remembered
 from orienteer.text import english
 
 # Tuned on PKG, where questions for a cellular component lie at 0 to .1 and all others at .2 to .6; chosen anew in five
@@ -20,6 +19,7 @@ from orienteer.text import english
 _TELLING = 0.2  # share of the question's content that one node of the wanted type holds, where texts tell
 _SAYING_NOTHING = english.NO_NAMES | english.ASKING | english.FILLING  # no content, whether a node has them or not
 _MOST_CONNECTED = 1_000  # nodes of a type that are kept in order: more than are asked for
+_MOST_TYPES = 256  # whose order is remembered
 
 
 class DegreePrior:
@@ -27,7 +27,6 @@ class DegreePrior:
 
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._graph, self._vocabulary = graph, vocabulary
-        self._in_order = lru_cache(maxsize=None)(self._of_type)  # a list for each node type
 
     def unknown(self, question: Understanding) -> bool:
         """Tell whether the question has a word, beyond the names in it and the schema's words, that no node has."""
@@ -69,12 +68,16 @@ class DegreePrior:
 
     def most_connected(self, types: Iterable[int], k: int, mask: Mask | None) -> Rows:
         """Return the `k` nodes of each of these types, at most 1,000, that the most edges touch, in no order."""
-        lists = [self._in_order(number) if mask is None else self._of_type(number, mask) for number in types]
+        lists = [self._in_order(number) if mask is None else self._marked(number, mask) for number in types]
         return np.concatenate([np.zeros(0, np.int32), *(rows[:k] for rows in lists)])
 
-    def _of_type(self, number: int, mask: Mask | None = None) -> NDArray[np.int32]:
+    @remembered(_MOST_TYPES)
+    def _in_order(self, number: int) -> Rows:
         """Return the best connected nodes of a type, the most edges first, ties by id."""
-        is_there = self._graph.arrays.node_types == number
-        rows = np.flatnonzero(is_there if mask is None else is_there & mask).astype(np.int32)
+        return self._marked(number, np.ones(len(self._graph), np.bool_))
+
+    def _marked(self, number: int, mask: Mask) -> Rows:
+        """Return the same of the marked nodes."""
+        rows = np.flatnonzero((self._graph.arrays.node_types == number) & mask).astype(np.int32)
         degree = self._graph.arrays.adjacency.degree(rows)
         return rows[np.lexsort((rows, -degree))[:_MOST_CONNECTED]]

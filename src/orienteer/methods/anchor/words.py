@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Posting
+from orienteer.remembered import remembered
 from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
@@ -179,8 +179,6 @@ class SchemaWords:
         )
         """Stems of the words of all types."""
         self._stems = sorted(self.stems)
-        self._learned = lru_cache(maxsize=4096)(self._learn)
-        self._postings = lru_cache(maxsize=65536)(self._posting)
 
     def _add_hop(self, source: int, hop: SchemaHop) -> None:
         if hop not in self.hops[source]:
@@ -222,11 +220,9 @@ class SchemaWords:
                 reading = reading.respelled(place, other, other)
         return reading
 
+    @remembered(65_536)
     def posting(self, word: str) -> Posting | None:
         """Return the postings of a word; None where no node has it."""
-        return self._postings(word)
-
-    def _posting(self, word: str) -> Posting | None:
         return self._graph.arrays.text_index.posting(self._tokenizer.expand(word)[0])
 
     def is_kind(self, stems: Phrase) -> bool:
@@ -239,11 +235,9 @@ class SchemaWords:
         """Tell whether the edges of a kind have no direction."""
         return self._graph.arrays.types.edges[kind >> 1] in self._graph.schema.symmetric
 
-    def learned(self, word: str) -> tuple[int, float] | None:
+    @remembered(4_096)
+    def learned(self, stem: str) -> tuple[int, float] | None:
         """Return the node type whose texts alone use a word, with its share of such use; None where there is none."""
-        return self._learned(word)
-
-    def _learn(self, stem: str) -> tuple[int, float] | None:
         posting = self._graph.arrays.text_index.posting(stem)
         if posting is None or posting.nodes < _LEARNED_TEXTS:
             return None

@@ -16,7 +16,6 @@ have half of a text, and what edges leave.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Kind, Node, Result
+from orienteer.remembered import remembered
 from orienteer.retrieval.analysis import STOP
 from orienteer.retrieval.evidence import EvidenceText
 from orienteer.retrieval.graph_text import kind_line, plain_lines
@@ -36,6 +36,7 @@ from orienteer.retrieval.mentions import named_in, type_phrases
 from orienteer.text.lines import one_line, value_text
 from orienteer.text.sentences import tokens as count_tokens
 
+_MOST_TYPES = 256  # whose words are remembered
 _SCORED = 5_000  # nodes whose fit to the question's words orders the names of a line
 _ALIASES = 400  # characters of all other names together, as `read_node` shows them
 _VALUE = 200  # characters of a property
@@ -91,7 +92,6 @@ class Linearizer:
         self._graph = graph
         words = graph.arrays.tokenizer.words(question)
         self._stems = frozenset(graph.arrays.tokenizer.stem(word) for word in words if word not in STOP)
-        self._ways = cache(self._ways_of)
         hits = graph.arrays.searcher("lexical").search(question, _SCORED)
         self._fit = np.zeros(len(graph))  # (nodes,)
         self._fit[hits.rows] = hits.scores
@@ -185,7 +185,8 @@ class Linearizer:
         others = frozenset[str]().union(*(way for end in joined for way in self._ways(end)))
         return any(((way - others) or way) & self._stems for way in self._ways(type_name))
 
-    def _ways_of(self, type_name: str) -> tuple[frozenset[str], ...]:
+    @remembered(_MOST_TYPES)
+    def _ways(self, type_name: str) -> tuple[frozenset[str], ...]:
         """Return the stems of each phrase for a type."""
         tokenizer = self._graph.arrays.tokenizer
         phrases = type_phrases(type_name, self._graph.schema, tokenizer)

@@ -6,7 +6,6 @@ A table names many things and each of its rows only a few: a mention counts by h
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ from orienteer.index.arrays import Rows, runs
 from orienteer.index.searchers import Memo
 from orienteer.methods.sage.config import NAME_EDGES, SageConfig
 from orienteer.records import JsonValue
+from orienteer.remembered import remembered
 
 Floats = NDArray[np.float64]
 
@@ -183,8 +183,7 @@ class LinkingRows:
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
         self._number = graph.arrays.types.nodes.index(TABLE) if TABLE in graph.arrays.types.nodes else None
-        self._words = lru_cache(_REMEMBERED)(self._words_of)
-        self._fits: Memo[str, _RowFits] = Memo(lambda query: _RowFits(self._weights(query), self._words))
+        self._fits = Memo[str, _RowFits]()
 
     def shares(self, query: str, entries: Entries) -> NDArray[np.float64]:
         """Return, (edges,), the share of the question that the row of each edge holds; NaN for an edge without a row.
@@ -194,11 +193,11 @@ class LinkingRows:
         shares = np.full(len(entries.at), np.nan)
         if self._number is None:
             return shares
-        fits = self._fits(query)
+        fits = self._fits(query, lambda query: _RowFits(self._weights(query)))
         for index, rows in self._graph.arrays.weights.rows(entries.at).items():
             table = self._table(entries, index)
             if table is not None:
-                shares[index] = max(fits.of(table, row) for row in rows)
+                shares[index] = max(fits.of(table, row, self._words) for row in rows)
         return shares
 
     def _table(self, entries: Entries, index: int) -> int | None:
@@ -213,7 +212,8 @@ class LinkingRows:
         terms = self._graph.arrays.tokenizer.query(query)
         return {term: posting.idf for term in terms if (posting := index.posting(term)) is not None}
 
-    def _words_of(self, table: int) -> dict[int, frozenset[str]]:
+    @remembered(_REMEMBERED)
+    def _words(self, table: int) -> dict[int, frozenset[str]]:
         """Return the terms of each row of a table, by its number in the table's file."""
         properties = self._graph.arrays.properties.of(table)
         first, count = _whole(properties.get("first_row")), _whole(properties.get("rows"))
@@ -225,15 +225,15 @@ class LinkingRows:
 class _RowFits:
     """How well rows fit one question; each is read once. Two threads that read the same row come to the same."""
 
-    def __init__(self, weights: dict[str, float], words: Callable[[int], dict[int, frozenset[str]]]) -> None:
-        self._weights, self._words, self._total = weights, words, sum(weights.values())
+    def __init__(self, weights: dict[str, float]) -> None:
+        self._weights, self._total = weights, sum(weights.values())
         self._shares: dict[tuple[int, int], float] = {}
 
-    def of(self, table: int, row: int) -> float:
-        """Return the share of the question that a row of a table holds."""
+    def of(self, table: int, row: int, words_of: Callable[[int], dict[int, frozenset[str]]]) -> float:
+        """Return the share of the question that a row of a table holds, whose words a function tells."""
         share = self._shares.get((table, row))
         if share is None:
-            words = self._words(table).get(row, frozenset())
+            words = words_of(table).get(row, frozenset())
             weight = sum(weight for term, weight in self._weights.items() if term in words)
             share = self._shares[table, row] = weight / self._total if self._total else 0.0
         return share

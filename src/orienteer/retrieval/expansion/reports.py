@@ -67,7 +67,7 @@ class Reports:
         self.is_given = bool(spaces.communities.any()) and IN_COMMUNITY in graph.arrays.types.edges
         """Whether the graph holds communities."""
         self._opening = Lock()
-        self._written: Memo[int, Node] = Memo(self._listed)
+        self._written = Memo[int, Node]()
 
     def of(self, rows: Sequence[int]) -> list[Met]:
         """Return the communities that some entities are in: most of them first, then the better rated, the smaller.

@@ -40,7 +40,7 @@ class Seeds:
         self._titles = TitleFinder(graph.arrays, lower=True)
         lexical = ranking_of(spaces.mode).kind == "lexical"
         self._dense = None if lexical else graph.arrays.searcher("dense")
-        self._top = Memo(self._best_score)
+        self._top = Memo[str, float]()
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best of the marked rows for a text, the best 1, less those that are not near it at all."""
@@ -80,7 +80,7 @@ class Seeds:
 
     def fits(self, text: str) -> Callable[[Rows], NDArray[np.float64]]:
         """Return what says how well sorted rows fit a text: 0 to 1, the best of the whole graph being 1."""
-        top = self._top(text)
+        top = self._top(text, self._best_score)
         return lambda rows: _scaled(self._spaces.scores(text, rows), top)
 
     def _best_score(self, text: str) -> float:

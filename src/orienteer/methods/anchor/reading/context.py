@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.methods.anchor.reading.lexicon import Lexicon, Units
-from orienteer.methods.anchor.reading.query import NodeSet
+from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
 from orienteer.methods.anchor.words import QuestionWords
 
 Value = TypeVar("Value")
@@ -39,6 +39,8 @@ class Context:
     """The rule of all that is said of a set behind its noun."""
     modifiers: Callable[[int, NodeSet], list[Parse[NodeSet]]] = field(init=False)
     """The rule of one thing that is said of a set."""
+    queries: Callable[[int], Iterator[Parse[ExactQuery]]] = field(init=False)
+    """The rule of whole questions, which may stand behind a sentence or a phrase."""
     referents: list[NodeSet] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
     complaints: dict[str, int] = field(default_factory=dict)
@@ -49,6 +51,10 @@ class Context:
 
     def __post_init__(self) -> None:
         self.words = [word.text for word in self.reading.words]
+
+    def forget_rules(self) -> None:
+        """Let the rules go, which refer to this: only the garbage collector would free what goes round in a circle."""
+        del self.nodes, self.described, self.modifiers, self.queries
 
     @property
     def end(self) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, RELATIONS
 from orienteer.methods.anchor.reading.units import EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
+from orienteer.remembered import remembered
 
 _SYNONYM = 0.6  # likeness, below every likeness of the same word
 _LEAST_FIT = 0.3  # the share of a label that words must be like
@@ -29,7 +29,6 @@ class EdgeWords:
     def __init__(self, vocabulary: SchemaWords) -> None:
         self._vocabulary = vocabulary
         self._groups = [{vocabulary.stem(word) for word in group} | set(group) for group in RELATIONS]
-        self._like = lru_cache(maxsize=8192)(self._places_like)
 
     def units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
         """Yield the words from a place on that name edge types, with how much of each label they are."""
@@ -65,7 +64,8 @@ class EdgeWords:
             last = after + 1
         return last, total / len(like.label.stems)
 
-    def _places_like(self, stem: str) -> tuple[_LabelPlace, ...]:
+    @remembered(8_192)
+    def _like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]
         places = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse, best
@@ -34,7 +33,7 @@ class KindPhrases:
     ) -> None:
         """Read with the rule for names, which may stand before a kind."""
         self._context, self._relations, self._adjectives, self._names = context, relations, adjectives, names
-        self.heads = lru_cache(maxsize=None)(self._heads)
+        self._known: dict[int, list[Parse[NodeSet]]] = {}
 
     def who(self) -> frozenset[int]:
         """Return the node types of people, by what they are called; none where no type is called so."""
@@ -43,9 +42,15 @@ class KindPhrases:
         labels = vocabulary.node_labels
         return frozenset(number for number, own in enumerate(labels) for label in own if stems & set(label.stems))
 
-    def _heads(self, place: int) -> list[Parse[NodeSet]]:
+    def heads(self, place: int) -> list[Parse[NodeSet]]:
         """Return the kinds of things that begin here, with the words right before them."""
-        return best(self._all(place))
+        if place not in self._known:
+            self._known[place] = best(self._all(place))
+        return self._known[place]
+
+    def forget(self) -> None:
+        """Forget what was read."""
+        self._known.clear()
 
     def _all(self, place: int) -> Iterator[Parse[NodeSet]]:
         context = self._context

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
@@ -13,8 +12,6 @@ from orienteer.methods.anchor.reading.openings import LISTING, ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-
-QueryRule: TypeAlias = Callable[[int], Iterator[Parse[ExactQuery]]]
 
 _LEAVING_OUT = phrases_of(
     """leaving out, excluding, except for, apart from, aside from, ignoring, not counting, other than, besides,
@@ -38,12 +35,8 @@ _RANKED_BY = phrases_of(
 class ListForms:
     """Reads questions for nodes."""
 
-    def __init__(
-        self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses, queries: QueryRule
-    ) -> None:
-        """Read with the rules of a question's parts; `queries` reads a whole question that begins at a place."""
+    def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
-        self._whole = queries
 
     def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
@@ -116,7 +109,7 @@ class ListForms:
 
     def _unranked(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the questions for nodes or their number without a superlative."""
-        for asked in self._whole(place):
+        for asked in self._context.queries(place):
             if asked.value.nodes.best is None and asked.value.form in ("list", "count"):
                 yield asked
 

@@ -29,11 +29,7 @@ class PhraseRules:
         )
         self.names = NamePhrases(context, relations).at
         kinds = KindPhrases(context, relations, adjectives, self.names)
-        self.heads, self.who = kinds.heads, kinds.who
-
-    def forget(self) -> None:
-        """Forget what was read: pronouns stand for something else now."""
-        self.heads.cache_clear()
+        self.heads, self.who, self.forget = kinds.heads, kinds.who, kinds.forget
 
     # --------------------------------------------------------------------------------------------------- possessives
 

@@ -37,7 +37,8 @@ class Questions:
         self._values = Values(context, relations, phrases)
         self._pairs = NamedPairs(context, relations, phrases, clauses, contrasts)
         self._checks = Checks(context, phrases, clauses, contrasts)
-        self._lists = ListForms(context, relations, phrases, clauses, self._queries)
+        self._lists = ListForms(context, relations, phrases, clauses)
+        context.queries = self._queries
 
     @property
     def is_too_deep(self) -> bool:

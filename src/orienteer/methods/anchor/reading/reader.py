@@ -77,13 +77,15 @@ class QuestionReader:
         reading = vocabulary.corrected(written)
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
-        phrases = PhraseRules(context, self._relations)
-        clauses = Clauses(context, self._relations, phrases)
         grouped = _grouped(context)
         if grouped is not None:
             return ReadQuestion(None, not_understood=(grouped,))
-        questions = Questions(context, self._relations, phrases, clauses)
-        parses = questions.read()
+        phrases = PhraseRules(context, self._relations)
+        questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
+        try:
+            parses = questions.read()
+        finally:
+            context.forget_rules()
         if questions.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
         if parses:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +13,14 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
 from orienteer.methods.anchor.reading.synonyms import SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
+from orienteer.remembered import remembered
 from orienteer.text import english
 
 _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SYNONYMS = 0.65  # the fit of words that say the same, and of words that only begin alike, is below
 _SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
+_MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
     "for": _FOR,
@@ -81,7 +82,6 @@ class SchemaRelations:
         self._lexicon, self._vocabulary = lexicon, lexicon.vocabulary
         self._node_types = lexicon.graph.arrays.node_types
         self._symmetric = frozenset(map(self._vocabulary.stem, SYMMETRIC))
-        self._is_single = lru_cache(maxsize=None)(self._is_single_of)
         self._all = frozenset(range(len(self._vocabulary.hops)))
 
     def types_of(self, nodes: NodeSet) -> frozenset[int]:
@@ -94,9 +94,10 @@ class SchemaRelations:
 
     def is_single(self, kinds: tuple[int, ...]) -> bool:
         """Tell whether no node has two neighbours by edges of these kinds: nothing is in two of such."""
-        return all(self._is_single(kind) for kind in kinds)
+        return all(map(self._is_single, kinds))
 
-    def _is_single_of(self, kind: int) -> bool:
+    @remembered(_MOST_KINDS)
+    def _is_single(self, kind: int) -> bool:
         arrays = self._lexicon.graph.arrays
         mask = np.zeros(2 * len(arrays.types.edges), np.bool_)
         mask[kind] = True
