@@ -356,6 +356,36 @@ class ToolboxSpec(Record):
     options: dict[str, Any] = {}  # Any: JSON
 
 
+RefusalKind: TypeAlias = Literal["unknown_name", "not_understood", "not_here", "unsupported"]
+
+
+class Reading(Record):
+    """How a question was read: as a query over the schema, without a model."""
+
+    text: str | None = None
+    """The query as a line, which `ask(reading=...)` takes back; None where the question was not understood."""
+    cypher: str | None = None
+    """The same in Cypher; None where one statement cannot say it."""
+    not_understood: tuple[str, ...] = ()
+    """Words that are no name, kind, edge, property or value of the graph."""
+    complete: bool = False
+    """Every word was understood and every condition was met exactly."""
+    total: int | None = None
+    """How many nodes meet every condition."""
+
+
+class Refusal(Record):
+    """Why no number, no yes and no no is said."""
+
+    kind: RefusalKind
+    words: tuple[str, ...] = ()
+    """The words that it is about, as the question spells them."""
+    near: tuple[str, ...] = ()
+    """Names of the graph that are spelled nearly so."""
+    text: str = ""
+    """The same in words."""
+
+
 class Trajectory(Record):
     """Everything one agent did. `agents.requests` gives back every request, exactly, and guesses nothing."""
 
@@ -374,7 +404,12 @@ class Trajectory(Record):
     elision: str = ""
     """What a request holds in place of an observation that was left out."""
     steps: tuple[Step, ...] = ()
+    reading: Reading | None = None
+    """How its question was read; None for methods that read nothing exactly."""
     selected: tuple[str, ...] = ()
+    """Ids of the nodes that it ends with, best first. Of a question that was read exactly they meet all of it."""
+    nearby: tuple[str, ...] = ()
+    """Ids of the hits that meet only some of a question that was read exactly; none of them is selected."""
     answer: str | None = None
     stopped_by: StoppedBy = "finish"
     error: str | None = None
@@ -448,34 +483,6 @@ class Ranked(Record):
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
-RefusalKind: TypeAlias = Literal["unknown_name", "not_understood", "not_here", "unsupported"]
-
-
-class Reading(Record):
-    """How a question was read: as a query over the schema, without a model."""
-
-    text: str | None = None
-    """The query as a line, which `ask(reading=...)` takes back; None where the question was not understood."""
-    cypher: str | None = None
-    """The same in Cypher; None where one statement cannot say it."""
-    not_understood: tuple[str, ...] = ()
-    """Words that are no name, kind, edge, property or value of the graph."""
-    complete: bool = False
-    """Every word was understood and every condition was met exactly."""
-    total: int | None = None
-    """How many nodes meet every condition."""
-
-
-class Refusal(Record):
-    """Why no number, no yes and no no is said."""
-
-    kind: RefusalKind
-    words: tuple[str, ...] = ()
-    """The words that it is about, as the question spells them."""
-    near: tuple[str, ...] = ()
-    """Names of the graph that are spelled nearly so."""
-    text: str = ""
-    """The same in words."""
 
 
 class Result(Record):

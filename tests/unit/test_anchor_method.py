@@ -11,6 +11,7 @@ from orienteer.agents import replay
 from orienteer.errors import BadOption
 from orienteer.graph.builder import EdgeBatch, GraphBuilder
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.llm import Allowance
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.method import Anchor
@@ -140,9 +141,36 @@ def test_the_trajectory_replays_to_the_letter(demo, row):
     assert 2 <= len(replayed) <= 8
     assert all(one.is_equal and one.recorded.error is None for one in replayed)
     assert replayed[-1].call.name == "finish"
-    assert trajectory.selected == tuple(hit.id for hit in result.hits)
+    assert {*trajectory.selected, *trajectory.nearby} == {hit.id for hit in result.hits}
     assert trajectory.method == "anchor"
     assert trajectory.model is None
+
+
+def test_a_trajectory_selects_what_meets_all_of_a_question_and_nothing_nearby(demo):
+    _, edges = demo_records()
+    made_by_wirth = {
+        edge.source for edge in edges if (edge.type, edge.target) == ("designed_by", "person:niklaus-wirth")
+    }
+    result = ask(demo, "Which languages did Niklaus Wirth design?")
+    (trajectory,) = result.trajectories
+    assert set(trajectory.selected) == made_by_wirth
+    assert trajectory.nearby == tuple(hit.id for hit in result.hits if hit.id not in made_by_wirth)
+    assert trajectory.reading == result.reading
+    added = [
+        call for step in trajectory.steps for call in step.reply.message.tool_calls if call.name == "add_to_answer"
+    ]
+    assert [set(json.loads(call.arguments)["nodes"]) for call in added] == [made_by_wirth]
+
+
+def test_a_trajectory_of_what_nothing_meets_selects_nothing_and_of_a_refused_question_the_ranking(demo):
+    nothing = ask(demo, "Which languages designed by Niklaus Wirth appeared before 1950?").trajectories[0]
+    assert (nothing.selected, nothing.reading.total) == ((), 0)
+    assert nothing.nearby
+    assert all(call.is_equal for call in replay.replay(nothing, demo))
+    refused = ask(demo, "Which languages were designed by people from Mars?")
+    (trajectory,) = refused.trajectories
+    assert refused.refusal is not None
+    assert (trajectory.selected, trajectory.nearby) == (tuple(hit.id for hit in refused.hits), ())
 
 
 def test_the_trajectory_shows_what_carried_the_answer(demo):

@@ -20,7 +20,18 @@ from orienteer.methods.anchor.reach import Reach, SchemaWalk
 from orienteer.methods.anchor.scorer import Scores
 from orienteer.methods.anchor.words import SchemaWords
 from orienteer.protocols import Run
-from orienteer.records import JsonValue, Message, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory
+from orienteer.records import (
+    JsonValue,
+    Message,
+    Observed,
+    Question,
+    Ranked,
+    Reading,
+    Reply,
+    Step,
+    ToolCall,
+    Trajectory,
+)
 from orienteer.retrieval.graph_text import source_of
 from orienteer.text.lines import snippet
 from orienteer.tools.toolbox import Toolbox
@@ -202,8 +213,12 @@ class Trail:
         self._toolbox = Toolbox.full(graph)
         self._steps: list[Step] = []
 
-    def walk(self, finding: Finding, question: Question, hits: Sequence[Ranked]) -> Trajectory:
-        """Return the trajectory: the anchors and their ways, what they share, and the answer."""
+    def walk(self, finding: Finding, question: Question, hits: Sequence[Ranked], reading: Reading) -> Trajectory:
+        """Return the trajectory: the anchors and their ways, what they share, and the answer.
+
+        Of a question that was read exactly the answer is the hits that meet all of it; the others are nearby.
+        """
+        chosen = [hit for hit in hits if hit.complete or not reading.complete]
         ends = [end for at in range(min(_ANCHORS_WALKED, len(finding.anchors))) if (end := self._anchor(finding, at))]
         if not ends:
             self._search(question, finding)
@@ -213,8 +228,8 @@ class Trail:
             self._call(
                 "intersect", {"nodes": ends, **self._typed(finding), **self._last_edges(finding), "k": _HITS_SHOWN}
             )
-        if hits:
-            self._call("add_to_answer", {"nodes": [hit.id for hit in hits], "reasoning": hits[0].why})
+        if chosen:
+            self._call("add_to_answer", {"nodes": [hit.id for hit in chosen], "reasoning": chosen[0].why})
         else:
             self._call("finish", {})  # an empty answer is sent back once
         self._call("finish", {})
@@ -225,7 +240,9 @@ class Trail:
             tools=self._toolbox.specs,
             opening=(Message(role="user", content=question.text),),
             steps=tuple(self._steps),
-            selected=tuple(hit.id for hit in hits),
+            reading=reading,
+            selected=tuple(hit.id for hit in chosen),
+            nearby=tuple(hit.id for hit in hits if reading.complete and not hit.complete),
         )
 
     def _anchor(self, finding: Finding, at: int) -> str | None:

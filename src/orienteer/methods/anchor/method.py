@@ -69,7 +69,7 @@ class Anchor:
         if exact.rows is not None and explainer is not None:
             complete = set(exact.rows.tolist())
             hits = tuple(self._explained(hit, complete, explainer) for hit in hits)
-        trajectory = Trail(self._graph, run).walk(finding, question, hits)
+        trajectory = Trail(self._graph, run).walk(finding, question, hits, exact.reading)
         # What was read exactly has notes of its own; else the ranking's say what it took for what.
         ranked = () if exact.rows is not None else explanation.notes(finding, self._graph)
         notes = (*exact.notes, *ranked, *((payment.lack,) if payment.lack else ()))

@@ -115,6 +115,8 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
     out.print(f"{number}. {trajectory.question.text}")
     steps = counted(len(trajectory.steps), "step")
     out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
+    if trajectory.reading is not None and trajectory.reading.text is not None:
+        out.print(f"   read as: {trajectory.reading.text}")
     for place, step in enumerate(trajectory.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")
@@ -125,7 +127,12 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
             out.print(f"   {place}. {call.name} {call.arguments}")
             for line in observations[call.id].text.splitlines() if call.id in observations else ():
                 out.print(f"        {line}")
-    ends = (("selected", ", ".join(trajectory.selected)), ("answer", trajectory.answer), ("error", trajectory.error))
+    ends = (
+        ("selected", ", ".join(trajectory.selected)),
+        ("nearby", ", ".join(trajectory.nearby)),
+        ("answer", trajectory.answer),
+        ("error", trajectory.error),
+    )
     for label, value in ends:
         if value:
             out.print(f"   {label}: {value}")
