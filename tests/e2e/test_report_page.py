@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from html import escape
 
 import pytest
 
@@ -66,6 +67,20 @@ def test_the_script_draws_every_question_and_opens_the_one_that_is_linked(page, 
     assert "\u202e" not in drawn
     assert "<title>taken" not in drawn
     assert re.search(r'<h4>bm25<small>[\d.,]+ ms</small></h4><ol><li[^>]*title="\w+:', opened)
+
+
+@browser
+def test_a_question_that_was_read_exactly_has_its_reading_and_a_line_below_what_meets_it(page, tmp_path):
+    rows = [json.loads(line) for line in (page.parent / "run" / "results.jsonl").read_text().splitlines()]
+    number, row = next(
+        (int(row["id"][1:]), row)
+        for row in rows
+        if row["method"] == "anchor" and row["reading"]["complete"] and 0 < row["reading"]["total"] < 5
+    )
+    drawn = browse(page, tmp_path, "--dump-dom", fragment=f"#question-{number}")
+    assert f"Read as: {escape(row['reading']['text'], quote=False)}" in drawn
+    lists = re.search(r"<ol>(.*?)</ol><p[^>]*>Nearby: these meet some of it</p><ol[^>]*>(.*?)</ol>", drawn, re.DOTALL)
+    assert lists[1].count("<li") == row["reading"]["total"]
 
 
 @browser

@@ -30,7 +30,20 @@ from orienteer.files import append_line
 from orienteer.graph.store import Graph
 from orienteer.page import svg
 from orienteer.page.template import pieces
-from orienteer.records import Message, Node, Observed, Question, Ranked, Reply, Step, ToolCall, Trajectory, Usage
+from orienteer.records import (
+    Message,
+    Node,
+    Observed,
+    Question,
+    Ranked,
+    Reading,
+    Refusal,
+    Reply,
+    Step,
+    ToolCall,
+    Trajectory,
+    Usage,
+)
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
 CLEANED = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'gnp.exe  [31m "
@@ -231,6 +244,29 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
         == packed_trajectory["selected"][0][0]
         == CLEANED
     )
+
+
+def test_the_page_holds_how_a_question_was_read_what_meets_it_and_why_none_does(report, tmp_path):
+    reading = Reading(text='x that -r-> "Y"', complete=True, total=1)
+    whole, part = (hit.model_copy(update={"complete": hit.id == "a"}) for hit in hits("a", "b"))
+    refusal = Refusal(kind="unknown_name", words=("Mars",), text="not in this graph: 'Mars'")
+    walked = trajectory(step(("follow", "{}", ["a"])), reading=reading, selected=("a",), nearby=("b",))
+    run = make_run(
+        tmp_path / "run",
+        line(0, method="anchor", reading=reading).model_copy(update={"hits": (whole, part), "work": work_of([walked])}),
+        line(1, ["a"], method="anchor", reading=Reading(not_understood=("Mars",)), refusal=refusal),
+        line(2, ["a"], method="anchor"),
+        trajectories={(0, "anchor"): (walked,)},
+    )
+    page = report(run)
+    exact, refused, ranked = (question["results"][0] for question in page.packed("data")["questions"])
+    assert (exact["reading"], exact["meeting"], "refusal" in exact) == ('x that -r-> "Y"', 1, False)
+    assert [(hit[1], hit[-1]) for hit in exact["hits"]] == [("a", 0), ("b", 1)]
+    assert (refused["refusal"], "reading" in refused) == ("not in this graph: 'Mars'", False)
+    assert not {"reading", "refusal", "meeting"} & set(ranked)
+    assert [hit[-1] for hit in refused["hits"] + ranked["hits"]] == [0, 0]
+    (steps,) = page.packed("t0-0")
+    assert (steps["reading"], steps["selected"], steps["nearby"]) == ('x that -r-> "Y"', [["a", 1]], [["b", 0]])
 
 
 @given(st.lists(st.text()))

@@ -57,6 +57,8 @@ const OUTCOMES = {
   "miss": ["gold not found", (result) => result.rank === 0 && result.error === undefined],
   "failed": ["failed", (result) => result.error !== undefined],
   "unranked": ["no gold nodes", (result) => result.rank === undefined],
+  "read": ["read exactly", (result) => result.reading !== undefined],
+  "refused": ["refused an exact answer", (result) => result.refusal !== undefined],
 };
 const ANSWERS = {
   "right": ["answer right (EM)", (result) => result.exact === 1],
@@ -215,14 +217,9 @@ function resultBox(question, result, number) {
   head.append(make("small", spent.join(", ")));
   box.append(head);
   if (result.error !== undefined) box.append(make("p", result.error, "error"));
-  const list = make("ol");
-  for (const [name, id, type, isGold, why] of result.hits || []) {
-    const item = make("li", "", isGold ? "gold" : "");
-    item.append(make("span", name || id, "isolate"), " ", make("small", type));
-    item.title = why ? `${id}: ${why}` : id;
-    list.append(item);
-  }
-  if (list.children.length) box.append(list);
+  if (result.reading !== undefined) box.append(make("p", `Read as: ${result.reading}`, "isolate"));
+  if (result.refusal !== undefined) box.append(make("p", `No exact answer: ${result.refusal}`, "isolate"));
+  box.append(...hitLists(result.hits || []));
   box.append(make("p", place(result), "quiet"));
   if (result.answer !== undefined) {
     const verdict = result.exact === undefined ? "" : result.exact === 1 ? "Answer (EM 1): " : `Answer (EM ${result.exact}): `;
@@ -235,9 +232,25 @@ function resultBox(question, result, number) {
   return box;
 }
 
+// What meets all of a question that was read exactly, a line, and what meets some of it.
+function hitLists(hits) {
+  const parts = [], lists = [make("ol"), make("ol", "", "nearby")];
+  hits.forEach(([name, id, type, isGold, why, isNearby], number) => {
+    const item = make("li", "", isGold ? "gold" : "");
+    item.append(make("span", name || id, "isolate"), " ", make("small", type));
+    item.title = why ? `${id}: ${why}` : id;
+    item.value = number + 1;
+    lists[isNearby ? 1 : 0].append(item);
+  });
+  if (lists[0].children.length) parts.push(lists[0]);
+  if (lists[1].children.length) parts.push(make("p", "Nearby: these meet some of it", "quiet line"), lists[1]);
+  return parts;
+}
+
 function place(result) {
+  const meeting = result.meeting === undefined ? "" : `; ${result.meeting.toLocaleString("en")} in the graph meet all of it`;
   const outside = result.outside ? `, ${result.outside} more that cannot answer` : "";
-  const all = `${result.count} hit${result.count === 1 ? "" : "s"}${outside}`;
+  const all = `${result.count} hit${result.count === 1 ? "" : "s"}${outside}${meeting}`;
   if (result.rank === undefined) return `${all}; no gold nodes to measure them by`;
   return result.rank ? `${all}; first gold at ${result.rank}` : `${all}; no gold among them`;
 }
@@ -281,10 +294,12 @@ function steps(trajectory, agent, agents) {
   const ended = trajectory.stopped === "finish" ? "" : `, ended by ${trajectory.stopped}`;
   if (agents > 1 || ended) parts.push(make("h5", (trajectory.method === "answer" ? "The answer" : `Agent ${agent + 1}`) + ended));
   if (trajectory.error) parts.push(make("p", trajectory.error, "error"));
+  if (trajectory.reading) parts.push(make("p", `Read as: ${trajectory.reading}`, "isolate"));
   parts.push(list);
-  if (trajectory.selected.length) {
-    const line = make("p", "Selected: ");
-    trajectory.selected.forEach(([id, isGold], number) => {
+  for (const [label, ids] of [["Selected", trajectory.selected], ["Nearby", trajectory.nearby]]) {
+    if (!ids.length) continue;
+    const line = make("p", `${label}: `);
+    ids.forEach(([id, isGold], number) => {
       if (number) line.append(", ");
       line.append(make(isGold ? "b" : "span", isGold ? `${id} ✓` : id, "isolate"));
     });

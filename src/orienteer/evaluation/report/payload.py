@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from orienteer.display import clean, cut
@@ -19,7 +19,7 @@ from orienteer.evaluation.running.runs import Line
 from orienteer.evaluation.scores.measures import rank_measure, ranking_of
 from orienteer.evaluation.scores.scorer import gives_answers, is_ranked, scorer
 from orienteer.evaluation.scores.table import values_of
-from orienteer.records import JsonValue, Ranked, Step, Trajectory
+from orienteer.records import JsonValue, Ranked, Reading, Step, Trajectory
 
 HITS = 5
 """The number of hits of each method that are shown under a question."""
@@ -123,11 +123,22 @@ def _question(material: Material, example: Example) -> dict[str, JsonValue]:
 
 def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, JsonValue]:
     ranking = ranking_of(line.hits, column.run.manifest.candidates)
+    is_read = line.reading is not None and line.reading.complete
     result: dict[str, JsonValue] = {
         "hits": [
-            [hit.name, hit.id, hit.type, int(line.gold.nodes.get(hit.id, 0) > 0), cut(hit.why, _FIELD)]
+            [
+                hit.name,
+                hit.id,
+                hit.type,
+                int(line.gold.nodes.get(hit.id, 0) > 0),
+                cut(hit.why, _FIELD),
+                int(is_read and not hit.complete),
+            ]
             for hit in _first(line.hits, ranking)
         ],
+        "reading": _reading(line.reading),
+        "meeting": line.reading.total if line.reading is not None else None,
+        "refusal": None if line.refusal is None else cut(line.refusal.text, _FIELD),
         "count": len(ranking),
         "outside": len(line.hits) - len(ranking),
         "rank": _rank(ranking, line),
@@ -141,6 +152,10 @@ def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, 
         "turns": line.work.iterations,
     }
     return {name: value for name, value in result.items() if value not in (None, [])}
+
+
+def _reading(reading: Reading | None) -> str | None:
+    return None if reading is None or reading.text is None else cut(reading.text, _FIELD)
 
 
 def _first(hits: Sequence[Ranked], ranking: Sequence[str]) -> Iterator[Ranked]:
@@ -161,11 +176,18 @@ def _trajectory(trajectory: Trajectory, gold: dict[str, float], length: int) -> 
     return {
         "method": trajectory.method,
         "steps": [_step(step, gold, length) for step in trajectory.steps],
-        "selected": [[node_id, int(gold.get(node_id, 0) > 0)] for node_id in trajectory.selected],
+        "reading": _reading(trajectory.reading) or "",
+        "selected": _marked(trajectory.selected, gold),
+        "nearby": _marked(trajectory.nearby, gold),
         "answer": cut(trajectory.answer or "", length),
         "stopped": trajectory.stopped_by,
         "error": cut(trajectory.error or "", length),
     }
+
+
+def _marked(node_ids: Sequence[str], gold: Mapping[str, float]) -> list[JsonValue]:
+    """Return ids, each with 1 where it is gold."""
+    return [[node_id, int(gold.get(node_id, 0) > 0)] for node_id in node_ids]
 
 
 def _step(step: Step, gold: dict[str, float], length: int) -> dict[str, JsonValue]:

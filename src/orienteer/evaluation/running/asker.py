@@ -169,6 +169,8 @@ def _outcome(task: Task, result: Result) -> Outcome:
         hits=result.hits,
         answer=result.answer,
         long_answer=result.long_answer,
+        reading=result.reading,
+        refusal=result.refusal,
         cited=tuple(dict.fromkeys(cited)),
         gold=example.gold,
         fields=example.fields,

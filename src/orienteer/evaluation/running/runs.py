@@ -22,7 +22,18 @@ from pydantic import ValidationError
 from orienteer.errors import BadInput
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.files import check_ordinary, locked, read_lines
-from orienteer.records import NOT_RUN, JsonValue, Ranked, Record, Step, StoppedBy, Trajectory, Usage
+from orienteer.records import (
+    NOT_RUN,
+    JsonValue,
+    Ranked,
+    Reading,
+    Record,
+    Refusal,
+    Step,
+    StoppedBy,
+    Trajectory,
+    Usage,
+)
 from orienteer.text.sentences import tokens
 
 MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, REPLIES = (
@@ -112,6 +123,10 @@ class Line(Record):
     answer: str | None = None
     long_answer: str | None = None
     """What the answer rests on, from methods that say so."""
+    reading: Reading | None = None
+    """How the question was read; None for methods that read nothing exactly."""
+    refusal: Refusal | None = None
+    """Why it has no exact answer; None where it has one, and for methods that read nothing exactly."""
     cited: tuple[str, ...] = ()
     """Ids that the answer cites in square brackets and that are no hits: of entities, in a ranking of passages."""
     gold: Gold = Gold()
