@@ -132,7 +132,7 @@ def measure(name: str, graph: Graph, items: Sequence[Item]) -> list[dict[str, An
         return [hit.id for hit in method.retrieve(Question(text=text), run).hits]
 
     def by_words(text: str) -> list[str]:
-        return [hit.id for hit in graph.search(text, K)]
+        return [graph.arrays.ids[row] for row in graph.arrays.searcher().search(text, K).rows]
 
     ours, theirs = figures(graph, items, by_anchor), figures(graph, items, by_words)
     p50, p95 = np.percentile(ours.milliseconds[1:] or ours.milliseconds, [50, 95])

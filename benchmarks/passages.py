@@ -118,7 +118,7 @@ def ark(graph: Graph, k: int, mode: str) -> Ranker:
     is_answer = Spaces(graph).passages
 
     def rank(question: str) -> list[int]:
-        hits = [hit.id for hit in graph.search(question, 5, mode=mode)]
+        hits = [graph.arrays.ids[row] for row in graph.arrays.searcher(mode).search(question, 5).rows]
         around = [[one.id for one in graph.neighbors(hit, question, k=20, mode=mode).hits] for hit in hits]
         rows = [graph.arrays.row(one.id) for one in vote([hits, *around])]
         return [row for row in rows if is_answer[row]][:k]

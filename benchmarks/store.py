@@ -251,9 +251,7 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
         words = [setting.words(one) for one in asked]
         engines: dict[str, Search] = {
             "ours": _caller(lambda terms: graph.arrays.text_index.search(terms, K).rows.tolist(), words),
-            "whole": _caller(
-                lambda query: [graph.arrays.row(hit.id) for hit in graph.search(query, K)], _joined(words)
-            ),
+            "whole": _caller(lambda query: graph.arrays.searcher().search(query, K).rows.tolist(), _joined(words)),
         }
         numbers = [one.words for one in asked]
         for peer_name, peer in others.items():

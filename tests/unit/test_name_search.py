@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinic import ask
+from orienteer.graph.search.names import NameSearch, Rank, phrases
 from orienteer.llm import Allowance
-from orienteer.records import Node, Question
+from orienteer.methods.flat.bm25 import Bm25
+from orienteer.records import Hit, Node, Question
 from orienteer.serve.word_search import Search
-from orienteer.tools.name_search import NameSearch, Rank, phrases
 from orienteer.tools.toolbox import Toolbox
 
 FILLER = [Node(f"z{at}", "page", f"Page {at}", f"gimp gimp gimp {'brush ' * (at % 5)} 1 19 kinase") for at in range(60)]
@@ -99,7 +100,36 @@ def test_the_tool_of_agents_ranks_so_and_the_papers_does_not(graph):
     assert ask(toolbox, "search_in_graph", query="JAK1").nodes == ("n-jak1", "n-jak2")
     ask(toolbox, "search_in_graph", query="brush", k=5)
     assert ask(toolbox, "search_in_graph", query="JAK1", among="@3").nodes == ()
-    assert graph.search("gimp", 1)[0].id != "n-gimp"
+    plain = Toolbox.full(graph, names_first=False)
+    assert ask(plain, "search_in_graph", query="gimp", k=1).nodes != ("n-gimp",)
+    assert Bm25(graph).retrieve(Question(text="gimp", k=1), Allowance()).hits[0].id != "n-gimp"
+
+
+QUERIES = ("gimp", "n-jak1", "C++", "dog", "russian river", 'beer "russian river"', "JAK1", "covid 19", "of", "", "?!")
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_python_the_command_and_the_tool_have_one_order_of_what_is_named(graph, query):
+    hits = graph.search(query, 10)
+    assert [hit.id for hit in hits] == ids(graph, query, 10)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    named = [graph.arrays.ids[match.row] for match in NameSearch(graph.arrays).matches(query)][:10]
+    assert [hit.id for hit in hits][: len(named)] == named
+    if query:
+        assert list(ask(Toolbox.full(graph), "search_in_graph", query=query, k=10).nodes)[: len(named)] == named
+
+
+def test_python_finds_what_a_name_an_alias_and_an_id_are_and_then_words(graph):
+    found = {query: [hit.id for hit in graph.search(query, 3)] for query in ("GIMP", "n-jak1", "russian river")}
+    assert found == {
+        "GIMP": ["n-gimp", "n-print", "n-data"],
+        "n-jak1": ["n-jak1"],
+        "russian river": ["n-rr", "n-blind", "n-far"],
+    }
+    assert [hit.id for hit in graph.search("gimp", 2, node_types=["page"])] == ["z0", "z10"]
+    by_words = Bm25(graph).retrieve(Question(text="brush", k=9), Allowance()).hits
+    assert graph.search("brush", 9) == tuple(Hit(hit.id, hit.score) for hit in by_words)
+    assert graph.search("gimp", 0) == graph.search("zebra") == ()
 
 
 WORDS = ["ash", "elm", "oak", "fir", "jak1", "ash-2"]

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from clinic import ask
+from orienteer.graph.search.query_words import Coverage, QueryWords, coverage_note
 from orienteer.records import Node
-from orienteer.tools.query_words import Coverage, QueryWords, coverage_note
 from orienteer.tools.session import ReplyLines, Session, state
 from orienteer.tools.toolbox import Toolbox
 
@@ -27,7 +27,7 @@ def test_coverage(match, note):
 
 
 def test_matches_count_whole_words_and_name_the_missing_rarest_first(graph):
-    words = QueryWords(graph, "pain fever zebra")
+    words = QueryWords(graph.arrays, "pain fever zebra")
     [match] = words.coverages(graph.arrays.rows(["c2"]))
     assert (match.number, match.of) == (1, 3)
     assert match.missing == ("zebra", "fever")
@@ -36,13 +36,13 @@ def test_matches_count_whole_words_and_name_the_missing_rarest_first(graph):
 
 def test_matches_come_in_the_order_of_the_rows(graph):
     rows = graph.arrays.rows(["c1", "c2"])[::-1]
-    assert [match.is_full for match in QueryWords(graph, "pain fever").coverages(rows)] == [False, True]
+    assert [match.is_full for match in QueryWords(graph.arrays, "pain fever").coverages(rows)] == [False, True]
 
 
 def test_a_snippet_stands_around_the_rarest_word(make):
     text = f"common {'filler ' * 100}the unicorn stood there {'filler ' * 100}common"
     graph = make([Node("a", text=text), *(Node(f"b{at}", text="common filler") for at in range(9))])
-    shown = QueryWords(graph, "what is a common unicorn").snippet(0)
+    shown = QueryWords(graph.arrays, "what is a common unicorn").snippet(0)
     assert "unicorn" in shown
     assert len(shown) <= 162
 

@@ -17,7 +17,8 @@ from orienteer.graph.adjacency import distinct
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.connections import shortest_paths
 from orienteer.graph.damage import damage_told, tell_damage, telling_damage
-from orienteer.index.searchers import Mode
+from orienteer.graph.search.words import WordSearch
+from orienteer.index.searchers import Mode, ranking_of
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Common, Direction, Edge, Hit, Neighbor, Neighborhood, Node, Ranking, Schema
 from orienteer.records import Path as GraphPath
@@ -198,10 +199,14 @@ class Graph:
 
             >>> graph.search("borrow checker", 1)[0].id
             'language:rust'
+            >>> [hit.id for hit in graph.search("go", 2)]
+            ['language:go', 'person:edsger-dijkstra']
 
         `node_types` keeps nodes of these types, `where` those whose properties meet conditions such as `year >= 2000`.
         `mode` is `lexical`, `dense`, `hybrid`, `hybrid:0.6` with that share of words, or `rrf`; all but the first need
-        vectors. A lexical search leaves out nodes that share no word with the query.
+        vectors. A lexical search has first what the query names, as `orienteer search` does: a node whose id, name or
+        alias it is, then names that begin with it or hold it, phrases in texts, and texts that share words with it, by
+        BM25; last come nodes with its words as the value of a property. BM25 alone is the method `bm25`.
 
         Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
@@ -209,8 +214,13 @@ class Graph:
         if not isinstance(query, str):
             raise BadOption(f"the query must be text, is {query!r}")
         arrays = self.arrays
-        ranked = arrays.searcher(mode).search(query, k, mask=arrays.mask(node_types, where))
-        return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(ranked.rows, ranked.scores, strict=True))
+        mask = arrays.mask(node_types, where)
+        if ranking_of(mode).kind == "lexical":
+            found = WordSearch(arrays).search(query, k, mask=mask)
+            rows, scores = found.rows, found.scores
+        else:
+            rows, scores = arrays.searcher(mode).search(query, k, mask=mask)
+        return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(rows, scores, strict=True))
 
     @telling_damage
     def list(

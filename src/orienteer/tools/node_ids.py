@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from orienteer.cypher.view import identifiers
+from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 from orienteer.tools.parameters import number
-from orienteer.tools.query_words import QueryWords
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class NodeIdRetriever:
 
 def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:
     """Return the `k` nodes that are most like a text, by words and by letters. Unknown words are read as near ones."""
-    words = QueryWords(graph, text)
+    words = QueryWords(graph.arrays, text)
     groups = [[posting.term for posting in postings] for postings in words.postings.values()]
     for word in words.unknown:
         groups.append(

@@ -11,15 +11,15 @@ import numpy as np
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
+from orienteer.graph.search.names import NameSearch
+from orienteer.graph.search.query_words import QueryWords, coverage_note
+from orienteer.graph.search.values import ValueMatch, ValueSearch
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.tools import parameters
-from orienteer.tools.name_search import NameSearch
-from orienteer.tools.query_words import QueryWords, coverage_note
 from orienteer.tools.session import ReplyLines, Session, counted, near_types
-from orienteer.tools.value_search import ValueMatch, ValueSearch
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
@@ -64,7 +64,7 @@ class SearchInGraph:
         mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
         among = parameters.text(arguments, "among")
         passages = parameters.texts(arguments, "passages") or []
-        words = QueryWords(graph, "\n".join((query, *passages)))
+        words = QueryWords(graph.arrays, "\n".join((query, *passages)))
         within = session.rows(among, notes) if among else None
         mode = session.payment.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
         values: list[ValueMatch] = []
@@ -197,7 +197,7 @@ class SearchInNeighborhood:
         session, graph = self._session, self._session.graph
         k, offset = parameters.number(arguments, "k", parameters.NEIGHBORS_K), parameters.number(arguments, "offset", 0)
         query = parameters.text(arguments, "query")
-        words = QueryWords(graph, query or "")
+        words = QueryWords(graph.arrays, query or "")
         notes: list[str] = []
         mode = session.payment.payable(parameters.mode(arguments, session.mode), query or "", notes)
         reply.say_all(notes)

@@ -10,6 +10,7 @@ import numpy as np
 
 from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.search.query_words import SNIPPET
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
@@ -20,8 +21,6 @@ from orienteer.tools.payment import Payment
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
-SNIPPET = 160
-"""Characters of a node's text in a line of a reply, at the most."""
 _SHORTEST_SNIPPET = 40
 _LINE = 100  # characters of a line of a reply besides its snippet
 _REST = 80  # characters kept for saying what did not fit

@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 
 from orienteer.agents.workflow import Workflow
+from orienteer.graph.search.query_words import Coverage, QueryWords
 from orienteer.records import Ranked, Result
 from orienteer.retrieval.graph_text import present
 from orienteer.text.lines import one_line
-from orienteer.tools.query_words import Coverage, QueryWords
 
 LONGEST = 8_000  # characters of what a model wrote that a search takes: some 1,300 words
 _NAMED = 6  # words of either kind that a reason names
@@ -55,7 +55,7 @@ def _rank(workflow: Workflow, written: Sequence[str], *, are_means: bool) -> Ite
     query = f"{question.text}\n{text}" if text else question.text
     search = partial(workflow.search, k=question.k, node_types=question.node_types, where=question.where)
     rows = search(question.text, passages=texts) if are_means else search(query)
-    words, added = QueryWords(graph, question.text), QueryWords(graph, text)
+    words, added = QueryWords(graph.arrays, question.text), QueryWords(graph.arrays, text)
     at = np.array(rows, np.int32)
     for place, (row, own, other) in enumerate(zip(rows, words.coverages(at), added.coverages(at), strict=True)):
         why = _why(_had(words, own), _had(added, other))

@@ -27,6 +27,7 @@ import numpy as np
 from pydantic import Field
 
 from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.expansion import expanded
 from orienteer.protocols import LanguageModel, Run
@@ -34,7 +35,6 @@ from orienteer.records import Question, Result
 from orienteer.retrieval.graph_text import edge_note, title
 from orienteer.retrieval.mentions import near_name
 from orienteer.tools.parameters import LARGEST_K
-from orienteer.tools.query_words import QueryWords
 
 ENTITIES = {
     "type": "object",
@@ -82,7 +82,7 @@ class Kar:
             near = self._filtered(workflow, reference)
             triples += self._triples(starts, near)
             documents |= dict.fromkeys((*starts, *near))
-        words = QueryWords(self._graph, question)
+        words = QueryWords(self._graph.arrays, question)
         texts = [(row, words.snippet(row)) for row in documents]
         expansion = workflow.ask(
             "kar-expand",

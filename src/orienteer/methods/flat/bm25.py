@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
+from orienteer.graph.search.query_words import Coverage, QueryWords
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
 from orienteer.retrieval.graph_text import present
-from orienteer.tools.query_words import Coverage, QueryWords
 
 _NAMED = 8  # words that a reason names
 
@@ -26,7 +24,7 @@ class Bm25:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return the nodes that share a word with the question, best first."""
         started = time.perf_counter()
-        words = QueryWords(self._graph, question.text)
+        words = QueryWords(self._graph.arrays, question.text)
         return Result(
             question=question.text,
             method=self.name,
@@ -38,12 +36,11 @@ class Bm25:
     def _hits(self, question: Question, words: QueryWords) -> tuple[Ranked, ...]:
         graph = self._graph
         node_types = question.node_types or graph.arrays.text_types or None
-        hits = graph.search(question.text, question.k, node_types=node_types, where=question.where)
-        rows = [graph.arrays.row(hit.id) for hit in hits]
-        coverages = words.coverages(np.array(rows, np.int32))
+        mask = graph.arrays.mask(node_types, question.where)
+        rows, scores = graph.arrays.text_index.search(words.terms, question.k, mask=mask)
         return tuple(
-            present(graph, row, score=hit.score, query=question.text, why=why(words, coverage))
-            for row, hit, coverage in zip(rows, hits, coverages, strict=True)
+            present(graph, row, score=score, query=question.text, why=why(words, coverage))
+            for row, score, coverage in zip(rows.tolist(), scores.tolist(), words.coverages(rows), strict=True)
         )
 
 

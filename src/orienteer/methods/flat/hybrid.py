@@ -11,13 +11,13 @@ from typing import Literal
 from pydantic import Field
 
 from orienteer.graph.names.titles import TitleFinder
+from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import WEIGHT, Searcher, TitleBonus
 from orienteer.methods.flat.nearness import NearnessConfig, nearest_nodes
 from orienteer.protocols import Run
 from orienteer.records import Question, Result
-from orienteer.tools.query_words import QueryWords
 
 _NAMED = 8  # words that a reason names
 
@@ -53,7 +53,7 @@ class Hybrid:
 
     def _why(self, query: str, rows: Rows) -> list[str]:
         graph = self._graph
-        words = QueryWords(graph, query)
+        words = QueryWords(graph.arrays, query)
         named = set(self._titled.titled(query).tolist()) if self._titled is not None else set()
         reasons = []
         for row, near, coverage in zip(

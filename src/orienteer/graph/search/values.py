@@ -9,12 +9,12 @@ import numpy as np
 
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.properties import Condition
+from orienteer.graph.search.names import phrases
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.text.english import STOP
 from orienteer.text.lines import single_spaced
 from orienteer.text.plurals import plural
-from orienteer.tools.name_search import phrases
 
 _LONGEST = 6  # words of a value that is looked for inside a longer query
 _MOST_WORDS = 40  # of a query: bounds the time

@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.graph.store import Graph
+from orienteer.graph.arrays import GraphArrays
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Posting
 from orienteer.text.lines import snippet
-from orienteer.tools.session import SNIPPET
 
+SNIPPET = 160
+"""Characters of the part of a text that is shown, at most."""
 _COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
 
 
@@ -32,9 +33,9 @@ class Coverage(NamedTuple):
 class QueryWords:
     """The words of a query, which explain its hits."""
 
-    def __init__(self, graph: Graph, query: str) -> None:
-        self._graph, self.query = graph, query
-        tokenizer, index = graph.arrays.tokenizer, graph.arrays.text_index
+    def __init__(self, arrays: GraphArrays, query: str) -> None:
+        self._arrays, self.query = arrays, query
+        tokenizer, index = arrays.tokenizer, arrays.text_index
         self.terms = tokenizer.query(query)
         self.postings: dict[str, list[Posting]] = {}
         unknown: list[str] = []
@@ -57,7 +58,7 @@ class QueryWords:
 
     def _having(self, word: str, rows: Rows) -> Rows:
         """Keep the rows that have a word: as a whole, or all the parts of one that mixes digits and letters."""
-        index, expanded = self._graph.arrays.text_index, self._graph.arrays.tokenizer.expand(word)
+        index, expanded = self._arrays.text_index, self._arrays.tokenizer.expand(word)
         of = {posting.term: posting for posting in self.postings[word]}
         whole = index.having(of[expanded[0]], rows) if expanded[0] in of else rows[:0]
         if len(expanded) == 1 or not of.keys() >= set(expanded[1:]):
@@ -70,7 +71,7 @@ class QueryWords:
         """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
         if among is not None:
             return self.full(among)
-        index = self._graph.arrays.text_index
+        index = self._arrays.text_index
         rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
         return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
 
@@ -89,7 +90,7 @@ class QueryWords:
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
         """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
-        return snippet(self._graph.arrays.texts[row], self.weights, self._graph.arrays.tokenizer.terms_of, width=width)
+        return snippet(self._arrays.texts[row], self.weights, self._arrays.tokenizer.terms_of, width=width)
 
 
 def coverage_note(coverage: Coverage) -> str:
