@@ -51,6 +51,26 @@ def test_a_whole_name_is_no_part(cli, beers):
     assert cli("show", beers, "Duvel", "--json").json["id"] == "b3"
 
 
+def test_a_name_of_several_nodes_is_never_read_in_silence(cli, home):
+    (home / "two").mkdir()
+    nodes = [{"id": "d1", "type": "disease", "name": "migraine"}, {"id": "s1", "type": "effect", "name": "Migraine"}]
+    (home / "two" / "nodes.jsonl").write_text("".join(json.dumps(node) + "\n" for node in nodes))
+    (home / "two" / "edges.jsonl").write_text(json.dumps({"source": "d1", "type": "like", "target": "s1"}) + "\n")
+    assert cli("import", "two", "-o", "graph", "-q").code == 0
+    both = "2 nodes bear the name {!r}: d1 (disease); s1 (effect)"
+    for name, meant in (("migraine", "d1"), ("Migraine", "s1")):
+        for command in (("show", "graph", name), ("neighbors", "graph", name)):
+            ran = cli(*command)
+            assert ran.code == 0
+            assert ran.err == f"note: {both.format(name)}. Read as {meant}; for another give its id\n"
+        ran = cli("search", "graph", name, "--json")
+        assert [hit["id"] for hit in ran.json["hits"]][0] == meant
+        assert ran.json["notes"] == [both.format(name)]
+    ran = cli("show", "graph", "MIGRAINE")
+    assert (ran.code, "d1 (disease); s1 (effect)" in ran.err) == (2, True)
+    assert cli("show", "graph", "d1").err == ""
+
+
 @pytest.mark.parametrize(("mistyped", "near"), [("Duvl", "Duvel"), ("Chimey", "Chimay"), ("Blnd Pig", "Blind Pig")])
 def test_a_mistyped_name_is_offered_what_is_near(cli, beers, mistyped, near):
     ran = cli("neighbors", beers, mistyped)

@@ -240,3 +240,44 @@ def test_agents_are_told_of_values_too(beers):
     assert "czech republic: it is the country of 2 breweries (where: country=czech republic)." in reply.text
     assert "Not in this graph" not in reply.text
     assert ask(toolbox, "search_in_graph", query="zebra").text.startswith("Not in this graph: zebra.")
+
+
+# ---------------------------------------------------------------------------------------------- names of several nodes
+
+SHARED = [
+    Node("d1", "disease", "migraine", "a disease of the brain"),
+    Node("s1", "side effect", "Migraine", "migraine migraine"),
+    Node("s2", "side effect", "Migraine aggravated"),
+    Node("c1", "compound", "Zolm", aliases=("anti-migraine",)),
+    Node("g1", "gene", "TP", aliases=("migraine",)),
+    Node("migraines", "page", "Migraines!"),
+]
+SAID = "3 nodes bear the name 'migraine': d1 (disease); g1 (gene); s1 (side effect)"
+
+
+@pytest.fixture(scope="module")
+def shared(build):
+    return build([*SHARED, *BLANK])
+
+
+def test_a_name_of_several_nodes_is_said_with_all_of_them_and_case_decides_their_order(shared):
+    result = found(shared, "migraine")
+    assert [hit.id for hit in result.hits[:3]] == ["d1", "s1", "g1"]
+    assert result.notes == (SAID,)
+    assert [hit.id for hit in found(shared, "Migraine").hits[:2]] == ["s1", "d1"]
+    assert found(shared, "migraine", node_types=("side effect",)).notes == ()
+    assert found(shared, "d1").notes == found(shared, "migraine aggravated").notes == ()
+    assert [hit.id for hit in shared.search("Migraine", 2)] == ["s1", "d1"]
+
+
+def test_agents_are_told_what_else_bears_a_name(shared):
+    told = ask(Toolbox.full(shared), "search_in_neighborhood", node="migraine").text
+    assert f"{SAID}. Read as d1; for another use its id" in told
+    assert "bear the name" not in ask(Toolbox.full(shared), "search_in_neighborhood", node="d1").text
+
+
+def test_many_nodes_of_one_name_are_counted(build):
+    graph = build([Node(f"n{at:04}", "page", "Introduction") for at in range(1200)])
+    (note,) = found(graph, "introduction", k=2).notes
+    assert note.startswith("1,200 nodes bear the name 'introduction': n0000 (page); ")
+    assert note.endswith("; and 1,192 more")

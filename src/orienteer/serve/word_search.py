@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator
 from shlex import quote
 
-from orienteer.graph.search.names import WHY, Match, Rank
-from orienteer.graph.search.query_words import QueryWords
-from orienteer.graph.search.values import ValueMatch, ValueSearch
+from orienteer.graph.search.names import WHY, Rank, phrases, shared_name
+from orienteer.graph.search.values import ValueSearch
 from orienteer.graph.search.words import WordRanking, WordSearch
 from orienteer.graph.store import Graph
+from orienteer.index.bm25 import Mask
 from orienteer.methods.card import MethodCard
 from orienteer.methods.flat.bm25 import why
 from orienteer.protocols import Run
@@ -38,7 +38,7 @@ class Search:
             method=self.name,
             hits=tuple(self._hits(question.text, ranking)),
             usage=Usage(seconds=time.perf_counter() - started),
-            notes=tuple(self._notes(ranking.words, ranking.names, ranking.values)),
+            notes=tuple(self._notes(ranking, mask)),
         )
 
     def _hits(self, query: str, ranking: WordRanking) -> Iterator[Ranked]:
@@ -50,12 +50,13 @@ class Search:
             parts = (reasons.get(row), *having, why(ranking.words, coverage))
             yield present(self._graph, row, score=score, query=query, why="; ".join(filter(None, parts)))
 
-    def _notes(self, words: QueryWords, names: list[Match], values: list[ValueMatch]) -> Iterator[str]:
-        """Yield the words that stand nowhere in the graph, and what the query is where it is no name."""
-        tokenizer = self._graph.arrays.tokenizer
-        of_values = {word for value in values for word in tokenizer.words(value.value)}
-        if unknown := [word for word in words.unknown if word not in of_values]:
+    def _notes(self, ranking: WordRanking, mask: Mask | None) -> Iterator[str]:
+        """Yield the words that the graph lacks, what shares a name, and what the query is where it is no name."""
+        arrays, names, values = self._graph.arrays, ranking.names, ranking.values
+        of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
+        if unknown := [word for word in ranking.words.unknown if word not in of_values]:
             yield f"not in this graph: {', '.join(unknown)}"
+        yield from filter(None, (shared_name(arrays, phrase, mask) for phrase in phrases(ranking.words.query)))
         if not names or names[0].rank > Rank.STEM:
             for value in values:
                 if value.is_whole:

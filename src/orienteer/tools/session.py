@@ -10,6 +10,7 @@ import numpy as np
 
 from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
 from orienteer.graph.adjacency import KindMask, distinct
+from orienteer.graph.search.names import shared_name
 from orienteer.graph.search.query_words import SNIPPET
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -106,6 +107,8 @@ class Session:
                 self._refuse_ambiguous(text, candidates)
             arrays, row = self.graph.arrays, candidates[0]
             notes.append(f"{text!r} is read as {arrays.ids[row]} ({arrays.type_at(row)})")
+        elif (sharing := shared_name(self.graph.arrays, text)) is not None:
+            notes.append(f"{sharing}. Read as {self.graph.arrays.ids[candidates[0]]}; for another use its id")
         return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:

@@ -24,6 +24,7 @@ _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
 _HALVES = re.compile(r"([^\W\d_]+)[-\u2010-\u2013 ]?(\d+)|(\d+)[-\u2010-\u2013 ]?([^\W\d_]+)")
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
+_LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
 
 
@@ -31,28 +32,31 @@ class Rank(IntEnum):
     """Where a node stands, best first."""
 
     ID = 0
-    SPELLED = 1
+    EXACT = 1
+    """The query is its name, to the letter."""
+    SPELLED = 2
     """The query is its name, but for case."""
-    NAME = 2
+    NAME = 3
     """The query has the words of its name."""
-    ALIAS = 3
+    ALIAS = 4
     """The query is its identifier, an alias, or its name turned."""
-    STEM = 4
+    STEM = 5
     """The query has the stems of its name or of an alias."""
-    BEGINS = 5
+    BEGINS = 6
     """Its name begins with the query, word by word."""
-    HOLDS = 6
+    HOLDS = 7
     """Its name holds the query, word by word."""
-    NAMED = 7
+    NAMED = 8
     """The query holds its name, of several words."""
-    SCATTERED = 8
+    SCATTERED = 9
     """Its name has all the words of the query."""
-    PHRASE = 9
+    PHRASE = 10
     """Its text holds the query, or what is quoted in it, word by word."""
 
 
 WHY = {
     Rank.ID: "its id",
+    Rank.EXACT: "its name",
     Rank.SPELLED: "its name",
     Rank.NAME: "its name",
     Rank.ALIAS: "another name of it",
@@ -135,8 +139,10 @@ class NameSearch:
                 yield link.row, Rank.STEM
             elif link.kind is not NameKind.NAME:
                 yield link.row, Rank.ALIAS
+            elif (name := arrays.names[link.row]) == phrase:
+                yield link.row, Rank.EXACT
             else:
-                yield link.row, Rank.SPELLED if arrays.names[link.row].casefold() == folded else Rank.NAME
+                yield link.row, Rank.SPELLED if name.casefold() == folded else Rank.NAME
 
     def _links(self, phrase: str) -> list[Link]:
         index, own = self._arrays.name_index, self._arrays.tokenizer.words(phrase)
@@ -170,6 +176,29 @@ class NameSearch:
         for place in TitleFinder(self._arrays, lower=True).places(query):
             if len(self._arrays.tokenizer.words(query[place.begin : place.end])) >= _LEAST_WORDS:
                 yield from place.rows
+
+
+def namesakes(arrays: GraphArrays, name: str, mask: Mask | None = None) -> list[int]:
+    """Return the rows that a name, which is no id, may mean: nodes with it as name or alias, but for case; ascending.
+
+    `mask`, (nodes,), restricts them.
+    """
+    if arrays.ids.find(name) is not None:
+        return []
+    folded = name.casefold()
+    rows = {link.row for link in arrays.name_index.called(name) if mask is None or mask[link.row]}
+    own = {row: (arrays.names[row], *arrays.aliases_at(row)) for row in sorted(rows)}
+    return [row for row, names in own.items() if folded in map(str.casefold, names)]
+
+
+def shared_name(arrays: GraphArrays, name: str, mask: Mask | None = None) -> str | None:
+    """Say which nodes share a name, so that none is chosen in silence; None where no two do."""
+    rows = namesakes(arrays, name, mask)
+    if len(rows) < 2:
+        return None
+    listed = "; ".join(f"{arrays.ids[row]} ({arrays.type_at(row)})" for row in rows[:_LISTED])
+    more = f"; and {len(rows) - _LISTED:,} more" if len(rows) > _LISTED else ""
+    return f"{len(rows):,} nodes bear the name {name!r}: {listed}{more}"
 
 
 def phrases(query: str) -> list[str]:

@@ -190,11 +190,15 @@ def open_graph(path: Path, out: Output) -> Graph:
 def node_of(graph: Graph, node: str, out: Output) -> str:
     """Return the id of a node by its id, name or alias, else by a part of its name that no other node has.
 
-    Raises `UnknownNode` with near names, `AmbiguousNode`.
+    Where other nodes bear the name too, a note lists them. Raises `UnknownNode` with near names, `AmbiguousNode`.
     """
+    from orienteer.graph.search.names import shared_name
+
     arrays = graph.arrays
     try:
         row = arrays.row(node)
+        if (sharing := shared_name(arrays, node)) is not None:
+            out.note(f"note: {sharing}. Read as {arrays.ids[row]}; for another give its id")
     except UnknownNode:
         if (part := arrays.named_in_part(node)) is None:
             raise
