@@ -212,10 +212,11 @@ class SchemaWords:
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
 
-    def corrected(self, reading: QuestionWords) -> QuestionWords:
-        """Return a question with mistyped words of the schema put right."""
+    def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
+        """Return a question with mistyped words of the schema put right; those that are `right` are left."""
         for place, word in enumerate(reading.words):
-            other = None if reading.is_written_as_name(place) else self.respelled(word.text)
+            is_right = reading.is_written_as_name(place) or word.text in right
+            other = None if is_right else self.respelled(word.text)
             if other is not None:
                 reading = reading.respelled(place, other, other)
         return reading

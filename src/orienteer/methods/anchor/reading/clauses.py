@@ -17,7 +17,7 @@ from orienteer.methods.anchor.reading.function_words import (
     RELATIVE,
     phrases_of,
 )
-from orienteer.methods.anchor.reading.joints import Joints, denied
+from orienteer.methods.anchor.reading.joints import Joints, contrary, denied
 from orienteer.methods.anchor.reading.membership import Membership
 from orienteer.methods.anchor.reading.objects import Object as Object
 from orienteer.methods.anchor.reading.objects import ObjectLists
@@ -26,7 +26,7 @@ from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.places import Places
 from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
-from orienteer.methods.anchor.reading.query import Either, NodeSet
+from orienteer.methods.anchor.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.subjects import Subjects
@@ -110,11 +110,19 @@ class Clauses:
         if begin is None or nodes.best is not None or not said:
             return
         base = replace(nodes, conditions=nodes.conditions[:before])
+        is_denied = all(condition.negated for condition in said)
+        goes_on = self._context.at(last + 1) not in AUXILIARIES | RELATIVE | DENIALS
         for modified in self.modifiers(begin, base):
             other = modified.value.conditions[before:]
-            if other and modified.value.best is None:
-                either = replace(base, types=modified.value.types).that(Either((said, other)))
-                yield Described(Parse(modified.last, either, cost + modified.cost), before)
+            if not other or modified.value.best is not None:
+                continue
+            conditions: tuple[Condition, ...] = (Either((said, other)),)
+            if is_denied and goes_on:  # "not X or Y" denies both
+                if not _are_of_one_kind((*said, *other)):
+                    continue
+                conditions = (*said, *contrary(other))
+            either = replace(base, types=modified.value.types).that(*conditions)
+            yield Described(Parse(modified.last, either, cost + modified.cost), before)
 
     # ------------------------------------------------------------------------------------------------------ one clause
 
@@ -184,6 +192,16 @@ def _has_said(described: Described) -> bool:
     """Tell whether something was said of a set already, which `and` goes on with."""
     nodes = described.parse.value
     return len(nodes.conditions) > described.before or nodes.best is not None
+
+
+def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:
+    """Tell whether all conditions are of one relation, or of one property."""
+    kinds = {
+        condition.kinds if isinstance(condition, Joined) else condition.property
+        for condition in conditions
+        if isinstance(condition, Joined | Valued | Filled)
+    }
+    return len(kinds) == 1 and all(isinstance(condition, Joined | Valued | Filled) for condition in conditions)
 
 
 def _likeliest(described: Sequence[Described]) -> list[Described]:

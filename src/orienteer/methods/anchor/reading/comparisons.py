@@ -207,7 +207,7 @@ def _conditions_of_dates(facts: PropertyFacts, comparison: Comparison, amount: Q
     if span is None:
         return ()
     begin, end = _rounded(facts, span[0]), _rounded(facts, span[1])
-    if comparison == "=" and facts.kind == "year":
+    if comparison == "=" and facts.kind == "year" and end <= begin + 1:
         return (Valued(facts.name, "=", begin),)
     by_sign: Mapping[Comparison, tuple[Condition, ...]] = {
         "<": (Valued(facts.name, "<", begin),),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Lexicon:
         units = Units()
         respelled: list[LinkedPhrase] = []
         for phrase in self._phrases(reading):
-            rows = self._with_its_signs(reading, phrase, self._likeliest(phrase))
+            rows = self._likeliest(self._with_its_signs(reading, phrase))
             if rows and not self._ends_with_kind(reading, phrase):
                 cost = 0.1 * (1 - phrase.quality) + 0.3 * phrase.is_doubtful + 0.2 * (phrase.read_as is not None)
                 units.names.setdefault(phrase.first, []).append(NameUnit(phrase.last, rows, cost))
@@ -78,7 +78,11 @@ class Lexicon:
                 units.quantities[place] = amount
         self._add_uncovered(reading, units)
         for name in self._partial_names.of(reading, units.covered()):
-            units.names.setdefault(name.first, []).append(NameUnit(name.last, name.rows, 0.2))
+            sign = reading.text[reading.words[name.last - 1].end :][:1]
+            whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
+            rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
+            if rows:
+                units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.4 if whole else 0.2))
         return units, respelled
 
     def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
@@ -93,26 +97,25 @@ class Lexicon:
             return False
         return any(unit.last == phrase.last for unit in self._types(reading, phrase.last - 1))
 
-    def _with_its_signs(self, reading: QuestionWords, phrase: LinkedPhrase, rows: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the nodes whose names have the signs that stand right behind a phrase: `C++` is not `C`."""
+    def _with_its_signs(self, reading: QuestionWords, phrase: LinkedPhrase) -> list[tuple[int, float]]:
+        """Return the candidates whose names have the signs that stand right behind a phrase: `C++` is not `C`."""
         sign = reading.text[reading.words[phrase.last - 1].end :][:1]
         if sign not in ("+", "#"):
-            return rows
-        arrays = self.graph.arrays
-        return tuple(
-            row
-            for row in rows
-            if any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
-        )
+            return list(phrase.candidates)
+        return [(row, quality) for row, quality in phrase.candidates if self._has(row, sign)]
 
-    def _likeliest(self, phrase: LinkedPhrase) -> tuple[int, ...]:
+    def _has(self, row: int, sign: str) -> bool:
+        arrays = self.graph.arrays
+        return any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+
+    def _likeliest(self, candidates: Sequence[tuple[int, float]]) -> tuple[int, ...]:
         """Return the nodes that a phrase may mean, of each type those that are called most exactly so."""
         node_types = self.graph.arrays.node_types
         best: dict[int, float] = {}
-        for row, quality in phrase.candidates:
+        for row, quality in candidates:
             kind = int(node_types[row])
             best[kind] = max(quality, best.get(kind, 0.0))
-        return tuple(row for row, quality in phrase.candidates if quality == best[int(node_types[row])])
+        return tuple(row for row, quality in candidates if quality == best[int(node_types[row])])
 
     def _types(self, reading: QuestionWords, place: int) -> Iterator[TypeUnit]:
         """Yield the words from a place on that name node types: by label, else by another word of the same group."""

@@ -19,7 +19,7 @@ _LEAVING_OUT = phrases_of(
     with the exception of"""
 )
 _ASIDE = ("aside", "excluded", "excepted", "left out", "left aside")
-_WHO = phrases_of("who, whom, what, which, where, by whom, to whom, for whom, with whom, to what, in what, from where")
+_WHO = phrases_of("who is it that, who was it that, what is it that, who, whom, what, which, where, by whom, to whom, for whom, with whom, to what, in what, from where")
 _THEM = phrases_of(
     """which ones, which, list them all, list them, name them, show them, who are they, what are they, who,
     which are they"""
@@ -64,10 +64,11 @@ class ListForms:
     def _listed(self, start: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield `beers that X brews`, behind `which` or `list all`."""
         context = self._context
-        asks_all = context.at(start) in ("all", "every", "each", "any") or context.at(start - 1) in ("all", "where")
+        asks_all = context.at(start) in ("all", "every", "each", "any") or context.at(start - 1) == "all"
+        asks_where = "where" in context.words[:start]
         for nodes in context.nodes(start):
             is_kind = asks_all or (context.at(nodes.last - 1).endswith("s") and cost == 0)
-            if not (nodes.value.named and is_kind):
+            if not (nodes.value.named and (is_kind or asks_where)):
                 yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + cost)
 
     def _top(self, begin: int, cost: float) -> Iterator[Parse[ExactQuery]]:
@@ -118,6 +119,8 @@ class ListForms:
         asked = self._context.starts(begin, *_WHO)
         if asked is None:
             return
+        if self._context.at(asked - 1) in ("which", "what") and self._context.units.types.get(asked):
+            return  # "which captains live" asks for captains, and not for where they do
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
         for nodes in self._clauses.described(Parse(asked, NodeSet(people), 0.1)):
             if nodes.value.conditions or nodes.value.best is not None:

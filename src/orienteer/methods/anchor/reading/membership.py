@@ -61,12 +61,13 @@ class Membership:
         for objects in self._lists.objects(begin):
             if all(member.nodes.named for member in objects.value.members):
                 yield from self._but_these(objects, nodes)
-                yield from self._not_joined(objects, nodes)
+                for others in self._not_joined(objects, nodes):  # "except X" leaves out X itself, where it can
+                    yield others if self._context.at(place) == "but" else others._replace(cost=others.cost + 0.1)
         those = self._context.skip(begin, _OTHERS)
         for modified in self._context.modifiers(those, replace(nodes, conditions=())):
             conditions = modified.value.conditions
             if conditions and modified.value.best is None:
-                yield Parse(modified.last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
+                yield Parse(self._context.skip(modified.last, ("ones",)), nodes.that(*contrary(conditions)), modified.cost + 0.05)
 
     def _but_these(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[languages] other than X and Y`."""

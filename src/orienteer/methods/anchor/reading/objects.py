@@ -104,6 +104,8 @@ class ObjectLists:
         neither, both, either = starts(place, "neither"), starts(place, *_BOTH), starts(place, *_EITHER)
         none = starts(place, *_NONE)
         begin = next((start for start in (neither, both, either, none) if start is not None), place)
+        if begin > place:  # "neither in X nor in Y"
+            begin = self._context.skip(begin, PREPOSITIONS - {"between"})
         is_denied = neither is not None or none is not None
         for parse in self._rows(begin, is_neither=neither is not None, is_denied=is_denied):
             objects = parse.value._replace(both=both is not None)
@@ -148,6 +150,8 @@ class ObjectLists:
         # what is joined to a denied one by `or` is denied as well: `not X or Y`
         follows_denial = conjunction.is_any and objects.is_denied
         is_denied = conjunction.is_denied or is_neither or follows_denial
+        if follows_denial and self._is_behind_comma(parse.last) and not all(member.negated for member in objects.members):
+            return  # "X and not Y, or Z" may mean either
         if conjunction.denies_verb and not (objects.is_denied or is_neither):
             is_denied = False
         is_any = objects.any or (conjunction.is_any and not objects.is_denied)
@@ -157,13 +161,17 @@ class ObjectLists:
 
     def _behind_comma(self, parse: Parse[Objects], *, is_neither: bool) -> Iterator[Parse[Objects]]:
         """Yield a list with the name behind its comma."""
-        if parse.last >= self._context.end or not self._context.reading.words[parse.last].after_comma:
+        if not self._is_behind_comma(parse.last):
             return
         for head in self._context.nodes(parse.last):
             if head.value.named:
                 members = (*parse.value.members, Object(head.value, is_neither))
                 objects = Objects(members, parse.value.any, commas=True)
                 yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
+
+
+    def _is_behind_comma(self, place: int) -> bool:
+        return place < self._context.end and self._context.reading.words[place].after_comma
 
 
 def _may_follow(conjunction: Conjunction, objects: Objects) -> bool:

@@ -30,6 +30,8 @@ COUNTING = phrases_of(
     what number of, size of the set of, what is the count of, how big is the set of, amount of, the amount of,
     in how many, on how many, to how many, by how many, for how many, from how many, with how many, of how many"""
 )
+WORDS = frozenset(word for phrase in (*POLITE, *LISTING, *COUNTING) for word in phrase.split())
+"""All words of these phrases, none of which is mistyped."""
 ASKING = words_of("is are was were does do did has have had can could will would")
 """Verbs that begin a question to be answered by yes or no."""
 

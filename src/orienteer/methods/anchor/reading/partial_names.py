@@ -10,6 +10,7 @@ from orienteer.index.arrays import Rows
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords
 
 MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
+_LONGEST = 5  # words of a part that is not written as a name
 _MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
 
 
@@ -34,12 +35,30 @@ class PartialNames:
             last = place
             while last < len(reading.words) and self._may_be_part(reading, last, covered):
                 last += 1
-            for end in range(last, place, -1):
-                rows = self.having(reading.folded(place, end))
+            name = self._longest(reading, place, last) or self._with_covered(reading, place, covered)
+            if name is not None:
+                yield name
+            place = name.last if name is not None else place + 1
+
+    def _longest(self, reading: QuestionWords, first: int, last: int) -> PartialName | None:
+        """Return the longest beginning of words that is a part of names; its last word may be their plural."""
+        for end in range(last, first, -1):
+            words = reading.folded(first, end)
+            rows = self.having(words) or (self.having([*words[:-1], words[-1][:-1]]) if words[-1].endswith("s") else ())
+            if rows:
+                return PartialName(first, end, rows)
+        return None
+
+    def _with_covered(self, reading: QuestionWords, first: int, covered: set[int]) -> PartialName | None:
+        """Return the longest part of names that also has words which may be something else: `octave group`."""
+        for end in range(min(len(reading.words), first + _LONGEST), first + 1, -1):
+            places = range(first, end)
+            is_new = any(place not in covered and not reading.words[place].is_stop for place in places)
+            if is_new and not reading.words[first].is_stop and not reading.words[end - 1].is_stop:
+                rows = self.having(reading.folded(first, end))
                 if rows:
-                    yield PartialName(place, end, rows)
-                    break
-            place = max(last, place + 1)
+                    return PartialName(first, end, rows)
+        return None
 
     def _may_be_part(self, reading: QuestionWords, place: int, covered: set[int]) -> bool:
         word = reading.words[place]

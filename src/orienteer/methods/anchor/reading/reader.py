@@ -12,6 +12,7 @@ from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
+from orienteer.methods.anchor.reading.openings import WORDS
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.questions import Questions
@@ -74,7 +75,7 @@ class QuestionReader:
         written = read(text, self.lexicon.graph.arrays.tokenizer)
         if len(written.words) > _MOST_WORDS:
             return ReadQuestion(None, complaint=_TOO_LONG)
-        reading = vocabulary.corrected(written)
+        reading = vocabulary.corrected(written, right=WORDS)
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)

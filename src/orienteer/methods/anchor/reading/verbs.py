@@ -51,7 +51,7 @@ class VerbPhrases:
             begin = all_verbs.last
             while self._context.at(begin) in PREPOSITIONS and not any(count(self._context, begin)):
                 begin += 1
-            preposition = self._context.at(all_verbs.last) if begin > all_verbs.last else ""
+            preposition = self._context.at(all_verbs.last) if begin > all_verbs.last else self._behind_both(begin)
             verbs = self._fitting(all_verbs, preposition)
             if verbs is None:
                 continue
@@ -59,6 +59,12 @@ class VerbPhrases:
             yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
             for objects in self._lists.objects(begin):
                 yield from self.joined(nodes, verbs, frame, objects, is_strict=preposition in ("", "by"))
+
+    def _behind_both(self, place: int) -> str:
+        """Return the preposition of `brewed neither by X nor by Y`; empty where there is none."""
+        behind = self._context.starts(place, "neither", "either", "both", "not")
+        word = self._context.at(behind) if behind is not None else ""
+        return word if word in PREPOSITIONS else ""
 
     def _fitting(self, verbs: Verbs, preposition: str) -> Verbs | None:
         """Return verbs with the edge types that their preposition may belong to; None where one of them has none.
