@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from orienteer.methods.anchor.reading.comparisons import compared, sign
+from orienteer.methods.anchor.reading.comparisons import behind, compared, sign
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.quantities import UNITS, Quantity
 from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES
+
+_BEHIND: tuple[Comparison, ...] = (">=", "<=")
+_SHARES = words_of("percent percentag pct share rate ratio abv")
+"""Stems of properties that are told in percent."""
 
 
 class Amounts:
@@ -23,19 +29,53 @@ class Amounts:
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
         yield from self._range(place, nodes)
-        for comparison in sign(self._context, place, of_dates=True):
-            amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))
-            if amount is not None:
-                yield from self._unnamed(place, nodes, amount)
-                yield from self._with_adjective(place, nodes, amount)
-                yield from self._named_behind(place, nodes, amount)
+        yield from self._bare(place, nodes)
+        begin = self._context.starts(place, "of", "dating from", "dating", "from") or place
+        for start in dict.fromkeys((place, begin)):
+            for comparison in sign(self._context, start, of_dates=True):
+                amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))
+                if amount is not None:
+                    is_own = self._context.at(place) in ("from", "dating") and (
+                        start > place or self._context.at(amount.last) == "or"
+                    )
+                    yield from self._unnamed(start, nodes, amount, is_own=is_own)
+                    yield from self._with_adjective(start, nodes, amount)
+                    yield from self._named_behind(start, nodes, amount)
 
     # ---------------------------------------------------------------------------------------------------- one amount
 
-    def _unnamed(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
-        """Yield `over 100 MB`, `before 1800`; complain where several properties are told so."""
-        fitting = self._told_in(amount, nodes)
-        if not fitting or any(self._properties.named(amount.last, nodes)):
+    def _bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `20 m deep`, `20 m deep or more`, `38 berths or more`: nothing stands before the amount."""
+        amount = self._context.units.quantities.get(place)
+        if amount is None:
+            return
+        named = [(facts, last, cost) for facts, last, cost in self._properties.named(amount.last, nodes)]
+        adjective = ADJECTIVES.get(self._context.at(amount.last))
+        facts = self._phrases.compared_by(adjective, nodes, amount.last) if adjective is not None else None
+        if facts is not None and amount.unit is not None:
+            named.append((facts, amount.last + 1, 0.0))
+        for facts, last, cost in named:
+            for parse in compared(self._context, place, facts):
+                valued = parse.value[0]
+                if parse.last != amount.last or len(parse.value) > 1 or not isinstance(valued, Valued):
+                    continue
+                if facts.kind == "number":
+                    yield Parse(last, nodes.that(valued), cost + 0.1)
+                for comparison in _BEHIND:
+                    end = behind(self._context, last, comparison)
+                    if end is not None:
+                        yield Parse(end, nodes.that(replace(valued, comparison=comparison)), cost)
+
+    def _unnamed(
+        self, place: int, nodes: NodeSet, amount: Quantity, *, is_own: bool = False
+    ) -> Iterator[Parse[NodeSet]]:
+        """Yield `over 100 MB`, `before 1800`; complain where several properties are told so.
+
+        "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
+        """
+        fitting = self._told_in(amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
+        begin = self._context.starts(amount.last, "in", "of", "for") or amount.last
+        if not fitting or any(self._properties.named(begin, nodes)):
             return
         if len(fitting) == 1:
             for parse in compared(self._context, place, fitting[0]):
@@ -49,7 +89,8 @@ class Amounts:
         own = self._phrases.properties_of(nodes)
         if amount.unit is not None:
             dimension, _ = UNITS[amount.unit]
-            return [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
+            shares = [facts for facts in own if dimension == "share" and not _SHARES.isdisjoint(facts.stems)]
+            return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
         if (amount.is_year or amount.span is not None) and not nodes.conditions:
             return [facts for facts in own if facts.kind in ("year", "date")]
         return []
@@ -64,7 +105,8 @@ class Amounts:
 
     def _named_behind(self, place: int, nodes: NodeSet, amount: Quantity) -> Iterator[Parse[NodeSet]]:
         """Yield `over 8 abv`, `more than 300 m high`: a property is named behind the amount."""
-        for facts, last, cost in self._properties.named(amount.last, nodes):
+        begin = self._context.starts(amount.last, "in", "of", "for") or amount.last
+        for facts, last, cost in self._properties.named(begin, nodes):
             for parse in compared(self._context, place, facts):
                 if parse.last == amount.last:
                     yield Parse(last, nodes.that(*parse.value), cost + parse.cost)

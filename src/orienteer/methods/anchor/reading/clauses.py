@@ -14,6 +14,7 @@ from orienteer.methods.anchor.reading.function_words import (
     DENIALS,
     HAVING,
     PREPOSITIONS,
+    PRONOUNS,
     RELATIVE,
     phrases_of,
 )
@@ -38,6 +39,8 @@ _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
 _AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
 _OR = phrases_of("or are, or, or that, or which, or who")
+_ASIDES = phrases_of("are there, is there, there are, in all, in total, altogether, are the ones, are those")
+"""What may stand between a noun and what is said of it: `how many ships are there that`."""
 _ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
 
 
@@ -72,7 +75,7 @@ class Clauses:
         self._places = Places(ground, properties, lists, joints)
         self._traits = Traits(ground, properties)
         self.objects, self.measures, self.named_property = lists.objects, rankings.measures, properties.named
-        self._known: dict[tuple[int, NodeSet, tuple[NodeSet, ...]], list[Parse[NodeSet]]] = {}
+        self._known: dict[tuple[int, NodeSet, tuple[NodeSet, ...], NodeSet | None], list[Parse[NodeSet]]] = {}
         context.described, context.modifiers = self.described, self.modifiers
 
     # ------------------------------------------------------------------------------------------------- all that is said
@@ -97,10 +100,21 @@ class Clauses:
     def _and_more(self, described: Described) -> Iterator[Described]:
         """Yield a set with one more thing said of it: `that treat X` and `and cause Y`."""
         last, nodes, cost = described.parse
-        begin = self._context.starts(last, *_AND) if _has_said(described) else None
-        for modified in self.modifiers(last if begin is None else begin, nodes):
+        begin = self._context.starts(last, *(_AND if _has_said(described) else _ASIDES))
+        for modified in self._further(last if begin is None else begin, nodes, nodes):
             parse = Parse(modified.last, modified.value, cost + modified.cost)
             yield Described(parse, len(nodes.conditions))
+
+    def _further(self, place: int, nodes: NodeSet, spoken_of: NodeSet) -> list[Parse[NodeSet]]:
+        """Return a set with one more thing said of it, in which `it` and `there` stand for what was named last."""
+        if PRONOUNS.isdisjoint(self._context.words[place:]):
+            return self.modifiers(place, nodes)
+        before = self._context.antecedent
+        targets = [condition.target for condition in spoken_of.conditions if isinstance(condition, Joined)]
+        self._context.antecedent = targets[-1] if targets and targets[-1].named else before
+        modified = self.modifiers(place, nodes)
+        self._context.antecedent = before
+        return modified
 
     def _or_else(self, described: Described) -> Iterator[Described]:
         """Yield a set with another thing that may be so instead of the last: `that treat X` and `or cause Y`."""
@@ -112,7 +126,7 @@ class Clauses:
         base = replace(nodes, conditions=nodes.conditions[:before])
         is_denied = all(condition.negated for condition in said)
         goes_on = self._context.at(last + 1) not in AUXILIARIES | RELATIVE | DENIALS
-        for modified in self.modifiers(begin, base):
+        for modified in self._further(begin, base, nodes):
             other = modified.value.conditions[before:]
             if not other or modified.value.best is not None:
                 continue
@@ -130,7 +144,7 @@ class Clauses:
         """Return a set with one thing said of it that begins here."""
         if place >= self._context.end or self._context.is_exhausted():
             return []
-        key = (place, nodes, tuple(self._context.referents))
+        key = (place, nodes, tuple(self._context.referents), self._context.antecedent)
         if key not in self._known:
             self._known[key] = best(self._all_modifiers(place, nodes))
         return self._known[key]

@@ -8,7 +8,7 @@ from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.quantities import Quantity, converted
-from orienteer.methods.anchor.reading.query import Comparison, Condition, Valued
+from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, Adjective
 
 _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
@@ -51,15 +51,21 @@ _OF_COUNTS = frozenset(
 
 _BEHIND: Mapping[Comparison, tuple[str, ...]] = {
     ">=": phrases_of(
-        """or more, or higher, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
+        """or more, or higher, or deeper, or taller, or longer, or heavier, or faster, or larger, or bigger, or greater, or younger, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
         or above, or later, or over"""
     ),
     "<=": phrases_of(
-        """at the latest, at the most, at most, or older, or before, or less, or fewer, or lower, or below,
+        """at the latest, at the most, or smaller, or shorter, or lighter, or cheaper, or slower, or shallower, at most, or older, or before, or less, or fewer, or lower, or below,
         or earlier"""
     ),
 }
 """What is said behind an amount."""
+
+_OR_SO: Mapping[Comparison, tuple[str, ...]] = {
+    ">=": phrases_of("or more, or greater, or over, plus, at least, at the least"),
+    "<=": phrases_of("or fewer, or less, at most, at the most"),
+}
+"""What is said behind a number of things."""
 
 _BY_FIRST: dict[str, list[tuple[Comparison, str]]] = {}
 """What is said before an amount, by the first word, in the order above."""
@@ -103,6 +109,15 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
         yield Parse(several, (">=", 2.0), 0.0)
 
 
+def or_so(context: Context, parse: Parse[NodeSet], amount: tuple[Comparison, float]) -> Parse[tuple[Comparison, float]]:
+    """Return how many are asked for by an amount, and where that ends: `5 ships or more`, where it is `5 ships`."""
+    for comparison, phrases in _OR_SO.items():
+        last = context.starts(parse.last, *phrases)
+        if last is not None and amount[0] == "=":
+            return Parse(last, (comparison, amount[1]), 0.0)
+    return Parse(parse.last, amount, 0.0)
+
+
 def _bare_number(context: Context, place: int) -> Quantity | None:
     """Return the number of a place; None where it has a unit, or is a span of time."""
     amount = context.units.quantities.get(place)
@@ -111,12 +126,10 @@ def _bare_number(context: Context, place: int) -> Quantity | None:
 
 def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Comparison, float]]:
     """Return what a number says that nothing stands before: `5`, `5 or more`, `5 or fewer`."""
-    more = context.starts(amount.last, "or more", "or greater", "plus")
-    if more is not None:
-        return Parse(more, (">=", amount.value), 0.0)
-    fewer = context.starts(amount.last, "or fewer", "or less")
-    if fewer is not None:
-        return Parse(fewer, ("<=", amount.value), 0.0)
+    for comparison, phrases in _OR_SO.items():
+        last = context.starts(amount.last, *phrases)
+        if last is not None:
+            return Parse(last, (comparison, amount.value), 0.0)
     return Parse(amount.last, ("=", amount.value), 0.1)
 
 
@@ -135,16 +148,26 @@ def compared(
     for parse in sign(context, place, of_dates=facts.kind in ("year", "date")):
         amount = context.units.quantities.get(context.skip(parse.last, ("the", "year", "a")))
         if amount is not None:
-            yield from _compared_with(context, parse.last, facts, amount, parse.value)
+            meant, amount = _with_behind(context, amount) if parse.value == "=" else (None, amount)
+            yield from _compared_with(context, parse.last, facts, amount, meant or parse.value)
     amount = context.units.quantities.get(place)
     if amount is not None and default is not None:
-        comparison = default
-        for meant, behind in _BEHIND.items():
-            last = context.starts(amount.last, *behind)
-            if last is not None:
-                comparison, amount = meant, amount._replace(last=last)
-                break
-        yield from _compared_with(context, place, facts, amount, comparison)
+        meant, amount = _with_behind(context, amount)
+        yield from _compared_with(context, place, facts, amount, meant or default)
+
+
+def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
+    """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
+    for comparison in _BEHIND:
+        last = behind(context, amount.last, comparison)
+        if last is not None:
+            return comparison, amount._replace(last=last)
+    return None, amount
+
+
+def behind(context: Context, place: int, comparison: Comparison) -> int | None:
+    """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
+    return context.starts(place, *_BEHIND.get(comparison, ()))
 
 
 def _between(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:

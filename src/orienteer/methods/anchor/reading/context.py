@@ -43,6 +43,8 @@ class Context:
     """The rule of whole questions, which may stand behind a sentence or a phrase."""
     referents: list[NodeSet] = field(default_factory=list)
     """What an earlier sentence of the question spoke of: pronouns stand for it."""
+    antecedent: NodeSet | None = None
+    """The named nodes that were spoken of last within the question: `it`, `them` and `there` stand for them."""
     complaints: dict[str, int] = field(default_factory=dict)
     """Why something could not be read, with the place in the question where that was."""
     steps: int = 0

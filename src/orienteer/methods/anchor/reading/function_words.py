@@ -50,12 +50,16 @@ BEING = words_of("is are was were")
 
 AUXILIARIES = words_of(
     """is are was were be been being am do does did has have had can get gets got also both ever themselves itself
-    usually directly jointly commonly together actually known said to thereby officially originally"""
+    usually directly jointly commonly together actually known said to thereby officially originally still already now
+    currently presently"""
 )
 """Words before a verb that say nothing by themselves."""
 
 DENIALS = words_of("not never no cannot neither nor without")
 """Words that deny what follows."""
+
+PRONOUNS = words_of("it there them him her")
+"""Words for named nodes that were spoken of before in the same sentence."""
 
 RELATIVE = words_of("that which who whom where when")
 """Words that begin a clause."""
@@ -70,6 +74,11 @@ TELLING = words_of("on for with under from to against without")
 
 HAVING = words_of("with having has have had featuring possessing offer offers offering")
 """Words before what nodes have."""
+
+STATING = words_of(
+    "have has had got reach reaches attain attains offer offers show shows charge charges carry carries see saw get"
+)
+"""Verbs before and behind a property that say no more than that nodes have it: `reach a top speed of 30 kn`."""
 
 LACKING = words_of("without lacking lack lacks")
 """Words before what nodes do not have."""

@@ -9,13 +9,15 @@ from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
-from orienteer.methods.anchor.reading.query import Among, Best, Either, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.query import Among, Best, Either, Joined, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.synonyms import PEOPLE
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _SOMEBODY = words_of("who whoever people person anyone someone everyone somebody everybody anybody")
 _PRONOUNS = _SOMEBODY | words_of("anything things those ones one what something everything whichever which whatever")
+_ASKING = words_of("which what whichever whatever")
+_ANYBODY = words_of("anyone someone everyone anybody somebody everybody")
 _AMONG = phrases_of("of all, of any, of, among all, among, in")
 _PARTICIPLES = ("ed", "en", "n", "t", "d")
 _MOST_ASKED = 1_000  # nodes of a superlative
@@ -73,8 +75,11 @@ class KindPhrases:
     def _bare(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `beers`, `anybody`, `those`."""
         word, kinds = self._context.at(begin), self._context.units.types.get(begin, ())
-        if word in _PRONOUNS and not kinds:
+        asks_for_kind = word in _ASKING and self._context.units.types.get(begin + 1)  # "which ships" are ships
+        if word in _PRONOUNS and not kinds and not asks_for_kind:
             yield Parse(begin + 1, NodeSet(self.who() if word in _SOMEBODY else frozenset()), 0.1)
+            if word in _ANYBODY and self.who():  # "funded by nobody" is funded by no foundation either
+                yield Parse(begin + 1, NodeSet(), 0.25)
         for kind in kinds:
             yield Parse(kind.last, NodeSet(types=kind.types), kind.cost)
 
@@ -83,10 +88,18 @@ class KindPhrases:
     def _of_value(self, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `stone towers`."""
         facts = self._context.lexicon.properties[unit.property]
-        for head in self._having(facts, unit.last):
+        for head in self._having(facts, self._behind_value(unit)):
             if unit.last < head.last:
                 nodes = head.value.that(Valued(unit.property, "=", unit.value))
                 yield Parse(head.last, replace(nodes, types=self._types_with(nodes, facts)), head.cost + unit.cost)
+
+    def _behind_value(self, unit: ValueUnit) -> int:
+        """Return where a kind begins behind a value: behind `Germany's`, and behind `standard priority`."""
+        possessive = self._context.possessive(unit.last)
+        if possessive is not None:
+            return possessive
+        own = self._context.units.properties.get(unit.last, ())
+        return next((named.last for named in own if named.property == unit.property), unit.last)
 
     def _of_values(self, unit: ValueUnit) -> Iterator[Parse[NodeSet]]:
         """Yield `green or yellow buoys`."""
@@ -106,6 +119,9 @@ class KindPhrases:
         for unit in self._context.units.properties.get(begin, ()):
             facts = self._context.lexicon.properties[unit.property]
             if facts.kind == "boolean":
+                word = self._context.at(unit.last - 1)
+                if word.endswith("s") and word[:-1] in facts.name.casefold():  # "the icebreakers"
+                    yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", "true"),)), unit.cost + 0.1)
                 is_not = begin > 0 and self._context.at(begin - 1) in ("non", "not")
                 for head in self._having(facts, unit.last):
                     nodes = head.value.that(Valued(facts.name, "=", "true", negated=is_not))
@@ -136,11 +152,29 @@ class KindPhrases:
     def _of_name(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `Belgium beers`, `Bell Labs languages`."""
         for name in self._names(begin):
+            joined = self._context.starts(name.last, "or")
+            for other in self._names(joined) if joined is not None else ():
+                yield from self._of_either(name, other)
             for head in self.heads(name.last):
                 if head.value.types and not head.value.named:
                     for relation in self._relations.unnamed(head.value, "", name.value):
                         cost = head.cost + name.cost + relation.cost + 0.1
                         yield Parse(head.last, relation.joined, cost)
+
+    def _of_either(self, first: Parse[NodeSet], second: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+        """Yield `Crown Bulk or Polar Tow ships`."""
+        for head in self.heads(second.last):
+            if not head.value.types or head.value.named:
+                continue
+            options = [
+                relation
+                for name in (first, second)
+                for relation in self._relations.unnamed(head.value, "", name.value)
+            ]
+            if len(options) == 2 and options[0].kinds == options[1].kinds:
+                either = Either(tuple((Joined(relation.kinds, relation.target),) for relation in options))
+                cost = head.cost + first.cost + second.cost + options[0].cost + 0.1
+                yield Parse(head.last, options[0].nodes.that(either), cost)
 
     # -------------------------------------------------------------------------------------------------- superlatives
 

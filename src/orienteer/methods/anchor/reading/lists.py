@@ -99,7 +99,7 @@ class ListForms:
     def _left_out(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `apart from X, which beers are Y`."""
         for start in ends(self._context, begin, _LEAVING_OUT):
-            for left in self._context.nodes(start):
+            for left in [*self._context.nodes(start), *self._several(start)]:
                 if not left.value.conditions:
                     continue
                 rows, conditions = left.value.named, left.value.conditions
@@ -107,6 +107,14 @@ class ListForms:
                 for asked in self._unranked(left.last):
                     query = replace(asked.value, nodes=asked.value.nodes.that(denied))
                     yield Parse(asked.last, query, left.cost + asked.cost)
+
+    def _several(self, place: int) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes of `X and Y`."""
+        for objects in self._clauses.objects(place):
+            members = [member.nodes.named for member in objects.value.members]
+            if len(members) > 1 and all(members):
+                rows = tuple(sorted({row for named in members for row in named}))
+                yield Parse(objects.last, NodeSet(conditions=(Among(rows),)), objects.cost)
 
     def _unranked(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the questions for nodes or their number without a superlative."""
@@ -122,7 +130,10 @@ class ListForms:
         if self._context.at(asked - 1) in ("which", "what") and self._context.units.types.get(asked):
             return  # "which captains live" asks for captains, and not for where they do
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
-        for nodes in self._clauses.described(Parse(asked, NodeSet(people), 0.1)):
+        heads = [Parse(asked, NodeSet(people), 0.1)]
+        if people:  # who owns a ship may be a company
+            heads.append(Parse(asked, NodeSet(), 0.2))
+        for nodes in [nodes for head in heads for nodes in self._clauses.described(head)]:
             if nodes.value.conditions or nodes.value.best is not None:
                 yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
 

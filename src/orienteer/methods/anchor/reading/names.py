@@ -49,6 +49,9 @@ class NamePhrases:
             for unit in context.units.names.get(named, ()):
                 cost = unit.cost - _PER_WORD * (unit.last - begin)
                 yield from self._of_types(unit, kind.types, unit.last, cost)
+            if context.at(kind.last) == "of" and not context.at(kind.last - 1).endswith("s"):  # "the harbour of X"
+                for unit in context.units.names.get(kind.last + 1, ()):
+                    yield from self._of_types(unit, kind.types, unit.last, unit.cost)
 
     def _of_types(self, unit: NameUnit, types: frozenset[int], last: int, cost: float) -> Iterator[Parse[NodeSet]]:
         node_types = self._context.lexicon.graph.arrays.node_types

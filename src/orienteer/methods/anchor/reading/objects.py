@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from orienteer.methods.anchor.reading.comparisons import count
+from orienteer.methods.anchor.reading.comparisons import count, or_so
 from orienteer.methods.anchor.reading.context import Context, Parse, best
-from orienteer.methods.anchor.reading.function_words import PREPOSITIONS, phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import PREPOSITIONS, PRONOUNS, phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Comparison, NodeSet
 
 _LONGEST = 8  # things in a row
@@ -80,11 +80,11 @@ class ObjectLists:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._known: dict[tuple[int, tuple[NodeSet, ...]], list[Parse[Objects]]] = {}
+        self._known: dict[tuple[int, tuple[NodeSet, ...], NodeSet | None], list[Parse[Objects]]] = {}
 
     def objects(self, place: int) -> list[Parse[Objects]]:
         """Return the things named here: `X`, `both X and Y`, `X or Y`, `X but not Y`, `neither X nor Y`, `no X`."""
-        key = (place, tuple(self._context.referents))
+        key = (place, tuple(self._context.referents), self._context.antecedent)
         if key not in self._known:
             self._known[key] = best([*self._counted(place), *self._listed(place)])
         return self._known[key]
@@ -95,8 +95,9 @@ class ObjectLists:
             for amount in count(self._context, begin):
                 for head in self._context.nodes(amount.last):
                     if not head.value.named:
-                        objects = Objects((Object(head.value),), amount=amount.value)
-                        yield Parse(head.last, objects, head.cost + amount.cost)
+                        last, asked, _ = or_so(self._context, head, amount.value)
+                        objects = Objects((Object(head.value),), amount=asked)
+                        yield Parse(last, objects, head.cost + amount.cost)
 
     def _listed(self, place: int) -> Iterator[Parse[Objects]]:
         """Yield lists of every length, with what is said before them of all: `both`, `neither`, `any of`."""
@@ -121,6 +122,9 @@ class ObjectLists:
             # "every paradigm" asks for all of them, which no condition here says
             if head.value.named or self._context.at(begin) not in ("all", "every", "each")
         ]
+        antecedent = self._context.antecedent
+        if antecedent is not None and self._context.at(begin) in PRONOUNS:
+            front.append(Parse(begin + 1, Objects((Object(antecedent, is_denied),)), 0.05))
         for _ in range(_LONGEST):
             yield from front
             longer = [further for parse in front for further in self._with_one_more(parse, is_neither=is_neither)]

@@ -35,7 +35,8 @@ class PartialNames:
             last = place
             while last < len(reading.words) and self._may_be_part(reading, last, covered):
                 last += 1
-            name = self._longest(reading, place, last) or self._with_covered(reading, place, covered)
+            names = [self._longest(reading, place, last), self._with_covered(reading, place, covered)]
+            name = max((name for name in names if name is not None), key=lambda name: name.last, default=None)
             if name is not None:
                 yield name
             place = name.last if name is not None else place + 1

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.comparisons import compared
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS
-from orienteer.methods.anchor.reading.joints import Joints, joined
+from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS, words_of
+from orienteer.methods.anchor.reading.joints import Joints, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import Relation, Voice
+
+_LYING = words_of("lie lies lying located situated found based sit sits sitting stand stands standing")
+"""Verbs that say no more than the preposition behind them."""
 
 
 class Places:
@@ -24,6 +27,9 @@ class Places:
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `in Belgium`, `for asthma or migraine`, `from Rodenbach`, `of colour X`, `in 1990`."""
         context = self._context
+        lying = context.skip(place, _LYING)
+        if context.at(lying) in ("outside", "in", "within"):
+            yield from self._valued_place(lying, nodes, is_denied=context.at(lying) == "outside")
         word = context.at(place)
         if word not in PREPOSITIONS:
             return
@@ -37,6 +43,22 @@ class Places:
         if dated is not None and not nodes.conditions:  # "who received it in 1984" is not about when they were born
             for parse in compared(context, place, dated, default=None):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
+
+    def _valued_place(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+        """Yield `[lies in] Ardony`, `outside Ardony`, of a property: where things are is no edge."""
+        begin = self._context.skip(place + 1, ("of", "the"))
+        for unit, owners in self._properties.values(begin, nodes):
+            for parse in self._properties.any_value(unit, owners, unit.cost + 0.1):
+                value = denied(parse.value, owners) if is_denied else parse.value
+                if value is not None:
+                    yield parse._replace(value=value)
+        for objects in self._lists.objects(begin) if is_denied else ():
+            parse = self._joints.all_joined(nodes, objects, self._related_in, is_denied=True)
+            if parse is not None and objects.value.amount is None:
+                yield parse
+
+    def _related_in(self, nodes: NodeSet, target: NodeSet) -> Relation | None:
+        return next(self._relations.unnamed(nodes, "in", target), None)
 
     def _things(self, place: int, nodes: NodeSet, preposition: str) -> Iterator[Parse[NodeSet]]:
         """Yield `[in] Belgium`, `[for] asthma or migraine`."""

@@ -128,7 +128,7 @@ class PropertyClauses:
         values = (*before, Valued(unit.property, "=", unit.value))
         option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
         yield Parse(unit.last, nodes.that(option), cost)
-        begin = self._context.starts(unit.last, "or in", "or from", "or", "and in", "and")
+        begin = self._context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")
         for other in self._context.units.values.get(self._context.skip(begin), ()) if begin is not None else ():
             if other.property == unit.property and len(values) < _MOST_VALUES:
                 yield from self.any_value(other, nodes, cost, values)

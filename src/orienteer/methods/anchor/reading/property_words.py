@@ -87,8 +87,17 @@ class PropertyWords:
             surface = reading.surface(place, last).strip("\"'")
             if surface.replace(".", "").isdigit():
                 continue
-            for name in self._arrays.properties.having(surface):
-                yield ValueUnit(last, name, surface, 0.05)
+            for value in _forms(surface):
+                for name in self._arrays.properties.having(value):
+                    yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
+
+
+def _forms(surface: str) -> Iterator[str]:
+    """Yield a value and what it may be made of: `wood` of `wooden`, `static` of `statically`."""
+    yield surface
+    for ending in ("en", "ally", "ly"):
+        if surface.endswith(ending) and len(surface) > len(ending) + 2:
+            yield surface.removesuffix(ending)
 
 
 def _kind_of(sample: Sequence[object], words: Sequence[str]) -> PropertyKind:

@@ -8,12 +8,15 @@ from dataclasses import replace
 from orienteer.methods.anchor.reading.amounts import Amounts
 from orienteer.methods.anchor.reading.comparisons import adjective, compared
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import OTHERS
+from orienteer.methods.anchor.reading.function_words import OTHERS, STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Condition, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 
+_MOVING = words_of("go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches")
+"""Verbs that say no more than an adjective behind them."""
+_MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
 _BEGINNING = AGES | {"appeared", "began", "came"}
 
 
@@ -26,14 +29,15 @@ class Traits:
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
-        for named in self._properties.named(place, nodes):
+        for named in self._properties.named(self._context.skip(place, STATING), nodes):
             yield from self._properties.described(named, nodes)
             if named.facts.kind == "boolean":
                 yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", "true")), named.cost)
         yield from self._beyond(place, nodes)
         yield from self._verb(place, nodes)
         yield from self._amounts.said(place, nodes)
-        for unit, owners in self._properties.values(self._context.skip(place, ("a", "an", "the")), nodes):
+        begin = self._context.starts(place, *_MADE_OF) or self._context.skip(place, ("a", "an", "the", "either", "both"))
+        for unit, owners in self._properties.values(begin, nodes):
             if self._context.lexicon.properties[unit.property].kind != "number":
                 yield from self._properties.any_value(unit, owners, unit.cost + 0.15)
         yield from self._superlative(place, nodes)
@@ -42,7 +46,8 @@ class Traits:
     # ------------------------------------------------------------------------------------------------- adjectives
 
     def _beyond(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `taller than 50 m`, `older than X`, `more expensive than any other`."""
+        """Yield `taller than 50 m`, `older than X`, `more expensive than any other`, `go faster than 30 knots`."""
+        place = self._context.skip(place, _MOVING)
         for parse in adjective(self._context, place):
             meant, is_more = parse.value
             facts = self._phrases.compared_by(meant, nodes, place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.function_words import STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet, Valued
@@ -15,22 +15,32 @@ from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
 _WHAT = phrases_of(
     """what is, what s, what was, what are, what, which, in what, in which, on what, on which, when was, when were,
     when did, when is, how much is, give, show, find, look up, list, what is the value of, name, at what, since when,
-    how high is, how large is, tell me, to what, of what, how many, what were"""
+    how high is, how large is, tell me, to what, of what, how many, what were, on what date was, on what date were,
+    on what date did, at what date was, on which date was, on which date did, on what day was, on which day was"""
 )
 _WHEN = phrases_of(
     """when was, when were, when did, since when is, what year was, in what year was, in which year was,
-    which year was, what year did, in which year did, what year were"""
+    which year was, what year did, in which year did, what year were, in what year did, on what date was,
+    on what date were, on what date did, on which date was, on which date did, at what date was, on what day was,
+    on which day was, the year in which, the date on which, the day on which, the year when, the date when,
+    what is the year in which, what was the year in which, what is the date on which, what was the date on which,
+    what year is, when is, when has"""
 )
 _HOW_MUCH_DOES = phrases_of("how much does, how much do, how much did, how long does, what does, what do, what did")
-_OF = phrases_of("of all, of, for, across all, across, among, over, does, do, did, in, that, is, was, by, has, had")
-_BEGIN = AGES | {"start", "begin", "open"}
+_OF = phrases_of(
+    """of all, of, for, across all, across, among, over, does, do, did, are there in, are there at, are there on,
+    are in, are at, in, that, is, was, by, has, had, can"""
+)
+_BEHIND = phrases_of("made out of, made of, made from, " + " ".join(f"{verb}," for verb in sorted(STATING)) + " been, be")
+_BEGIN = AGES | {"start", "begin", "open", "appear", "appeared", "began", "arise", "debut", "emerge"}
+_SAY_NOTHING = words_of("have has had a an the is was were are be been did do first get got see saw seen")
 
 
 def scopes(context: Context, place: int) -> Iterator[Parse[NodeSet]]:
     """Yield the nodes whose property is asked for, behind its name: `of X`, `does X have`."""
     begin = context.starts(place, *_OF) or place
     for nodes in context.nodes(begin):
-        last = context.starts(nodes.last, "have", "has", "had", "been", "be", "got")
+        last = context.starts(nodes.last, *_BEHIND)
         yield nodes if last is None else nodes._replace(last=last)
 
 
@@ -65,7 +75,8 @@ class Values:
         context = self._context
         for scope in context.nodes(place):
             end = context.possessive(scope.last)
-            named = context.skip(scope.last if end is None else end, ("have", "has", "a", "the", "is", "was", "were"))
+            named = context.skip(scope.last if end is None else end, _SAY_NOTHING)
+            named = context.starts(named, "number of", "amount of", "year of", "date of") or named
             for unit in context.units.properties.get(named, ()):
                 cost = scope.cost + unit.cost + 0.1 * (end is None)
                 yield from self._value(unit.property, scope.value, unit.last, cost)
@@ -107,8 +118,12 @@ class Values:
         when = self._context.starts(begin, *_WHEN)
         for scope in self._context.nodes(when) if when is not None else ():
             dated = [facts for facts in self._phrases.properties_of(scope.value) if facts.kind in ("year", "date")]
-            if len(dated) == 1 and self._context.at(scope.last) in _BEGIN:
-                yield from self._value(dated[0].name, scope.value, scope.last + 1, scope.cost + 0.2)
+            verb = self._context.skip(scope.last, _SAY_NOTHING)
+            if len(dated) == 1 and self._context.at(verb) in _BEGIN:
+                yield from self._value(dated[0].name, scope.value, verb + 1, scope.cost + 0.2)
+            for unit in self._context.units.properties.get(verb, ()):
+                if any(facts.name == unit.property for facts in dated):
+                    yield from self._value(unit.property, scope.value, unit.last, scope.cost + unit.cost)
 
     def _value(self, name: str, nodes: NodeSet, last: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""
