@@ -79,12 +79,13 @@ def read(path):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, record_property):
-    random = np.random.default_rng(KINDS.index(kind))
+    number = KINDS.index(kind)
+    random = np.random.default_rng(number)
     right = read(copy)
     assert not [one for one in right.values() if isinstance(one, Error)]
     (generation,) = (copy / "generations").iterdir()
     held = told = changed = 0
-    for file in sorted(generation.iterdir()):
+    for file in sorted(generation.iterdir())[number % 2 :: 2]:  # each file meets half of the kinds
         content = file.read_bytes()
         for _ in range(TIMES):
             other = damaged(content, kind, random)
@@ -102,8 +103,8 @@ def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, re
                 changed += not isinstance(one, NotAGraph) and one != right[name]
             held += 1
         file.write_bytes(content)
-    assert held > 30
-    assert told > 10
+    assert held > 15
+    assert told > 5
     readings = held * len(right)
     assert changed < readings / 5
     record_property("corpus", f"damage: {kind}: of {readings} readings {told} told, {changed} changed")
@@ -591,8 +592,9 @@ def test_nothing_is_read_twice_of_parts_that_overlap(copy, name, reading):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_cannot_be_in_a_piece_under_right_hashes_is_told(library, tmp_path, record_property):
     path, held = tmp_path / "graph", 0
-    for file in sorted(one.relative_to(library) for one in (library / "pieces").rglob("*.*") if one.suffix != ".json"):
-        for other in hostile(library / file):
+    files = sorted(file.relative_to(library) for file in (library / "pieces").rglob("*.*") if file.suffix != ".json")
+    for number, file in enumerate(files):
+        for other in list(hostile(library / file))[number % 3 :: 3]:
             if other == (library / file).read_bytes():
                 continue
             shutil.rmtree(path, ignore_errors=True)
@@ -602,7 +604,7 @@ def test_what_cannot_be_in_a_piece_under_right_hashes_is_told(library, tmp_path,
             for reading in PIECE_READINGS.values():
                 told(path, reading)
             held += 1
-    assert held > 60
+    assert held > 20
     record_property("corpus", "malice in pieces")
 
 
