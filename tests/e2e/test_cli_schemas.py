@@ -136,12 +136,16 @@ def test_stack_exchange(made):
     for row in rows("stack_exchange", "Posts.csv"):
         post = f"post:{row['Id']}"
         expected += Counter({(post, "parent", f"post:{row['ParentId']}"): 1} if row["ParentId"] else {})
+        answer = row["AcceptedAnswerId"]
+        expected += Counter({(post, "accepted_answer", f"post:{answer}"): 1} if answer else {})
         owner = row["OwnerUserId"]
         expected += Counter({(post, "owner_user", f"user:{owner}"): 1} if owner in users else {})
         assert graph.node(post).text == row["Body"]
     expected += Counter(
         (f"vote:{i}", "post", f"post:{p}") for i, p in column("stack_exchange", "Votes.csv", "Id", "PostId")
     )
+    links = column("stack_exchange", "PostLinks.csv", "PostId", "RelatedPostId")
+    expected += Counter((f"post:{post}", "post_links", f"post:{other}") for post, other in links)
     assert edges == expected
     assert names["user:3"] == ("user", "Юлия")
     assert names["user:7"] == ("user", "7")  # n/a is no name

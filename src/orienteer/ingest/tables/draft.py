@@ -112,12 +112,17 @@ def find_references(draft: Draft, keys: Sequence[TableKey]) -> None:
 def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, TableKey] | None:
     """Return the column by which each row says more of a row of another table, and that table's ids; else None.
 
-    Such rows have no names of their own, and as many of them as the other table has at most.
+    Such rows have no names and no ids of their own, lead to no further table, and are as many as that has at most.
     """
     if draft.having("id") or draft.declared is not None or any(name in draft.names for name in draft.profiles):
         return None
+    own = without_key(draft.id_name or "")
+    if own and (own == "id" or node_type_of(own) == draft.type):
+        return None
+    ids = [key for other in drafts if other is not draft for key in other.keys if key.is_id]
+    named = {key.table for name in draft.open for key in ids if closeness(name, draft.type, key) == 2}
     keys = [key for other in drafts if other is not draft and other.names for key in other.keys if key.is_id]
-    for name, profile in draft.open.items():
+    for name, profile in draft.open.items() if len(named) < 2 else ():
         for key in keys:
             is_whole = profile.is_key and resolved(list(profile.counts), key.values) >= WHOLE
             if is_whole and closeness(name, draft.type, key) == 2:

@@ -25,6 +25,8 @@ GENERIC = frozenset({"id", "name", "code", "key", "index", "nr", "no", "number",
 OWN_ROWS = frozenset(
     {"parent", "boss", "manager", "supervisor", "reports_to", "superior", "leader", "chief", "head", "mentor", "child"}
     | {"mother", "father", "spouse", "predecessor", "successor", "prequel", "sequel", "evolves_from", "reply_to"}
+    | {"in_reply_to", "accepted_answer", "duplicate_of", "replaced_by", "superseded_by", "derived_from", "merged_into"}
+    | {"previous", "next", "ancestor", "referred_by", "line_manager"}
     | {
         "partner",
         "friend",
@@ -39,6 +41,10 @@ OWN_ROWS = frozenset(
     }
 )
 """Names of columns that lead to other rows of their own table."""
+OWN_UNNAMED = 0.9
+"""Share of a column's values that have to be ids of its own table where its name leads nowhere."""
+ID_WORDS = frozenset({"id", "ref", "fk"})
+"""Words at the end of a column's name that say that it holds ids of rows, and not codes."""
 NAME_WORDS = frozenset({"name", "title", "label", "nom", "nombre", "titel", "bezeichnung", "names"})
 """Words of columns that hold names."""
 SHOWN = 3
@@ -101,7 +107,24 @@ def reference(
         order = (strength, match.separator == "", match.share, -key.rank)
         if best is None or order > best[0]:
             best = (order, match)
-    return None if best is None else best[1]
+    return _own_rows(profile, own, keys) if best is None else best[1]
+
+
+def _own_rows(profile: ColumnProfile, own: str, keys: Sequence[TableKey]) -> Reference | None:
+    """Return that a column of ids leads to rows of its own table, `AnswerPostId` or `twin_id`, by its values alone.
+
+    Its name leads to no table, each value is there once, all but some are ids of the table, and some rows have none: a
+    chain has an end. A key of a table that is not there (`customer_id` of orders) repeats, or is in every row.
+    """
+    is_id = words_of(profile.name)[-1:] and words_of(profile.name)[-1] in ID_WORDS
+    key = next((key for key in keys if key.table == own and key.is_id and key.column != profile.name), None)
+    is_chain = 1 < len(profile.counts) == profile.filled < profile.rows
+    if not is_id or key is None or not is_chain or any(closeness(profile.name, own, other) for other in keys):
+        return None
+    match = _match(profile, key, 1)
+    if match is None or match.share < OWN_UNNAMED:
+        return None
+    return Reference(match.column, key, match.separator, match.share, match.missing, False)
 
 
 def closeness(column: str, own: str, key: TableKey) -> int:
@@ -110,7 +133,9 @@ def closeness(column: str, own: str, key: TableKey) -> int:
     if plain == "_".join(words_of(key.column)) and plain not in GENERIC:
         return 2
     if table == own:
-        return 2 if {base, plain, node_type_of(base)} & OWN_ROWS else 0
+        if {base, plain, node_type_of(base)} & OWN_ROWS or base.removesuffix(f"_{own}") in OWN_ROWS:
+            return 2  # parent_id, ReportsTo, parent_category_id
+        return 1 if base.endswith(f"_{own}") else 0  # manager_employee_id
     if table in (base, node_type_of(base), base.removesuffix("id")):
         return 2
     return 1 if node_type_of(base).endswith(f"_{table}") or table.startswith(f"{base}_") else 0

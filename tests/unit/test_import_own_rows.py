@@ -1,0 +1,95 @@
+"""Columns that lead to rows of their own table, by name or by value; keys of a table that is not there lead nowhere."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from orienteer.errors import BadInput
+from orienteer.graph.store import Graph
+from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.ingest.tables.mapping_file import written as written_mapping
+from orienteer.ingest.tables.references import TableKey, closeness
+
+Rows = Sequence[Mapping[str, object]]
+
+
+def written(folder: Path, **tables: Rows) -> Path:
+    folder.mkdir()
+    for name, rows in tables.items():
+        with (folder / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    return folder
+
+
+def edges_of(folder: Path, **options: bool) -> set[tuple[str, str, str]]:
+    import_graph([folder], folder.parent / "graph", options=ImportOptions(**options))
+    return {(edge.source, edge.type, edge.target) for edge in Graph.open(folder.parent / "graph").iter_edges()}
+
+
+@pytest.mark.parametrize(
+    ("column", "own", "expected"),
+    [
+        ("ParentId", "post", 2),
+        ("AcceptedAnswerId", "post", 2),
+        ("ReportsTo", "employee", 2),
+        ("manager", "employee", 2),
+        ("manager_employee_id", "employee", 2),
+        ("backup_employee_id", "employee", 1),
+        ("parent_category_id", "category", 2),
+        ("customer_id", "order", 0),
+        ("PostTypeId", "post", 0),
+    ],
+)
+def test_names_that_lead_to_rows_of_their_own_table(column: str, own: str, expected: int) -> None:
+    assert closeness(column, own, TableKey(own, "id", {"1"}, True, False, 0)) == expected
+
+
+def test_a_chain_is_found_by_its_values_whatever_its_name_is(tmp_path: Path) -> None:
+    order = random.Random(5).sample(range(100, 140), 40)
+    followed = dict(zip(order, order[1:], strict=False))
+    rows = [{"id": node, "name": f"Stop {node}", "following_id": followed.get(node, "")} for node in sorted(order)]
+    assert edges_of(written(tmp_path / "tables", stops=rows)) == {
+        (str(a), "following", str(b)) for a, b in followed.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        lambda node: node % 7 + 1,  # few, and they repeat
+        lambda node: 31 - node,  # each once, and every row has one
+        lambda node: "" if node % 3 else 500 + node,  # ids of something else
+    ],
+)
+def test_keys_of_a_table_that_is_not_there_lead_to_no_rows_of_this_one(owner, tmp_path: Path) -> None:
+    rows = [{"id": node, "name": f"Pet {node}", "owner_id": owner(node)} for node in range(1, 31)]
+    assert edges_of(written(tmp_path / "tables", pets=rows)) == set()
+
+
+def test_what_is_found_is_told_with_its_share_and_can_be_refused(tmp_path: Path) -> None:
+    rows = [{"id": at, "name": f"P {at}", "boss": f"P {at // 2}" if at > 1 else ""} for at in range(1, 9)]
+    rows.append({"id": 9, "name": "P 9", "boss": "Nobody"})
+    folder = written(tmp_path / "tables", people=rows)
+    with pytest.raises(BadInput, match="boss: 80% of its values are names of person rows .not: Nobody"):
+        import_graph([folder], tmp_path / "strict", options=ImportOptions(strict=True))
+    report = import_graph([folder], tmp_path / "graph")
+    assert [(cut.reason, cut.count) for cut in report.dropped] == [("unresolved", 1)]
+    edges = {(edge.source, edge.target) for edge in Graph.open(tmp_path / "graph").iter_edges()}
+    assert edges == {(str(at), str(at // 2)) for at in range(2, 9)}
+    (tmp_path / "mapping.toml").write_text(
+        written_mapping(report.mapping, [folder]).replace(LEADS, '"boss" = "property"')
+    )
+    import_graph([folder], tmp_path / "refused", options=ImportOptions(mapping=tmp_path / "mapping.toml"))
+    refused = Graph.open(tmp_path / "refused")
+    assert list(refused.iter_edges()) == []
+    assert refused.node("P 8").properties == {"boss": "P 4"}
+
+
+LEADS = '"boss" = "edge boss -> person.name"'
