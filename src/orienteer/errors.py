@@ -3,7 +3,8 @@
 Error                    catch this at a boundary; anything else is a bug
 ├── UsageError           the request was wrong: exit code 2
 │   ├── BadInput         a source file cannot be read as a graph
-│   │   └── DuplicateNode
+│   │   ├── DuplicateNode
+│   │   └── UnreadableFile
 │   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── MissingExtra     an optional dependency is not installed
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class Error(Exception):
@@ -47,6 +49,15 @@ class BadInput(UsageError):
 
 class DuplicateNode(BadInput):
     """Two different nodes have one id."""
+
+
+class UnreadableFile(BadInput):
+    """A file among several cannot be read; the others can be read without it."""
+
+    def __init__(self, message: str, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+        """The file."""
 
 
 class BadOption(UsageError):

@@ -46,6 +46,8 @@ def write_sources(path: Path, source: str | Path, *, force: bool = False) -> Non
     report = import_graph([Path(source)], path, options=ImportOptions(force=force))
     for cut in report.dropped:
         logger.warning("%s: dropped %d %s", source, cut.count, cut.reason)
+    for file in report.unreadable:
+        logger.warning("%s: left out, for it cannot be read: %s", file.file, file.reason)
     for file in report.ignored:
         if file.is_telling:
             logger.warning("%s: ignored %s", file.file, file.reason)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadInput, BadOption, UnreadableFile
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.ingest import portable
 from orienteer.ingest.bounds import check_readable, memory_told
+from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.formats.table import is_unicode, shown
 from orienteer.ingest.provenance import describe_import
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
@@ -26,7 +27,19 @@ from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.mapping import FileMapping, rendered
 from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
-from orienteer.ingest.tables.plan import asks, left_over, links_out, misnamed, refuse_links, table_of
+from orienteer.ingest.tables.plan import (
+    EDGE_WORDS,
+    NODE_WORDS,
+    asks,
+    is_candidate,
+    left_over,
+    links_out,
+    listing,
+    misnamed,
+    refuse_links,
+    table_of,
+    words_in,
+)
 from orienteer.ingest.tables.reader import TableReader
 from orienteer.ingest.tables.spec import TableSpec
 from orienteer.options import Options
@@ -71,20 +84,57 @@ def import_graph(
 ) -> Report:
     """Make a graph of tables and publish it at the target; without a target only report the outcome.
 
-    Raises `BadInput`, and leaves nothing behind, if a source cannot be read as a graph.
+    A file of a folder that cannot be read is left out, and told first, unless it is the only one. Raises `BadInput`,
+    and leaves nothing behind, if a source cannot be read as a graph.
     """
     options = options or ImportOptions()
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
+    unreadable: dict[Path, str] = {}
+    while True:
+        try:
+            report = _imported(sources, target, options, unreadable, progress)
+        except UnreadableFile as error:
+            if options.strict:
+                raise BadInput(f"--strict: {error}. Mend the file, or leave out --strict.") from error
+            if not _can_do_without(error.path, sources, {*unreadable, *named}):
+                raise
+            unreadable[error.path] = str(error).removeprefix(str(error.path)).lstrip(" ,:")
+            continue
+        return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
+
+
+def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
+    """Say whether a file lies in a folder that was given, beside other tables that are not among `others`.
+
+    The only table that is named as one of nodes, or of edges, is no file to do without.
+    """
+    inside = [file for source in sources if source.is_dir() for file in listing(source)]
+    rest = [file for file in inside if file not in (path, *others) and (is_candidate(file) or is_database(file))]
+    kinds = [kind for kind in (NODE_WORDS, EDGE_WORDS) if words_in(path) & kind]
+    is_last = not all(any(words_in(file) & kind for file in rest) for kind in kinds)
+    return path in inside and path not in others and bool(rest) and not is_last
+
+
+def _imported(
+    sources: Sequence[Path],
+    target: Path | None,
+    options: ImportOptions,
+    unreadable: Mapping[Path, str],
+    progress: Progress | None,
+) -> Report:
+    """Make a graph of all but the unreadable files. Raises `UnreadableFile` for one more, `BadInput`."""
+    named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
-        importer = _Importer(sources, options)
+        importer = _Importer(sources, options, unreadable)
         if options.strict and importer.guesses:
             raise BadInput(_guessed(importer.guesses))
         provenance = describe_import([*sources, *named], importer.files, _written(options))
         provenance["mapping"] = [mapping.model_dump(mode="json") for mapping in importer.mapping]
+        provenance["unreadable"] = [{"file": str(file), "reason": reason} for file, reason in unreadable.items()]
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
             for line in rendered(importer.mapping):
                 builder.tell(line, 0)
@@ -102,7 +152,7 @@ def import_graph(
                     text_types=labels.text_types,
                     partial=importer.partial(builder),
                 )
-    return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
+    return report
 
 
 def validate(
@@ -130,7 +180,7 @@ def holds_graph(path: Path) -> bool:
 class _Importer:
     """One import: how each file is read, and what is counted on the way."""
 
-    def __init__(self, sources: Sequence[Path], options: ImportOptions) -> None:
+    def __init__(self, sources: Sequence[Path], options: ImportOptions, unreadable: Mapping[Path, str]) -> None:
         self._options = options
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
@@ -144,12 +194,13 @@ class _Importer:
         elif options.mapping is not None:
             self._plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
         else:
-            self._plan = plan(sources, self._columns, nodes=self._nodes, edges=self._edges)
+            self._plan = plan(sources, self._columns, nodes=self._nodes, edges=self._edges, without=unreadable.keys())
         self._tally.notes += self._plan.notes
         refuse_links(sources, self._own.files if self._own else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
             self._tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
+        self._unreadable = tuple(Ignored(file=str(file), reason=reason) for file, reason in unreadable.items())
         self._ignored = [Ignored(file=name, reason="its name is no UTF-8: rename it") for name in misnamed(sources)]
         self._seen: set[str] = set()
         self.labels = Labels()
@@ -226,6 +277,7 @@ class _Importer:
             dropped=self._tally.dropped,
             merged=self._tally.merged,
             private={column: self._tally.private.get(column, 0) for column in self._columns.private},
+            unreadable=self._unreadable,
             ignored=tuple(self._ignored),
             mapping=self.mapping,
             notes=tuple(self._tally.notes),

@@ -24,6 +24,13 @@ _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 
 
+class UnreadFile(NamedTuple):
+    """A file of a folder that was left out, for it could not be read."""
+
+    file: str
+    reason: str
+
+
 class TableStamp(NamedTuple):
     """A file of an import as it was when it was read."""
 
@@ -107,6 +114,11 @@ def sources_of(manifest: Manifest) -> list[Path]:
 def stamps_of(manifest: Manifest) -> dict[str, DocumentStamp]:
     """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
     return {stamp.name: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
+
+
+def unread_files(manifest: Manifest) -> list[UnreadFile]:
+    """Return the files of its sources that a graph lacks, for they could not be read. Raises `NotAGraph`."""
+    return listed(manifest, "unreadable", UnreadFile)
 
 
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:

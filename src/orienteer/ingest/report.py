@@ -72,6 +72,8 @@ class Report(Record):
     merged: tuple[Cut, ...] = ()
     private: dict[str, int] = {}
     """Values that were left out, by column."""
+    unreadable: tuple[Ignored, ...] = ()
+    """Files of a folder that could not be read and are left out, each with the reason."""
     ignored: tuple[Ignored, ...] = ()
     mapping: tuple[FileMapping, ...] = ()
     """How each file was read."""
@@ -82,7 +84,8 @@ class Report(Record):
 
     def render(self, *, is_verbose: bool = False) -> str:
         """Return the report as text for people."""
-        lines = [f"{self.nodes:,} nodes", *_counts(self.node_types, self.labels)]
+        lines = [f"warning: left out, for it cannot be read: {file.file}: {file.reason}" for file in self.unreadable]
+        lines += [f"{self.nodes:,} nodes", *_counts(self.node_types, self.labels)]
         lines += [f"{self.edges:,} edges", *_counts(self.edge_types, self.labels, frozenset(self.symmetric))]
         for verb, cuts in (("dropped", self.dropped), ("merged", self.merged)):
             for cut in cuts:

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.bounds import parsed
-from orienteer.ingest.formats import format_of
+from orienteer.ingest.formats import Format, format_of
 from orienteer.ingest.formats.files import whole_json
 from orienteer.ingest.formats.table import NODE_ROWS, refusing
 from orienteer.ingest.tables.labels import Labels
@@ -144,7 +144,15 @@ def recognize(source: Path) -> Tables | None:
 def _with_columns(folder: Path, columns: frozenset[str]) -> list[Path]:
     """Return the Parquet files of a folder that have these columns, and no others that say something else."""
     inside = [path for path in listing(folder) if path.suffix == ".parquet"]
-    return [path for path in inside if (form := format_of(path)) and columns <= set(form.reader.columns(path))]
+    return [path for path in inside if (form := format_of(path)) and columns <= _columns_of(path, form)]
+
+
+def _columns_of(path: Path, form: Format) -> set[str]:
+    """Return the columns of a file; none of one that cannot be read, which is told where it is read as a table."""
+    try:
+        return set(form.reader.columns(path))
+    except BadInput:
+        return set()
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:  # Any: whatever a file format can hold

@@ -320,6 +320,7 @@ def _provenance(
         intake.stamps,
         recipe.options,
         left_out=intake.left_out,
+        unreadable=[file.model_dump() for file in intake.unreadable],
         greatest_weights=weaver.greatest,
         notes=[*notes, *intake.notes],
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -71,13 +71,21 @@ class ImportPlan:
 
 
 def plan(
-    sources: Sequence[Path], columns: Columns, *, nodes: Sequence[TableSpec] = (), edges: Sequence[TableSpec] = ()
+    sources: Sequence[Path],
+    columns: Columns,
+    *,
+    nodes: Sequence[TableSpec] = (),
+    edges: Sequence[TableSpec] = (),
+    without: Collection[Path] = (),
 ) -> ImportPlan:
     """Tell how each file is read. Raises `BadInput` that names the option which settles what is not clear.
 
-    A table that is named without its columns takes the place of all that would be recognised.
+    `without` are files that are left out, `UnreadableFile` names one more. A table that is named without its columns
+    takes the place of all that would be recognised.
     """
-    found = sort_tables(sources, columns, by_hand={spec.path.resolve() for spec in (*nodes, *edges)})
+    found = sort_tables(
+        sources, columns, by_hand={path.resolve() for path in (*without, *(spec.path for spec in (*nodes, *edges)))}
+    )
     specs = {spec.path: spec for spec in (*nodes, *edges)}
     if any(not spec.columns for spec in nodes):
         found.others += [*found.nodes, *found.unknown]

@@ -23,6 +23,7 @@ from orienteer.ingest.tables.plan import (
     listing,
     no_table,
     table_of,
+    unreadable,
     words_in,
 )
 
@@ -43,7 +44,10 @@ class SortedTables:
 
 
 def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collection[Path] = ()) -> SortedTables:
-    """Return the tables of some sources by their names, without those that a person names elsewhere."""
+    """Return the tables of some sources by their names, without those that a person names elsewhere.
+
+    Raises `BadInput`, `UnreadableFile` for a file of a folder.
+    """
     tables, ignored = tables_of(sources, by_hand)
     found = SortedTables(ignored=ignored)
     triples: list[Table] = []
@@ -98,7 +102,8 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
         readable = [path for path in inside if is_candidate(path) or is_database(path)]
         for path in readable:
-            tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
+            with unreadable(path):
+                tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
         ignored += [no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
             raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")

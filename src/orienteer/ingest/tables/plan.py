@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from orienteer.errors import BadInput
+from orienteer.errors import BadInput, UnreadableFile
 from orienteer.ingest.formats import GRAPHS, Batch, Drop, Format, format_of, suffixes
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.formats.files import require, stem, stray, suffix
@@ -76,14 +77,35 @@ class Table:
         return self.called or stem(self.path)
 
     def batches(self, *, rows: int, drop: Drop) -> Iterator[Batch]:
-        """Read the table in batches, with the null words of each column as empty cells."""
-        for batch in self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header):
+        """Read the table in batches, with the null words of each column as empty cells.
+
+        Raises `UnreadableFile`.
+        """
+        read = self.format.reader.batches(self.path, rows=rows, drop=drop, header=self.has_header)
+        while (batch := _next(read, self.path)) is not None:
             emptied = {
                 name: ["" if value in words else value for value in batch.columns[name]]
                 for name, words in self.null_words.items()
                 if name in batch.columns
             }
             yield Batch({**batch.columns, **emptied}, batch.lines) if emptied else batch
+
+
+@contextmanager
+def unreadable(path: Path) -> Iterator[None]:
+    """Turn what a reader raises for a file into `UnreadableFile`."""
+    try:
+        yield
+    except BadInput as error:
+        raise UnreadableFile(str(error), path) from error
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror or error}", path) from error
+
+
+def _next(batches: Iterator[Batch], path: Path) -> Batch | None:
+    """Return the next batch of a file, None at its end. Raises `UnreadableFile`."""
+    with unreadable(path):
+        return next(batches, None)
 
 
 def listing(source: Path, root: Path | None = None) -> list[Path]:

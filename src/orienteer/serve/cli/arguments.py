@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 
 import typer
 
+from orienteer.display import counted
 from orienteer.errors import BadInput, Error, UnknownNode, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD = Path("-")
 """Standard output, where a file is asked for."""
+_NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes on standard error.")]
@@ -177,13 +179,23 @@ def _run(function: Callable[..., int | None], out: Output, values: Mapping[str, 
 
 
 def open_graph(path: Path, out: Output) -> Graph:
-    """Open a graph directory; a folder of sources is made into a graph in the cache first."""
+    """Open a graph directory; a folder of sources is made into a graph in the cache first.
+
+    Files that the graph lacks, for they could not be read, are told before anything else.
+    """
     from orienteer.graph.store import Graph
+    from orienteer.ingest.provenance import unread_files
 
     directory = graph_of(path, out)
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
+    if files := unread_files(graph.arrays.manifest):
+        named = "; ".join(f"{file.file}: {file.reason}" for file in files[:_NAMED])
+        more = f"; and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
+        out.note(
+            f"warning: {counted(len(files), 'file')} could not be read and are no part of the graph: {named}{more}"
+        )
     return graph
 
 
