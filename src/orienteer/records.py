@@ -514,6 +514,19 @@ class Result(Record):
         return frame(rows, ["rank", *fields])
 
     @property
+    def meeting(self) -> str | None:
+        """Say how many nodes meet all of a question where they are too many for an answer that names them; else None.
+
+        A larger k lists more of them.
+        """
+        total = self.reading.total if self.reading is not None and self.answer is None else None
+        if not total:
+            return None
+        listed = sum(hit.complete for hit in self.hits)
+        which = "all are listed" if listed == total else f"the first {listed} are listed"
+        return f"{counted(total, 'node')} {'meets' if total == 1 else 'meet'} all of it: {which}"
+
+    @property
     def spent(self) -> str:
         """Say in one line which method ran, what it took, and what ended it."""
         usage, seconds = self.usage, self.usage.seconds
@@ -532,6 +545,8 @@ class Result(Record):
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
             answer.insert(0, f"no exact answer: {self.refusal.text}")
+        if self.meeting is not None:
+            answer.append(self.meeting)
         rows = [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
         return result_html(self.question, answer, rows, (self.spent, *self.notes))
 

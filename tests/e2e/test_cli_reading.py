@@ -419,3 +419,22 @@ def test_one_is_not_many(home, cli):
     assert cli("search", "people", "ann").code == 0
     assert ": 1 graph, " in cli("cache", "info").out
     assert cli("cache", "clear").out.startswith("removed 1 graph, ")
+
+
+def test_a_large_set_is_counted_where_the_answer_would_stand(cli, home):
+    (home / "beers").mkdir()
+    (home / "beers" / "nodes.csv").write_text(
+        "id,type,name\ny,brewery,Holm\n" + "".join(f"b{at},beer,Ale {at}\n" for at in range(30))
+    )
+    (home / "beers" / "edges.csv").write_text(
+        "source,type,target\n" + "".join(f"b{at},brewed_by,y\n" for at in range(30))
+    )
+    assert cli("import", "beers", "-o", "graph", "-q").code == 0
+    ran = cli("ask", "graph", "Which beers are brewed by Holm?", "-k", "3")
+    assert ran.out.splitlines()[1] == "30 nodes meet all of it: the first 3 are listed (-k 30 lists all)"
+    assert "30 nodes" not in ran.err
+    ran = cli("ask", "graph", "Which beers are brewed by Holm?", "-k", "30", "-q")
+    assert ran.out.splitlines()[1] == "30 nodes meet all of it: all are listed"
+    ran = cli("ask", "graph", "Which beers are brewed by Holm?", "-k", "3", "--json")
+    assert (ran.json["answer"], ran.json["reading"]["total"]) == (None, 30)
+    assert "30 nodes meet all of it: the first 3 are listed" in ran.json["notes"]

@@ -231,3 +231,18 @@ def test_a_count_over_edges_that_are_known_in_part_says_so(tmp_path: Path) -> No
     result = Retriever(tmp_path / "graph", "anchor").ask("How many tissues express TP53?")
     assert result.answer == "2"
     assert any("only a part of expresses" in note for note in result.notes)
+
+
+def test_a_set_that_is_too_large_to_be_named_is_counted_in_its_place(tmp_path: Path) -> None:
+    nodes = [{"id": f"b{at}", "type": "beer", "name": f"Ale {at}"} for at in range(30)]
+    nodes.append({"id": "y", "type": "brewery", "name": "Holm"})
+    edges = [{"source": f"b{at}", "type": "brewed_by", "target": "y"} for at in range(30)]
+    anchor = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "graph"), "anchor")
+    few, every = (anchor.ask("Which beers are brewed by Holm?", k=k) for k in (7, 31))
+    assert (few.answer, few.reading.total if few.reading else None) == (None, 30)
+    assert few.meeting == "30 nodes meet all of it: the first 7 are listed"
+    assert few.meeting in few.notes
+    assert few.meeting in few._repr_html_()
+    assert every.meeting == "30 nodes meet all of it: all are listed"
+    assert sum(hit.complete for hit in every.hits) == 30
+    assert anchor.ask("How many beers are brewed by Holm?").meeting is None

@@ -279,6 +279,8 @@ def _print_result(out: Output, result: Result) -> None:
     if error is None or result.hits:
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
         for note in result.notes:
+            if note == result.meeting and not out.as_json:
+                continue  # it stands in place of the answer
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)

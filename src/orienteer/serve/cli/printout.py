@@ -43,6 +43,11 @@ def print_result(out: Output, result: Result) -> None:
     answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
     if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
         answers.remove(result.long_answer)  # it is said above
+    if result.meeting is not None and reading is not None and reading.total is not None:
+        all_of_them = (
+            f" (-k {reading.total} lists all)" if reading.total > sum(hit.complete for hit in result.hits) else ""
+        )
+        answers.append(f"{result.meeting}{all_of_them}")
     out.print("\n\n".join(answers)) if answers else None
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
