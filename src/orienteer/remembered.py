@@ -37,11 +37,12 @@ def remembered(
 
         @wraps(make)
         def value_of(owner: _Owner, *key: *_Key) -> _Value:
-            values: dict[Any, _Value] = owner.__dict__.setdefault(place, {})  # Any: the types of a key's parts vary
             try:
-                return values[key]
+                remembered: _Value = owner.__dict__[place][key]
+                return remembered
             except KeyError:
                 value = make(owner, *key)
+            values: dict[Any, _Value] = owner.__dict__.setdefault(place, {})  # Any: the types of a key's parts vary
             if len(values) >= most:
                 values.clear()
             values[key] = value

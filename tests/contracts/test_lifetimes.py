@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SMALL_EDGES, SMALL_NODES
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Memo
@@ -35,10 +34,10 @@ MOST_LEFT = 10
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, small_records):
     """Give the folder of a small graph with vectors."""
     folder = tmp_path_factory.mktemp("lifetimes")
-    graph = Graph.from_records(SMALL_NODES, SMALL_EDGES, path=folder / "graph")
+    graph = Graph.from_records(*small_records, path=folder / "graph")
     return embedded(graph, folder / "cache").path
 
 

@@ -15,6 +15,7 @@ Rows: TypeAlias = NDArray[np.int32]
 """Sorted distinct node numbers of one graph."""
 Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
 
+_TAKEN = 1 << 12  # strings that are read at once
 _WAITING = 1 << 20  # bytes that wait in memory before they are written
 _KINDS = ("u1", "u2", "u4", "u8", "i1", "i4", "i8", "f2", "f4", "f8")
 _CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in _KINDS}
@@ -120,7 +121,7 @@ class Strings(Sequence[str]):
             raise IndexError(f"a string from {start} to {end}")
         return self._utf8[start:end]
 
-    def take(self, indexes: NDArray[np.int64]) -> list[bytes]:
+    def take(self, indexes: NDArray[np.int64] | Rows) -> list[bytes]:
         """Return several strings as UTF-8, in the order of `indexes`. Raises `IndexError` for damaged offsets."""
         first, last = self._offsets[indexes], self._offsets[indexes + 1]
         if (last < first).any():
@@ -134,7 +135,8 @@ class Strings(Sequence[str]):
             self._utf8.madvise(mmap.MADV_DONTNEED)
 
     def __iter__(self) -> Iterator[str]:
-        return (decode(self.raw(index)) for index in range(len(self)))
+        for first in range(0, len(self), _TAKEN):
+            yield from map(decode, self.take(np.arange(first, min(first + _TAKEN, len(self)))))
 
     def find(self, text: str) -> int | None:
         """Return the place of a string; the strings have to be sorted by their UTF-8. None where it is missing."""

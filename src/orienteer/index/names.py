@@ -182,6 +182,8 @@ class NameIndex:
         keys, rows, kinds = self._tables[table]
         wanted = np.uint64(key)
         low = int(keys.searchsorted(wanted))
+        if low == len(keys) or keys[low] != wanted:  # so it is with most phrases
+            return []
         high = int(keys.searchsorted(wanted, side="right"))
         best: dict[int, NameKind] = {}
         for at in range(low, high):

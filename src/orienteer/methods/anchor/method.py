@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
+
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor import explanation
@@ -21,7 +23,7 @@ from orienteer.methods.anchor.reach import Explorer
 from orienteer.methods.anchor.reading.answer import Answerer, Explainer
 from orienteer.methods.anchor.reading.reader import QuestionReader
 from orienteer.methods.anchor.scorer import NodeScorer, with_first
-from orienteer.methods.anchor.words import SchemaWords, read
+from orienteer.methods.anchor.words import SchemaWords
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result
 
@@ -67,8 +69,12 @@ class Anchor:
             )
         hits = explanation.hits(finding, self._graph, self._vocabulary)
         if exact.rows is not None and explainer is not None:
-            complete = set(exact.rows.tolist())
-            hits = tuple(self._explained(hit, complete, explainer) for hit in hits)
+            rows = finding.scores.rows
+            is_complete = np.isin(rows, exact.rows)
+            hits = tuple(
+                self._explained(hit, row, explainer) if complete else hit
+                for hit, row, complete in zip(hits, rows.tolist(), is_complete.tolist(), strict=True)
+            )
         trajectory = Trail(self._graph, run).walk(finding, question, hits, exact.reading)
         # What was read exactly has notes of its own; else the ranking's say what it took for what.
         ranked = () if exact.rows is not None else explanation.notes(finding, self._graph)
@@ -89,10 +95,7 @@ class Anchor:
             notes=notes,
         )
 
-    def _explained(self, hit: Ranked, complete: set[int], explainer: Explainer) -> Ranked:
-        row = self._graph.arrays.row(hit.id)
-        if row not in complete:
-            return hit
+    def _explained(self, hit: Ranked, row: int, explainer: Explainer) -> Ranked:
         why, edges = explainer.why(row)
         return hit.model_copy(update={"why": why or hit.why, "edges": edges, "complete": True})
 
@@ -108,7 +111,7 @@ class Anchor:
         graph, vocabulary, config = self._graph, self._vocabulary, self.config
         mask = self._mask(question)
         # 1. The question as words, those of the schema as they are spelled, and the phrases that name nodes.
-        reading = vocabulary.corrected(read(question.text, graph.arrays.tokenizer))
+        reading = vocabulary.corrected(vocabulary.read(question.text))
         anchors = self._linker.link(reading)
         # 2. What it asks for: a kind of answer named in words, else one that a named edge leads to ("who designed X").
         most = config.most_nodes_a_phrase

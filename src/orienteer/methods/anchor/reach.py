@@ -169,18 +169,14 @@ class Explorer:
         return kind * len(self._graph.arrays.types.nodes) + node_type
 
     def _around(self, start: Rows) -> _Around:
-        """Return the edges of some nodes, sorted by their other ends; remembered."""
+        """Return the edges of some nodes; remembered."""
         key = start.tobytes()
         if key not in self._known:
             entries = self._graph.arrays.adjacency.entries(start)
             code = entries.kind.astype(np.intp) * len(self._graph.arrays.types.nodes)
             code += self._graph.arrays.node_types[entries.neighbor]
-            owner, neighbor = entries.owner, entries.neighbor
-            if len(start) > 1:
-                order = np.argsort(neighbor, kind="stable")
-                owner, neighbor, code = owner[order], neighbor[order], code[order]
             codes = frozenset(np.flatnonzero(np.bincount(code)).tolist())
-            self._known[key] = _Around(owner, neighbor, code, codes)
+            self._known[key] = _Around(entries.owner, entries.neighbor, code, codes)
         return self._known[key]
 
     def _neighbors(self, start: Rows, quality: float, fit: EdgeFit, wanted: Wanted) -> Reach:
@@ -191,10 +187,14 @@ class Explorer:
             for hop, likeness in fit.fits(source, target).items():
                 value[self._code(hop.kind, target)] = likeness
         around = self._around(start)
-        firsts = np.flatnonzero(np.diff(around.neighbor, prepend=-1))
-        best = np.maximum.reduceat(value[around.code], firsts) if len(firsts) else np.zeros(0)
+        neighbor, code = around.neighbor, around.code
+        if len(start) > 1:  # the edges of a single node are sorted by their other ends
+            order = np.argsort(neighbor, kind="stable")
+            neighbor, code = neighbor[order], code[order]
+        firsts = np.flatnonzero(np.diff(neighbor, prepend=-1))
+        best = np.maximum.reduceat(value[code], firsts) if len(firsts) else np.zeros(0)
         strength = quality * (_UNFITTING + (1 - _UNFITTING) * best) * (_BESIDE_WANTED if wanted.types else 1.0)
-        return Reach(start, None, around.neighbor[firsts], strength, np.ones(len(firsts), np.int64))
+        return Reach(start, None, neighbor[firsts], strength, np.ones(len(firsts), np.int64))
 
     def _ways(self, source: int, fit: EdgeFit, wanted: Wanted, *, alone: bool) -> Iterator[SchemaWalk]:
         """Return the ways to the wanted types: of one step, of more where types between are named or none is."""

@@ -229,18 +229,16 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
 
     They keep their own order where it `is_ordered`; else the ranking's, those that it lacks behind, by id.
     """
-    ranked = scores.rows.tolist()
-    first = set(rows.tolist())
-    ranked_first = [row for row in ranked if row in first]
-    front = (
-        rows.tolist()[:k]
-        if is_ordered
-        else [*ranked_first, *(row for row in rows.tolist() if row not in set(ranked_first))][:k]
-    )
-    others = [(row, score) for row, score in zip(ranked, scores.scores.tolist(), strict=True) if row not in first]
-    above = max((score for _, score in others), default=0.0)
+    is_first = np.isin(scores.rows, rows)
+    front = rows[:k]
+    if not is_ordered:
+        ranked = scores.rows[is_first]
+        few = rows[: k + len(ranked)]
+        front = np.concatenate([ranked, few[~np.isin(few, ranked)]])[:k]
+    others = scores.scores[~is_first]
+    above = others.max() if len(others) else 0.0
     steps = np.linspace(1.0, 0.0, len(front), endpoint=False)
     return Scores(
-        np.array([*front, *(row for row, _ in others)], np.int32)[:k],
-        np.concatenate([above + steps, np.array([score for _, score in others])])[:k],
+        np.concatenate([front, scores.rows[~is_first]]).astype(np.int32)[:k],
+        np.concatenate([above + steps, others])[:k],
     )

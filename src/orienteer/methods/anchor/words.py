@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from orienteer.retrieval.mentions import SHARED, Phrase, is_akin, type_words
 from orienteer.text import english
 from orienteer.text.tokenizer import Tokenizer
 
+_QUESTIONS = 64  # whose words are remembered, for threads that ask at the same time
 LONGEST = 300  # words that are read of a question; what comes after is no question any more
 _WRITTEN = re.compile(r"\S+")
 _RUN = re.compile(r"[^\W_]+")
@@ -58,7 +59,7 @@ class QuestionWords:
     """A question and its words."""
 
     text: str
-    words: tuple[Word, ...]
+    words: tuple[Word, ...] = field(hash=False)  # the text tells them
 
     def surface(self, first: int, last: int) -> str:
         """Return the characters of the words from `first` up to, not including, `last`."""
@@ -211,6 +212,11 @@ class SchemaWords:
         ):
             return None
         return next(iter(get_close_matches(stem, self._stems, n=1, cutoff=_NEAR)), None)
+
+    @remembered(_QUESTIONS)
+    def read(self, text: str) -> QuestionWords:
+        """Return the words of a question as they are written."""
+        return read(text, self._tokenizer)
 
     def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
         """Return a question with mistyped words of the schema put right; those that are `right` are left."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,19 +117,26 @@ class Executor:
         return self._memo[nodes]
 
     def _rows(self, nodes: NodeSet) -> Rows:
-        rows = self._of_types(nodes.types)
-        for condition in sorted(nodes.conditions, key=_costliness):
+        match conditions := sorted(nodes.conditions, key=_costliness):
+            case [Among(rows=named, negated=False), *rest]:
+                rows, conditions = self._named(named, nodes.types), rest
+            case _:
+                rows = self._of_types(nodes.types)
+        for condition in conditions:
             rows = self._meeting(rows, condition)
         if nodes.best is not None:
             rows = np.sort(self._front(rows, nodes.best)[0])
         return rows
 
+    def _named(self, named: Sequence[int], types: frozenset[int]) -> Rows:
+        rows = np.unique(np.array(named, np.int32))
+        return rows[np.isin(self._arrays.node_types[rows], sorted(types))] if types else rows
+
     def _of_types(self, types: frozenset[int]) -> Rows:
         if not types:
             return np.arange(len(self._graph), dtype=np.int32)
-        mask = np.zeros(len(self._arrays.types.nodes), np.bool_)
-        mask[sorted(types)] = True
-        return np.flatnonzero(mask[self._arrays.node_types]).astype(np.int32)
+        names = [str(self._arrays.types.nodes[number]) for number in sorted(types)]
+        return np.flatnonzero(self._arrays.mask(names)).astype(np.int32)
 
     def _meeting(self, rows: Rows, condition: Condition) -> Rows:
         if isinstance(condition, Valued) and condition.negated:  # what is not known is not denied
@@ -159,13 +166,15 @@ class Executor:
             counts = self.counts(rows, condition.kinds, condition.target)
             is_so: NDArray[np.bool_] = _COMPARE[condition.comparison](counts, condition.number)
             return is_so
-        return np.isin(rows, self.sources(condition), assume_unique=True)
+        return self._leading(condition)[rows]
 
-    def sources(self, condition: Joined) -> Rows:
-        """Return the rows from which one of the edges leads to the target, ascending."""
+    def _leading(self, condition: Joined) -> NDArray[np.bool_]:
+        """Mark the rows from which one of the edges leads to the target: (nodes,)."""
         targets = self.rows(condition.target)
         entries = self._arrays.adjacency.entries(targets, self._mask(tuple(kind ^ 1 for kind in condition.kinds)))
-        return np.unique(entries.neighbor)
+        mask = np.zeros(len(self._graph), np.bool_)
+        mask[entries.neighbor] = True
+        return mask
 
     def counts(self, rows: Rows, kinds: tuple[int, ...], target: NodeSet) -> NDArray[np.float64]:
         """Return how many distinct nodes of a set the edges of each row lead to: (rows,)."""
@@ -174,8 +183,9 @@ class Executor:
         if target != NodeSet():
             keep = self._is_in(target)[neighbor]
             owner, neighbor = owner[keep], neighbor[keep]
-        pairs = np.unique(owner.astype(np.int64) << 32 | neighbor.astype(np.int64))
-        counts = np.bincount(pairs >> 32, minlength=len(self._graph))
+        is_new = np.ones(len(owner), np.bool_)  # parallel edges stand side by side
+        is_new[1:] = (owner[1:] != owner[:-1]) | (neighbor[1:] != neighbor[:-1])
+        counts = np.bincount(owner[is_new], minlength=len(self._graph))
         return counts[rows].astype(np.float64)
 
     def _is_in(self, nodes: NodeSet) -> NDArray[np.bool_]:

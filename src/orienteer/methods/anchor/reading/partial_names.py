@@ -79,8 +79,7 @@ class PartialNames:
             return ()
         first = phrase[0].encode()
         named = []
-        for row in rows.tolist():
-            raw = self._arrays.names.raw(row)
+        for row, raw in zip(rows.tolist(), self._arrays.names.take(rows), strict=True):
             if raw.isascii() and first not in raw.lower():  # most have it in their texts alone
                 continue
             if self._has_in_row(self._arrays.names[row], list(phrase)):

@@ -13,6 +13,7 @@ from orienteer.methods.anchor.reading.synonyms import PROPERTIES
 from orienteer.methods.anchor.reading.thesaurus import AGES
 from orienteer.methods.anchor.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
+from orienteer.remembered import remembered
 
 _SAMPLE = 200  # values of a property that tell what it holds
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
@@ -63,7 +64,8 @@ class PropertyWords:
             own = list(facts.stems)
             last = place
             while own and last < len(reading.words):
-                match = next((stem for stem in own if self._is_same(reading.words[last].stem, stem)), None)
+                same = self._same(reading.words[last].stem)
+                match = next((stem for stem in own if stem in same), None)
                 if match is None:
                     break
                 own.remove(match)
@@ -73,6 +75,11 @@ class PropertyWords:
                 yield PropertyUnit(last, facts.name, cost)
                 if last < len(reading.words) and reading.words[last].text in _GENERAL:
                     yield PropertyUnit(last + 1, facts.name, cost)
+
+    @remembered(8_192)
+    def _same(self, stem: str) -> frozenset[str]:
+        """Return the stems of properties that a stem is, is like, or is of one group with."""
+        return frozenset(own for facts in self.facts.values() for own in facts.stems if self._is_same(stem, own))
 
     def _is_same(self, stem: str, own: str) -> bool:
         if stem == own or (alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 3):

@@ -17,7 +17,7 @@ from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.questions import Questions
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-from orienteer.methods.anchor.words import SchemaWords, read
+from orienteer.methods.anchor.words import SchemaWords
 from orienteer.text import english
 
 _SPELLED_OUT = tuple(
@@ -72,7 +72,7 @@ class QuestionReader:
         for pattern, words_of in _SPELLED_OUT:
             text = pattern.sub(words_of, text)
         vocabulary = self.lexicon.vocabulary
-        written = read(text, self.lexicon.graph.arrays.tokenizer)
+        written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
             return ReadQuestion(None, complaint=_TOO_LONG)
         reading = vocabulary.corrected(written, right=WORDS)
