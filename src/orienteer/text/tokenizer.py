@@ -10,12 +10,10 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 
 import Stemmer
-
-from orienteer.remembered import remembered
 
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _MIXED = re.compile(r"([0-9]+)([a-z]+)|([a-z]+)([0-9]+)")
@@ -49,31 +47,25 @@ class Tokenizer:
         self.stems = stem
         self._stemmer = Stemmer.Stemmer("english")
         self._lock = threading.Lock()
-        self._expanded: dict[str, tuple[str, ...]] = {}
         self.stem = lru_cache(_REMEMBERED)(partial(_stem, self._stemmer, self._lock) if stem else str)
         """Return the English stem of a word; numbers and words of other scripts stay as they are."""
+        self.expand = partial(_expand, self.stem, {})
+        """Return the terms of a word: its stem; where it mixes digits and letters, the whole word and its parts."""
+        self.terms_of = lru_cache(_REMEMBERED)(partial(_terms_of, self.expand))
+        """Return the distinct terms of a short piece of text, which texts repeat."""
 
     @property
     def id(self) -> str:
         """Return the name of the rules, for the manifest; a graph with other rules must be ingested again."""
         return "unicode-1/english-3" if self.stems else "unicode-1"
 
-    def words(self, text: str) -> list[str]:
+    @staticmethod
+    def words(text: str) -> list[str]:
         """Return the folded words of a text, in order."""
         if text.isascii():
             return _ASCII_WORD.findall(text.lower())
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
         return [part for run in _unicode_word().findall(folded) for part in _parts(run)]
-
-    def expand(self, word: str) -> tuple[str, ...]:
-        """Return the terms of a word: its stem; where it mixes digits and letters, the whole word and its parts."""
-        terms = self._expanded.get(word)
-        if terms is None:
-            mixed = _MIXED.fullmatch(word)
-            terms = (word, *(self.stem(part) for part in mixed.groups() if part)) if mixed else (self.stem(word),)
-            if len(self._expanded) < _REMEMBERED * 8:
-                self._expanded[word] = terms
-        return terms
 
     def stems_of(self, words: Sequence[str]) -> list[str]:
         """Return the stems of many words, each as `stem` returns it."""
@@ -82,11 +74,6 @@ class Tokenizer:
         with self._lock:
             stems = self._stemmer.stemWords(words)
         return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
-
-    @remembered(_REMEMBERED)
-    def terms_of(self, token: str) -> frozenset[str]:
-        """Return the distinct terms of a short piece of text, which texts repeat."""
-        return frozenset(self.terms(token))
 
     def terms(self, text: str) -> list[str]:
         """Return the terms of a text, in order, repeats kept."""
@@ -102,6 +89,20 @@ def _stem(stemmer: Stemmer.Stemmer, lock: threading.Lock, word: str) -> str:
         return word
     with lock:  # a stemmer keeps state
         return str(stemmer.stemWord(word))
+
+
+def _expand(stem: Callable[[str], str], known: dict[str, tuple[str, ...]], word: str) -> tuple[str, ...]:
+    terms = known.get(word)
+    if terms is None:
+        mixed = _MIXED.fullmatch(word)
+        terms = (word, *(stem(part) for part in mixed.groups() if part)) if mixed else (stem(word),)
+        if len(known) < _REMEMBERED * 8:
+            known[word] = terms
+    return terms
+
+
+def _terms_of(expand: Callable[[str], tuple[str, ...]], token: str) -> frozenset[str]:
+    return frozenset(term for word in Tokenizer.words(token) for term in expand(word))
 
 
 def _parts(run: str) -> list[str]:

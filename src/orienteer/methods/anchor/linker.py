@@ -192,7 +192,7 @@ class PhraseLinker:
         if len(words) == 1 and words[0].text.isalpha():
             is_symbol = len(words[0].text) >= SHORTEST_SPELLED and self._vocabulary.posting(words[0].text) is None
         else:
-            is_symbol = any(any(letter.isdigit() for letter in word.text) for word in words)
+            is_symbol = any(not word.text.isalpha() and any(map(str.isdigit, word.text)) for word in words)
             is_symbol |= not any(word.stands_alone for word in words[1:])
         return self._graph.arrays.name_index.parted_links([word.text for word in words]) if is_symbol else []
 

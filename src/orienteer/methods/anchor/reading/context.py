@@ -69,10 +69,13 @@ class Context:
 
     def starts(self, place: int, *phrases: str) -> int | None:
         """Return where the first of these phrases ends that begins here; None where none does."""
+        return next(self.ends(place, phrases), None)
+
+    def ends(self, place: int, phrases: tuple[str, ...]) -> Iterator[int]:
+        """Yield where each of these phrases ends that begins here, in their order."""
         for words in _by_first_word(phrases).get(self.at(place), ()):
             if self.words[place : place + len(words)] == words:
-                return place + len(words)
-        return None
+                yield place + len(words)
 
     def skip(self, place: int, words: Iterable[str] = DETERMINERS) -> int:
         """Return the first place from here on that is none of these words."""

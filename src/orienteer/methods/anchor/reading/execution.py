@@ -136,7 +136,7 @@ class Executor:
         if not types:
             return np.arange(len(self._graph), dtype=np.int32)
         names = [str(self._arrays.types.nodes[number]) for number in sorted(types)]
-        return np.flatnonzero(self._arrays.mask(names)).astype(np.int32)
+        return np.flatnonzero(np.asarray(self._arrays.mask(names))).astype(np.int32)
 
     def _meeting(self, rows: Rows, condition: Condition) -> Rows:
         if isinstance(condition, Valued) and condition.negated:  # what is not known is not denied

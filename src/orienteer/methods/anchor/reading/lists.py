@@ -51,14 +51,9 @@ class ListForms:
     def _starts(self, begin: int) -> dict[int, float]:
         """Return where what is listed may begin, and what that costs: a listing says so mostly."""
         starts = {begin: 0.05}
-        for phrase in LISTING:
-            end = self._context.starts(begin, phrase)
-            if end is not None:
-                starts[end] = 0.0
-                for further in LISTING:
-                    again = self._context.starts(end, further)
-                    if again is not None:
-                        starts[again] = 0.0
+        for end in self._context.ends(begin, LISTING):
+            starts[end] = 0.0
+            starts |= dict.fromkeys(self._context.ends(end, LISTING), 0.0)
         return starts
 
     def _listed(self, start: int, cost: float) -> Iterator[Parse[ExactQuery]]:

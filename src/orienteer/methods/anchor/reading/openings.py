@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from orienteer.methods.anchor.reading.context import Context
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 
@@ -36,9 +34,9 @@ ASKING = words_of("is are was were does do did has have had can could will would
 """Verbs that begin a question to be answered by yes or no."""
 
 
-def ends(context: Context, place: int, openings: Iterable[str]) -> list[int]:
+def ends(context: Context, place: int, openings: tuple[str, ...]) -> list[int]:
     """Return where phrases end that begin at a place, ascending, each place once."""
-    return sorted({end for opening in openings if (end := context.starts(place, opening)) is not None})
+    return sorted(set(context.ends(place, openings)))
 
 
 def begins(context: Context, first: int) -> list[int]:
