@@ -80,6 +80,9 @@ STATING = words_of(
 )
 """Verbs before and behind a property that say no more than that nodes have it: `reach a top speed of 30 kn`."""
 
+CONTAINING = words_of("contain contains contained containing include includes included including comprise comprises hold")
+"""Verbs for having, where no edge is called so."""
+
 LACKING = words_of("without lacking lack lacks")
 """Words before what nodes do not have."""
 

@@ -182,10 +182,11 @@ class KindPhrases:
         """Yield `highest abv`, `highest abv of all beers`, `highest abv beer`, `three highest abv beers`."""
         context = self._context
         first, at = self._number(context.skip(place, ("top", "first")))
+        recently = context.starts(at, "most recently", "least recently")
         descending = MOST.get(context.at(at))
         if descending is None:
             return
-        for unit in context.units.properties.get(at + 1, ()):
+        for unit in context.units.properties.get(at + 1 if recently is None else recently, ()):
             facts = context.lexicon.properties[unit.property]
             if facts.kind not in ("number", "year", "date"):
                 continue

@@ -8,11 +8,14 @@ from orienteer.methods.anchor.reading.comparisons import count, sign
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import (
     AUXILIARIES,
+    CONTAINING,
+    DETERMINERS,
     HAVING,
     LACKING,
     PREPOSITIONS,
     RELATIVE,
     phrases_of,
+    words_of,
 )
 from orienteer.methods.anchor.reading.joints import Joints, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
@@ -23,6 +26,7 @@ from orienteer.methods.anchor.reading.relations import Relation, Voice
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
+_RECORDED = words_of("recorded known given listed stated available")
 _AS_NOUN = phrases_of("as a, as an, as its, as their, as, as one of its, among its, for a, for")
 _UNKNOWN = phrases_of("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
 
@@ -47,7 +51,8 @@ class Having:
         """Yield what is said behind `with`, `has`, `without` and their like."""
         word = self._context.at(place)
         is_denied = word in LACKING
-        if word not in HAVING and not is_denied:
+        contains = word in CONTAINING and not self._context.units.edges.get(place)
+        if word not in HAVING and not is_denied and not contains:
             return
         begin = place + 1
         if self._context.at(begin) in ("no", "not", "neither"):
@@ -67,7 +72,7 @@ class Having:
 
     def _property(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
-        begin = self._context.skip(place)
+        begin = self._context.skip(place, DETERMINERS | _RECORDED)
         for named in self._properties.named(begin, nodes):
             yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
             yield from self._properties.described(named, nodes, is_denied=is_denied)
@@ -84,7 +89,8 @@ class Having:
     def _value(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `an aluminium hull`."""
         for unit in self._context.units.values.get(self._context.skip(place), ()):
-            for facts, last, cost in self._properties.named(unit.last, nodes):
+            behind = self._context.starts(unit.last, *_AS_KIND) or unit.last
+            for facts, last, cost in self._properties.named(behind, nodes):
                 if facts.name == unit.property:
                     valued = Valued(facts.name, "=", unit.value, is_denied)
                     yield Parse(last, nodes.that(valued), cost + unit.cost)

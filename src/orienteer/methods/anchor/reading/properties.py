@@ -24,6 +24,11 @@ _UNKNOWN = phrases_of("missing, unknown, empty, not known, absent, blank, null, 
 _KNOWN = phrases_of("known, recorded, available, given, present, filled, there")
 _MORE_THAN = phrases_of("later than, after, higher than, greater than, larger than, longer than")
 _LESS_THAN = phrases_of("earlier than, before, lower than, less than, smaller than, shorter than")
+_ORDERS = {
+    True: phrases_of("most recently, latest, last of all, last"),
+    False: phrases_of("first of all, first, earliest, least recently, longest ago"),
+}
+"""By whether later is meant, what says that something was so before or after all others."""
 
 
 class Ground(NamedTuple):
@@ -68,6 +73,7 @@ class PropertyClauses:
         """Yield what is said of a property behind its name: `is X`, `over 5`, `of 8 m`, `unknown`."""
         begin = self._context.skip(named.last, _STATING)
         yield from self._beyond_others(named, begin, nodes)
+        yield from self.ordered(named, begin, nodes)
         if self._context.at(begin) == "not":
             is_denied, begin = not is_denied, begin + 1
         facts, _, cost = named
@@ -95,6 +101,14 @@ class PropertyClauses:
             for other in compared(self._context, again, facts) if again is not None and not is_denied else ():
                 both = nodes.that(*conditions, *other.value)
                 yield Parse(other.last, both, cost + parse.cost + other.cost - 0.1)
+
+    def ordered(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[launched] first`, `[founded] most recently`: a superlative."""
+        for is_later, words in _ORDERS.items():
+            last = self._context.starts(self._context.skip(place, ("the",)), *words)
+            if last is not None and nodes.best is None and named.facts.kind in ("year", "date"):
+                best = Best(Measure(property=named.facts.name), is_later)
+                yield Parse(self._context.skip(last, ("of", "all")), replace(nodes, best=best), named.cost)
 
     def _beyond_others(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `born later than all others`, `first light before any other`: a superlative."""
@@ -128,6 +142,9 @@ class PropertyClauses:
         values = (*before, Valued(unit.property, "=", unit.value))
         option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
         yield Parse(unit.last, nodes.that(option), cost)
+        for named in self._context.units.properties.get(unit.last, ()):  # "of Drusk nationality", "statically typed"
+            if named.property == unit.property:
+                yield Parse(named.last, nodes.that(option), cost)
         begin = self._context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")
         for other in self._context.units.values.get(self._context.skip(begin), ()) if begin is not None else ():
             if other.property == unit.property and len(values) < _MOST_VALUES:

@@ -118,7 +118,8 @@ class Rankings:
             if adjective is None:
                 return
             is_more = adjective.ascending
-        for facts, last, cost in self._properties.named(place + 1, nodes):
+        numbers = self._context.starts(place + 1, "number of", "count of", "amount of", "total of")
+        for facts, last, cost in self._properties.named(place + 1 if numbers is None else numbers, nodes):
             yield Parse(last, replace(nodes, best=Best(Measure(property=facts.name), is_more)), cost)
 
     def _most_things_had(self, head: Parse[NodeSet], nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:

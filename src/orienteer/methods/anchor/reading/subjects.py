@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, DENIALS, PREPOSITIONS
+from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, CONTAINING, DENIALS, PREPOSITIONS
 from orienteer.methods.anchor.reading.joints import denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.possession import Having
@@ -23,7 +23,7 @@ class Subjects:
     def __init__(
         self, ground: Ground, lists: ObjectLists, verb_phrases: VerbPhrases, having: Having, rankings: Rankings
     ) -> None:
-        self._context, self._relations, _ = ground
+        self._context, self._relations, self._phrases = ground
         self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
 
     def said(self, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
@@ -31,6 +31,7 @@ class Subjects:
         yield from self._doing(place, nodes, frame)
         yield from self._owning(place, nodes)
         yield from self._being(place, nodes)
+        yield from self._being_noun(place, nodes)
         yield from self._nobody(place, nodes)
         yield from self._located(place, nodes)
         yield from self._rankings.most_doers(place, nodes)
@@ -61,6 +62,8 @@ class Subjects:
         """Yield `[what telescopes does] X have`."""
         for objects in self._lists.objects(place):
             last = self._context.starts(objects.last, "have", "has", "had", "got", "own", "possess")
+            if self._context.at(objects.last) in CONTAINING and not self._context.units.edges.get(objects.last):
+                last = objects.last + 1
             if last is not None and objects.value.amount is None:
                 yield from self._having.things(objects._replace(last=last), nodes)
 
@@ -76,6 +79,18 @@ class Subjects:
                     names = tuple(name for name in relation.target.conditions if isinstance(name, Among))
                     relation = relation._replace(target=NodeSet(conditions=names))
                     yield joined(relation, unit.last + (context.at(unit.last) in ("of", "for", "in")), named.cost)
+
+    def _being_noun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[which ships is] X the owner of`, `[of which observatory is] X the director`."""
+        context = self._context
+        for named in self._phrases.names(place):
+            noun = context.starts(named.last, "the", "a", "an", "one of the")
+            for unit in context.units.edges.get(noun, ()) if noun is not None else ():
+                last = context.starts(unit.last, "of", "for", "to", "in", "at")
+                if last is None and context.at(0) not in PREPOSITIONS:
+                    continue
+                for relation in self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, named.value):
+                    yield joined(relation, unit.last if last is None else last, named.cost)
 
     def _nobody(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `nobody designed`, `no one has worked at`."""

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.comparisons import adjective, compared
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import OTHERS, STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
-from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.properties import Ground, NamedProperty, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Condition, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 
@@ -124,6 +124,8 @@ class Traits:
         dated = self._properties.dated(nodes)
         if dated is not None and self._context.at(place) in _BEGINNING:
             begin = self._context.skip(place + 1, ("out",))
+            named = NamedProperty(dated, begin, 0.1)
+            yield from self._properties.ordered(named, begin, nodes)
             for parse in compared(self._context, begin, dated, default=None):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.1)
 

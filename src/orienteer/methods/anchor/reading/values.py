@@ -54,12 +54,18 @@ class Values:
         """Yield the queries that begin at a place."""
         for start in sorted({begin, *ends(self._context, begin, _WHAT)}):
             at = self._context.skip(start)
-            yield from self._of_nodes(at)
-            yield from self._behind_nodes(at)
+            for query in (*self._of_nodes(at), *self._behind_nodes(at)):
+                if self._context.words[max(0, start - 2) : start] != ["how", "many"] or self._is_number(query.value):
+                    yield query
         yield from self._amounts(begin)
         yield from self._by_adjective(begin)
         yield from self._by_verb(begin)
         yield from self._times(begin)
+
+    def _is_number(self, query: ExactQuery) -> bool:
+        """Tell whether the answer is a number, as `how many` asks for one."""
+        name = query.measure.property if query.measure is not None else None
+        return name is not None and self._context.lexicon.properties[name].kind == "number"
 
     def _of_nodes(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `height of X`, `what height does X have`."""
