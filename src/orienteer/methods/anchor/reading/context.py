@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY, ENDINGS, HERE, HERE_FIRST
 from orienteer.methods.anchor.reading.lexicon import Lexicon, Units
 from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
+from orienteer.methods.anchor.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.methods.anchor.words import QuestionWords
 
 Value = TypeVar("Value")
@@ -90,7 +91,7 @@ class Context:
     def is_over(self, place: int) -> bool:
         """Tell whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
-        if EMPTY.issuperset(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest)):
+        if _is_empty(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest)):
             return True
         return any(_is_empty(before) for before in _before_endings(rest))
 
@@ -127,6 +128,8 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
 
 def _is_empty(words: tuple[str, ...]) -> bool:
     """Tell whether words say nothing: `please`, or `please, in total`."""
+    if len(words) > 1 and words[-1] == "first" and (words[-2] in SUPERLATIVES or words[-2] in MOST):
+        return _is_empty(words[:-2])  # "the 5 fastest ships, fastest first"
     return EMPTY.issuperset(words) or any(EMPTY.issuperset(before) for before in _before_endings(words))
 
 

@@ -12,6 +12,7 @@ from orienteer.methods.anchor.reading.openings import LISTING, ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _LEAVING_OUT = phrases_of(
     """leaving out, excluding, except for, apart from, aside from, ignoring, not counting, other than, besides,
@@ -24,6 +25,7 @@ _THEM = phrases_of(
     """which ones, which, list them all, list them, name them, show them, who are they, what are they, who,
     which are they"""
 )
+_LONGEST_PLACE = 7  # words
 _TOP = words_of("top bottom first highest lowest biggest largest smallest")
 _BOTTOM = words_of("bottom lowest smallest")
 _RANKED_BY = phrases_of(
@@ -44,6 +46,7 @@ class ListForms:
             yield from self._listed(start, cost)
             yield from self._top(start, cost)
         yield from self._left_out(begin)
+        yield from self._placed(begin)
         yield from self._who(begin)
         yield from self._aside(begin)
         yield from self._referents(begin)
@@ -65,6 +68,19 @@ class ListForms:
             is_kind = asks_all or (context.at(nodes.last - 1).endswith("s") and cost == 0)
             if not (nodes.value.named and (is_kind or asks_where)):
                 yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + cost)
+                yield from self._and_others(nodes, cost)
+
+    def _and_others(self, first: Parse[NodeSet], cost: float) -> Iterator[Parse[ExactQuery]]:
+        """Yield `buoys that are green and buoys that are red`: two descriptions of one kind, and all of either."""
+        joined = self._context.starts(first.last, "and also", "as well as", "and", "or", "plus")
+        if joined is None or not first.value.conditions or first.value.best is not None:
+            return
+        for second in self._context.nodes(joined):
+            is_alike = second.value.types == first.value.types and bool(first.value.types)
+            if is_alike and second.value.conditions and second.value.best is None:
+                either = Either((first.value.conditions, second.value.conditions))
+                nodes = NodeSet(first.value.types, (either,))
+                yield Parse(second.last, ExactQuery("list", nodes), first.cost + second.cost + cost + 0.1)
 
     def _top(self, begin: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield `top 3 X by height`, `3 X with the most Y`, `the five X that treat the most Y`, `X ranked by Y`."""
@@ -77,6 +93,8 @@ class ListForms:
         first = 1
         if amount is not None and amount.unit is None:
             first, at = max(1, int(amount.value)), amount.last
+        if not is_top and context.at(at) in MOST:  # "5 largest packages by size"
+            is_top, descending, at = True, MOST[context.at(at)], at + 1
         for nodes in context.nodes(at):
             best = nodes.value.best
             if best is not None:
@@ -102,6 +120,21 @@ class ListForms:
                 for asked in self._unranked(left.last):
                     query = replace(asked.value, nodes=asked.value.nodes.that(denied))
                     yield Parse(asked.last, query, left.cost + asked.cost)
+
+    def _placed(self, begin: int) -> Iterator[Parse[ExactQuery]]:
+        """Yield `in Ardony, which harbour is the oldest`: what is said of the nodes stands before the question."""
+        context = self._context
+        if context.at(begin) not in ("in", "at", "by", "from"):
+            return
+        for border in range(begin + 2, min(context.end, begin + _LONGEST_PLACE)):
+            if not context.reading.words[border].after_comma:
+                continue
+            for asked in self._whole(border):
+                if asked.value.form not in ("list", "count") or asked.value.nodes.named:
+                    continue
+                for placed in context.modifiers(begin, asked.value.nodes):
+                    if placed.last == border:
+                        yield Parse(asked.last, replace(asked.value, nodes=placed.value), asked.cost + placed.cost)
 
     def _several(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes of `X and Y`."""

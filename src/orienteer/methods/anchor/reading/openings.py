@@ -12,7 +12,7 @@ POLITE = phrases_of(
     i am interested in, say, i m curious, i am curious, i m trying to find, just, so, and, ok, hi, hello, could i get,
     could i have, can i get, can i see, id like, i d like, may i have, me, about, out, for me, each, every, all,
     everything that is, to know, do we know, us, list me, what about, how about, return, get, get me, fetch, see,
-    work out, figure out, check, determine, compute, calculate"""
+    on average, work out, figure out, check, determine, compute, calculate"""
 )
 LISTING = phrases_of(
     """list, name, find, identify, show, give, which, what, who, whom, whose, enumerate, display, tell, what are,
@@ -22,7 +22,7 @@ LISTING = phrases_of(
     all, are there, is there, what are the names of, what is the name of, where is, where are, where"""
 )
 COUNTING = phrases_of(
-    """how many different, how many distinct, how many of, how many, number of, the number of, total number of,
+    """at how many, through how many, under how many, into how many, how many different, how many distinct, how many of, how many, number of, the number of, total number of,
     the total number of, count of, the count of, count how many, count all, count the, count, what is the number of,
     what is the total number of, what s the number of, tally of, how large is the number of, the headcount of,
     what number of, size of the set of, what is the count of, how big is the set of, amount of, the amount of,

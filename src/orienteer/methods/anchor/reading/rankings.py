@@ -6,16 +6,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, RELATIVE, words_of
+from orienteer.methods.anchor.reading.function_words import (
+    ANYONE_ELSE,
+    AUXILIARIES,
+    OTHERS,
+    PREPOSITIONS,
+    RELATIVE,
+    words_of,
+)
 from orienteer.methods.anchor.reading.joints import Joints, measured, most
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import Voice
-from orienteer.methods.anchor.reading.thesaurus import MOST
+from orienteer.methods.anchor.reading.thesaurus import MORE, MOST
 
 _ARTICLES = words_of("the their its highest largest total a an")
 _BEHIND_VERBS = words_of("on to with in for by")
+_THERE = words_of("there it them")
 _THEM = words_of("it them him her")
 
 
@@ -62,22 +70,35 @@ class Rankings:
         for unit in self._context.units.edges.get(behind, ()):
             for relation in self._relations.named(nodes, unit.edges, Voice.SUBJECT, head.value):
                 yield measured(relation, unit.last + (self._context.at(unit.last) in _BEHIND_VERBS), head.cost)
+            there = self._context.skip(unit.last, PREPOSITIONS)
+            if self._context.at(there) in _THERE:  # "ships that call there"
+                for relation in self._relations.named(nodes, unit.edges, Voice.OBJECT, head.value):
+                    yield measured(relation, there + 1, head.cost)
 
     # ------------------------------------------------------------------------------------------------- superlatives
 
     def most_done(self, place: int, nodes: NodeSet, verb: EdgeUnit, frame: Voice) -> Iterator[Parse[NodeSet]]:
-        """Yield `[treats] the most diseases`, `[depends on] the fewest packages`."""
+        """Yield `[treats] the most diseases`, `[depends on] the fewest packages`, `[treats] more X than any other`."""
         begin = self._context.skip(place)
-        is_more = MOST.get(self._context.at(begin))
+        word = self._context.at(begin)
+        is_more = MOST.get(word, MORE.get(word))
         if is_more is None or nodes.best is not None:
             return
         begin = self._context.starts(begin + 1, "number of", "count of") or begin + 1
         heads = self._phrases.heads(begin)
         counted = [further for head in heads for further in self._context.described(head)]
         for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
+            last = head.last if word in MOST else self._than_others(head.last)
             relation = next(self._relations.named(nodes, verb.edges, frame, head.value), None)
-            if relation is not None:
-                yield most(relation, head.last, head.cost, descending=is_more)
+            if relation is not None and last is not None:
+                yield most(relation, last, head.cost, descending=is_more)
+
+    def _than_others(self, place: int) -> int | None:
+        """Return where `than any other company` ends; None where nothing is compared with all others."""
+        than = self._context.starts(place, "than")
+        others = self._context.starts(than, *OTHERS, *ANYONE_ELSE) if than is not None else None
+        last = self._properties.kind_behind(others) if others is not None else None
+        return None if last is None else self._context.skip(last, ("does", "has", "did", "do", "is"))
 
     def most_doers(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `do the most packages depend on`, `the fewest people have worked at`."""
@@ -95,11 +116,15 @@ class Rankings:
     def most_had(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[with] the most X`, `[has] the highest PROPERTY`, `[with] the largest number of X`."""
         begin = self._context.skip(place)
-        is_more = MOST.get(self._context.at(begin))
+        word = self._context.at(begin)
+        is_more = MOST.get(word, MORE.get(word))
         if nodes.best is not None:
             return
         yield from self._property_had(begin, nodes)
         if is_more is None:
+            return
+        if word not in MOST:
+            yield from self._more_had(begin + 1, nodes, descending=is_more)
             return
         begin = self._context.starts(begin + 1, "number of", "count of", "amount of") or begin + 1
         for head in self._phrases.heads(begin):
@@ -109,6 +134,14 @@ class Rankings:
             relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()), None)
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
+
+    def _more_had(self, place: int, nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
+        """Yield `[has] more ships than any other company`."""
+        for measure in self.measures(place, nodes):
+            last = self._than_others(measure.last)
+            if last is not None:
+                ranked = replace(self._relations.able(nodes, measure.value), best=Best(measure.value, descending))
+                yield Parse(last, ranked, measure.cost)
 
     def _property_had(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[with the] highest PROPERTY`, `[with the] oldest PROPERTY`."""

@@ -8,7 +8,7 @@ from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
-from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.query import ExactQuery, Form, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
 
@@ -138,5 +138,19 @@ class Values:
             return
         if facts.kind == "boolean" and len(nodes.named) == 1:
             yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", "true"))), cost)
+        elif facts.kind == "number" and not nodes.named and self._total(last) is not None:
+            form, end = self._total(last) or ("sum", last)
+            yield Parse(end, ExactQuery(form, nodes, Measure(property=name)), cost)
         elif nodes.conditions or nodes.best:
             yield Parse(last, ExactQuery("value", nodes, Measure(property=name)), cost)
+
+    def _total(self, last: int) -> tuple[Form, int] | None:
+        """Return what is asked of all values, and where that ends: `on average`, `altogether`; None where nothing is."""
+        context = self._context
+        average = context.starts(last, "on average", "on the average", "in average")
+        if average is not None:
+            return "average", average
+        if context.starts(0, "on average") is not None:
+            return "average", last
+        total = context.starts(last, "in total", "altogether", "in all", "all together", "together", "combined")
+        return None if total is None else ("sum", total)
