@@ -17,6 +17,7 @@ from orienteer.methods.anchor.reading.function_words import (
     PRONOUNS,
     RELATIVE,
     phrases_of,
+    words_of,
 )
 from orienteer.methods.anchor.reading.joints import Joints, contrary, denied
 from orienteer.methods.anchor.reading.membership import Membership
@@ -37,6 +38,8 @@ from orienteer.methods.anchor.reading.whose import Whose
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
+_FAR = 0.05  # cost
+_FINITE = words_of("is are was were do does did has have had")
 _AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
 _OR = phrases_of("or are, or, or that, or which, or who")
 _ASIDES = phrases_of("are there, is there, there are, in all, in total, altogether, are the ones, are those")
@@ -101,9 +104,22 @@ class Clauses:
         """Yield a set with one more thing said of it: `that treat X` and `and cause Y`."""
         last, nodes, cost = described.parse
         begin = self._context.starts(last, *(_AND if _has_said(described) else _ASIDES))
+        if begin is not None and self._is_bare_behind_denial(begin, described):
+            return  # "neither games nor fonts and libs" may mean either
+        # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
+        far = _FAR if begin is None and nodes.conditions and self._context.at(last) in PREPOSITIONS else 0.0
+        if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
+            far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
         for modified in self._further(last if begin is None else begin, nodes, nodes):
-            parse = Parse(modified.last, modified.value, cost + modified.cost)
+            parse = Parse(modified.last, modified.value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
+
+    def _is_bare_behind_denial(self, place: int, described: Described) -> bool:
+        """Tell whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
+        units, begin = self._context.units, self._context.skip(place)
+        said = described.parse.value.conditions[described.before :]
+        is_bare = bool(units.values.get(begin) or units.names.get(begin)) and not units.edges.get(begin)
+        return is_bare and bool(said) and all(condition.negated for condition in said)
 
     def _further(self, place: int, nodes: NodeSet, spoken_of: NodeSet) -> list[Parse[NodeSet]]:
         """Return a set with one more thing said of it, in which `it` and `there` stand for what was named last."""

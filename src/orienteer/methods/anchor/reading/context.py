@@ -48,6 +48,8 @@ class Context:
     """The named nodes that were spoken of last within the question: `it`, `them` and `there` stand for them."""
     complaints: dict[str, int] = field(default_factory=dict)
     """Why something could not be read, with the place in the question where that was."""
+    depth: int = 0
+    """How many noun phrases the one that is read stands in, itself included."""
     steps: int = 0
     reached: int = 0
     """Up to which word the question was understood, where it was not to its end."""

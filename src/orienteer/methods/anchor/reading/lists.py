@@ -115,11 +115,24 @@ class ListForms:
             for left in [*self._context.nodes(start), *self._several(start)]:
                 if not left.value.conditions:
                     continue
-                rows, conditions = left.value.named, left.value.conditions
-                denied: Condition = Among(rows, negated=True) if rows else Either((conditions,), negated=True)
+                those = self._context.skip(start, ("for",)) != self._context.skip(start, ("for", "those", "the", "ones"))
                 for asked in self._unranked(left.last):
-                    query = replace(asked.value, nodes=asked.value.nodes.that(denied))
-                    yield Parse(asked.last, query, left.cost + asked.cost)
+                    without = self._without(asked.value.nodes, left.value, are_those=those)
+                    if without is not None:
+                        query = replace(asked.value, nodes=without)
+                        yield Parse(asked.last, query, left.cost + asked.cost)
+
+    def _without(self, nodes: NodeSet, left: NodeSet, *, are_those: bool) -> NodeSet | None:
+        """Return a set less others: less these themselves, or less `those of` them; None where neither can be."""
+        rows = left.named
+        is_alike = bool(self._relations.types_of(left) & self._relations.types_of(nodes))
+        if is_alike and not (rows and are_those):
+            denied: Condition = Among(rows, negated=True) if rows else Either((left.conditions,), negated=True)
+            return nodes.that(denied)
+        relation = next(self._relations.unnamed(nodes, "", left), None) if rows else None
+        if relation is None:
+            return None
+        return relation.nodes.that(Joined(relation.kinds, relation.target, negated=True))
 
     def _placed(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `in Ardony, which harbour is the oldest`: what is said of the nodes stands before the question."""

@@ -60,9 +60,12 @@ class Membership:
             return
         for objects in self._lists.objects(begin):
             if all(member.nodes.named for member in objects.value.members):
-                yield from self._but_these(objects, nodes)
-                for others in self._not_joined(objects, nodes):  # "except X" leaves out X itself, where it can
-                    yield others if self._context.at(place) == "but" else others._replace(cost=others.cost + 0.1)
+                are_those = self._context.skip(begin, ("for", "the")) != self._context.skip(begin, _OTHERS)
+                if not are_those:  # "except X" leaves out X itself, where it can
+                    yield from self._but_these(objects, nodes)
+                far = 0.0 if are_those or self._context.at(place) == "but" else 0.1
+                for others in self._not_joined(objects, nodes):
+                    yield others._replace(cost=others.cost + far)
         those = self._context.skip(begin, _OTHERS)
         for modified in self._context.modifiers(those, replace(nodes, conditions=())):
             conditions = modified.value.conditions

@@ -21,7 +21,6 @@ class NounPhrases:
     def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
         self._parses: dict[int, list[Parse[NodeSet]]] = {}
-        self._depth = 0
         self.is_too_deep = False
         """A phrase had more phrases within it than are read."""
 
@@ -29,13 +28,13 @@ class NounPhrases:
         """Return the noun phrases that begin at a place, likeliest first."""
         if place in self._parses:
             return self._parses[place]
-        if self._depth >= _DEEPEST:
+        if self._context.depth >= _DEEPEST:
             self.is_too_deep = True
             return []
         self._parses[place] = []  # a phrase does not begin with itself
-        self._depth += 1
+        self._context.depth += 1
         self._parses[place] = best(self._all(place)) if place < self._context.end else []
-        self._depth -= 1
+        self._context.depth -= 1
         return self._parses[place]
 
     def forget(self) -> None:

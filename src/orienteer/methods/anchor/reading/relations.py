@@ -41,6 +41,8 @@ _AGENTS = (
 )
 """Endings of nouns for whoever does something."""
 
+_SCENES = frozenset(["at", "in", "on", "with", "from"])
+"""Words of labels that tell where or with what something is done."""
 _VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
 """Words of labels that are verbs: `reports_to`."""
 
@@ -134,6 +136,14 @@ class SchemaRelations:
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
 
+    def is_agent(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
+        if not word.endswith(_AGENTS):
+            return False
+        stem = self._vocabulary.stem(word)
+        labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
+        return all(stem not in label.stems and word not in label.words for label in labels)
+
     def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
         label_words = self._words(unit.edges)
@@ -143,7 +153,9 @@ class SchemaRelations:
         if is_own or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
-        for relation in self.named(NodeSet(), unit.edges, Voice.SUBJECT, owner):
+        # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
+        edges = {edge: fit for edge, fit in unit.edges.items() if self._words([edge]).isdisjoint(_SCENES)}
+        for relation in self.named(NodeSet(), edges, Voice.SUBJECT, owner):
             if all(bool(kind & 1) == self._is_against(kind >> 1, Voice.SUBJECT) for kind in relation.kinds):
                 yield relation
 

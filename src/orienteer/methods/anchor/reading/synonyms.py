@@ -23,7 +23,7 @@ def _groups(text: str) -> tuple[frozenset[str], ...]:
 RELATIONS = _groups(
     """
     make made makes making produce brew manufacture create build built develop design invent construct craft maker
-    producer creator builder architect designer developer inventor,
+    producer creator builder architect designer developer inventor author,
     write wrote written author pen compose writer composer,
     locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong
     find found,

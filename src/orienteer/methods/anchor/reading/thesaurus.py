@@ -122,6 +122,7 @@ COMPARATIVES: Mapping[str, Adjective] = {_grades(word)[0]: adjective for word, a
 SUPERLATIVES: Mapping[str, Adjective] = {_grades(word)[1]: adjective for word, adjective in ADJECTIVES.items()}
 VERBS: Mapping[str, frozenset[str]] = {
     "earn": _words("salary wage pay income"),
+    "pay": _words("salary wage pay income"),
     "weigh": _words("mass weight tonnage"),
     "cost": _words("cost price fee toll fare"),
     "last": _words("duration runtime length"),

@@ -12,6 +12,7 @@ from orienteer.methods.anchor.reading.function_words import OTHERS, STATING, phr
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.properties import Ground, NamedProperty, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Condition, Measure, NodeSet, Valued
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 
 _MOVING = words_of("go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches")
@@ -104,8 +105,11 @@ class Traits:
         if place >= self._context.end:
             return
         stem = self._context.lexicon.vocabulary.stem
+        if self._context.reading.words[place].stem == stem("measure"):
+            yield from self._amounts.said(place + 1, nodes)
         for verb, words in VERBS.items():
-            if self._context.reading.words[place].stem != stem(verb):
+            word = self._context.at(place)
+            if self._context.reading.words[place].stem != stem(verb) and IRREGULAR_VERBS.get(word) != verb:
                 continue
             stems = {stem(word) for word in words}
             fitting = [facts for facts in self._phrases.properties_of(nodes) if stems.intersection(facts.stems)]

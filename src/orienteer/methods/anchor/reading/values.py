@@ -29,7 +29,7 @@ _WHEN = phrases_of(
 _HOW_MUCH_DOES = phrases_of("how much does, how much do, how much did, how long does, what does, what do, what did")
 _OF = phrases_of(
     """of all, of, for, across all, across, among, over, does, do, did, are there in, are there at, are there on,
-    are in, are at, in, that, is, was, by, has, had, can"""
+    are in, are at, are, were, in, that, is, was, by, has, had, can"""
 )
 _BEHIND = phrases_of("made out of, made of, made from, " + " ".join(f"{verb}," for verb in sorted(STATING)) + " been, be")
 _BEGIN = AGES | {"start", "begin", "open", "appear", "appeared", "began", "arise", "debut", "emerge"}

@@ -38,6 +38,8 @@ class VerbPhrases:
     def verbs(self, place: int) -> Iterator[Verbs]:
         """Yield the edge types that are named here: `treat`, `treat or palliate`."""
         for unit in self._context.units.edges.get(place, ()):
+            if self._relations.is_agent(unit, self._context.at(unit.last - 1)):
+                continue
             yield Verbs((unit,), unit.last)
             begin = self._context.skip(unit.last, PREPOSITIONS)
             second = self._context.starts(begin, "or", "and")
@@ -64,7 +66,7 @@ class VerbPhrases:
         """Return the preposition of `brewed neither by X nor by Y`; empty where there is none."""
         behind = self._context.starts(place, "neither", "either", "both", "not")
         word = self._context.at(behind) if behind is not None else ""
-        return word if word in PREPOSITIONS else ""
+        return word if word in PREPOSITIONS - {"of"} else ""
 
     def _fitting(self, verbs: Verbs, preposition: str) -> Verbs | None:
         """Return verbs with the edge types that their preposition may belong to; None where one of them has none.
