@@ -14,11 +14,11 @@ from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES,
 _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
     ">=": phrases_of(
         """at least, no less than, no fewer than, not less than, not fewer than, a minimum of, minimum of, since,
-        starting from, as of, no earlier than, not before"""
+        starting from, as of, no earlier than, not before, in or after, on or after, in or since"""
     ),
     "<=": phrases_of(
         """at most, up to, no more than, not more than, a maximum of, maximum of, until, till, no later than, not over,
-        not above, not exceeding, through, by the end of, by"""
+        not above, not exceeding, through, by the end of, by, in or before, on or before, up to and including"""
     ),
     ">": phrases_of(
         """more than, greater than, larger than, higher than, over, above, exceeding, exceeds, exceed, beyond,
@@ -35,7 +35,8 @@ _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
 _OF_DATES = frozenset(
     phrases_of(
         """since, until, till, after, before, prior to, later than, earlier than, in, on, during, from, in the year,
-        in year, starting from, as of, through, past, by, by the end of"""
+        in year, starting from, as of, through, past, by, by the end of, in or after, on or after, in or since, in or before,
+        on or before"""
     )
 )
 """Those that are said before dates alone."""
@@ -104,6 +105,9 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
     amount = _bare_number(context, place)
     if amount is not None:
         yield _number_of_things(context, amount)
+    single = context.starts(place, "a single", "only a single", "just a single")
+    if single is not None:
+        yield Parse(single, ("=", 1.0), 0.0)
     several = context.starts(place, "several", "multiple", "more than one")
     if several is not None:
         yield Parse(several, (">=", 2.0), 0.0)
@@ -130,6 +134,8 @@ def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Compari
         last = context.starts(amount.last, *phrases)
         if last is not None:
             return Parse(last, (comparison, amount.value), 0.0)
+    if context.reading.text[context.reading.words[amount.last - 1].end :][:1] == "+":
+        return Parse(amount.last, (">=", amount.value), 0.0)
     return Parse(amount.last, ("=", amount.value), 0.1)
 
 

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.units import EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import remembered
 
-_SYNONYM = 0.6  # likeness, below every likeness of the same word
+SYNONYM = 0.6  # likeness, below every likeness of the same word
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
@@ -74,7 +74,7 @@ class EdgeWords:
                 for at, own in enumerate(label.stems):
                     likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
                     if not likeness and any(own in group for group in groups):
-                        likeness = _SYNONYM
+                        likeness = SYNONYM
                     if likeness:
                         places.append(_LabelPlace(edge, label, at, likeness))
         return tuple(places)

@@ -15,7 +15,7 @@ def phrases_of(text: str) -> tuple[str, ...]:
 
 DETERMINERS = words_of(
     """a an the any some all every each those these its their his her our your my of different distinct various known
-    individual existing whole such other particular respective entire full specific there"""
+    individual existing whole certain whatever such other particular respective entire full specific there"""
 )
 """Words before a noun that say nothing which a query tells."""
 
@@ -34,7 +34,7 @@ ENDINGS = tuple(
         are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist, we have,
         in the collection, in the catalogue, in question, are in the graph, does the graph have, does the graph hold,
         does the graph contain, have we got, or both, or either, or any of them, for me, or both of them, of any kind,
-        of them all, of all of them, of all, be, were there, was there, each, too, either, are, is, was, were, do"""
+        of them all, of all of them, of all, any more, anymore, any longer, be, were there, was there, each, too, either, are, is, was, were, do"""
     )
 )
 """Phrases that may end a question and say nothing."""

@@ -118,7 +118,7 @@ class KindPhrases:
         """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
         for unit in self._context.units.properties.get(begin, ()):
             facts = self._context.lexicon.properties[unit.property]
-            if facts.kind == "boolean":
+            if facts.kind == "boolean" and unit.cost == 0:
                 word = self._context.at(unit.last - 1)
                 if word.endswith("s") and word[:-1] in facts.name.casefold():  # "the icebreakers"
                     yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", "true"),)), unit.cost + 0.1)

@@ -63,7 +63,7 @@ class Conjunction(NamedTuple):
 _CONJUNCTIONS = (
     *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("but not, and not, though not, not")),
     *(Conjunction(phrase, is_denied=True, denies_verb=True) for phrase in phrases_of("and neither, nor")),
-    Conjunction("or", is_any=True),
+    *(Conjunction(phrase, is_any=True) for phrase in phrases_of("or else, or otherwise, or")),
     *(Conjunction(phrase) for phrase in phrases_of("and also, and, as well as, but also, together with")),
     *(Conjunction(phrase, is_denied=True) for phrase in phrases_of("without, but never")),
     *(Conjunction(phrase) for phrase in phrases_of("plus, &")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orienteer.methods.anchor.reading.comparisons import count, sign
+from orienteer.methods.anchor.reading.comparisons import count, or_so, sign
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import (
     AUXILIARIES,
@@ -83,8 +83,9 @@ class Having:
                 continue
             for facts, last, cost in self._properties.named(amount.last, nodes):
                 if facts.kind == "number":
-                    valued = Valued(facts.name, comparison.value, amount.value, is_denied)
-                    yield Parse(last, nodes.that(valued), cost)
+                    parse = Parse(last, nodes, cost)
+                    end, (meant, number), _ = or_so(self._context, parse, (comparison.value, amount.value))
+                    yield Parse(end, nodes.that(Valued(facts.name, meant, number, is_denied)), cost)
 
     def _value(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `an aluminium hull`."""

@@ -142,7 +142,8 @@ class PropertyClauses:
         values = (*before, Valued(unit.property, "=", unit.value))
         option = values[0] if len(values) == 1 else Either(tuple((value,) for value in values))
         yield Parse(unit.last, nodes.that(option), cost)
-        for named in self._context.units.properties.get(unit.last, ()):  # "of Drusk nationality", "statically typed"
+        behind = self._context.starts(unit.last, "in", "by") or unit.last  # "green in colour", "statically typed"
+        for named in self._context.units.properties.get(behind, ()):
             if named.property == unit.property:
                 yield Parse(named.last, nodes.that(option), cost)
         begin = self._context.starts(unit.last, "or in", "or from", "or of", "or", "and in", "and")

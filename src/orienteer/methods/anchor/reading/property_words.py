@@ -21,7 +21,7 @@ _YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "li
 _BOOLEANS = ("true", "false", "yes", "no")
 _LONGEST_VALUE = 6  # words
 _ALIKE = 0.7  # likeness of stems that are one word
-_GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level"])
+_GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
 """Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
 _LIGHT = frozenset(
     ["year", "date", "time", "day", "number", "no", "count", "name"]

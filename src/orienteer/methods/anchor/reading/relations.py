@@ -154,10 +154,16 @@ class SchemaRelations:
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
         # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
-        edges = {edge: fit for edge, fit in unit.edges.items() if self._words([edge]).isdisjoint(_SCENES)}
-        for relation in self.named(NodeSet(), edges, Voice.SUBJECT, owner):
-            if all(bool(kind & 1) == self._is_against(kind >> 1, Voice.SUBJECT) for kind in relation.kinds):
-                yield relation
+        doing = {edge: fit for edge, fit in unit.edges.items() if self._words([edge]).isdisjoint(_SCENES)}
+        for edges in (doing, unit.edges):
+            relations = [
+                relation
+                for relation in self.named(NodeSet(), edges, Voice.SUBJECT, owner)
+                if all(bool(kind & 1) == self._is_against(kind >> 1, Voice.SUBJECT) for kind in relation.kinds)
+            ]
+            yield from relations
+            if relations:
+                return
 
     def unnamed(
         self, nodes: NodeSet, preposition: str, target: NodeSet, frame: Voice = Voice.SUBJECT

@@ -119,7 +119,7 @@ PROPERTIES = _groups(
     mass weight heaviness,
     depth deepness draught,
     length longness,
-    colour color,
+    colour color painted coloured,
     speed velocity,
     employees staff workforce headcount,
     country nation,

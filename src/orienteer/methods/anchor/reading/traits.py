@@ -32,7 +32,7 @@ class Traits:
         """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
         for named in self._properties.named(self._context.skip(place, STATING), nodes):
             yield from self._properties.described(named, nodes)
-            if named.facts.kind == "boolean":
+            if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
                 yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", "true")), named.cost)
         yield from self._beyond(place, nodes)
         yield from self._verb(place, nodes)

@@ -136,6 +136,8 @@ class Values:
         facts = self._context.lexicon.properties[name]
         if not facts.types & self._relations.types_of(nodes):
             return
+        if any(isinstance(condition, Valued) and condition.property == name for condition in nodes.conditions):
+            return  # nobody asks what they have said
         if facts.kind == "boolean" and len(nodes.named) == 1:
             yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", "true"))), cost)
         elif facts.kind == "number" and not nodes.named and self._total(last) is not None:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import AUXILIARIES, PREPOSITIONS, TELLING
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PREPOSITIONS, TELLING
+from orienteer.methods.anchor.reading.edge_words import SYNONYM
 from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
@@ -38,7 +39,8 @@ class VerbPhrases:
     def verbs(self, place: int) -> Iterator[Verbs]:
         """Yield the edge types that are named here: `treat`, `treat or palliate`."""
         for unit in self._context.units.edges.get(place, ()):
-            if self._relations.is_agent(unit, self._context.at(unit.last - 1)):
+            is_said_of = self._context.at(place - 1) in BEING | {"a", "an", "the", "be", "been", "as"}
+            if not is_said_of and self._relations.is_agent(unit, self._context.at(unit.last - 1)):
                 continue
             yield Verbs((unit,), unit.last)
             begin = self._context.skip(unit.last, PREPOSITIONS)
@@ -77,7 +79,11 @@ class VerbPhrases:
             return verbs
         units = []
         for unit in verbs.units:
-            edges = {edge: fit for edge, fit in unit.edges.items() if self._may_follow(edge, preposition)}
+            edges = {
+                edge: fit
+                for edge, fit in unit.edges.items()
+                if self._may_follow(edge, preposition) or (preposition == "to" and fit <= SYNONYM)
+            }
             if not edges:
                 return None
             units.append(unit._replace(edges=edges))
