@@ -35,7 +35,8 @@ _SIGNS: Mapping[Comparison, tuple[str, ...]] = {
 _OF_DATES = frozenset(
     phrases_of(
         """since, until, till, after, before, prior to, later than, earlier than, in, on, during, from, in the year,
-        in year, starting from, as of, through, past, by, by the end of, in or after, on or after, in or since, in or before,
+        in year, starting from, as of, through, past, by, by the end of, in or after, on or after, in or since,
+        in or before,
         on or before"""
     )
 )
@@ -52,11 +53,13 @@ _OF_COUNTS = frozenset(
 
 _BEHIND: Mapping[Comparison, tuple[str, ...]] = {
     ">=": phrases_of(
-        """or more, or higher, or deeper, or taller, or longer, or heavier, or faster, or larger, or bigger, or greater, or younger, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
+        """or more, or higher, or deeper, or taller, or longer, or heavier, or faster, or larger, or bigger,
+        or greater, or younger, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
         or above, or later, or over"""
     ),
     "<=": phrases_of(
-        """at the latest, at the most, or smaller, or shorter, or lighter, or cheaper, or slower, or shallower, at most, or older, or before, or less, or fewer, or lower, or below,
+        """at the latest, at the most, or smaller, or shorter, or lighter, or cheaper, or slower,
+        or shallower, at most, or older, or before, or less, or fewer, or lower, or below,
         or earlier"""
     ),
 }

@@ -34,7 +34,8 @@ ENDINGS = tuple(
         are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist, we have,
         in the collection, in the catalogue, in question, are in the graph, does the graph have, does the graph hold,
         does the graph contain, have we got, or both, or either, or any of them, for me, or both of them, of any kind,
-        of them all, of all of them, of all, any more, anymore, any longer, be, were there, was there, each, too, either, are, is, was, were, do"""
+        of them all, of all of them, of all, any more, anymore, any longer,
+        be, were there, was there, each, too, either, are, is, was, were, do"""
     )
 )
 """Phrases that may end a question and say nothing."""
@@ -80,7 +81,9 @@ STATING = words_of(
 )
 """Verbs before and behind a property that say no more than that nodes have it: `reach a top speed of 30 kn`."""
 
-CONTAINING = words_of("contain contains contained containing include includes included including comprise comprises hold")
+CONTAINING = words_of(
+    "contain contains contained containing include includes included including comprise comprises hold"
+)
 """Verbs for having, where no edge is called so."""
 
 LACKING = words_of("without lacking lack lacks")

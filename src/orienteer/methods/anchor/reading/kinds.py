@@ -167,9 +167,7 @@ class KindPhrases:
             if not head.value.types or head.value.named:
                 continue
             options = [
-                relation
-                for name in (first, second)
-                for relation in self._relations.unnamed(head.value, "", name.value)
+                relation for name in (first, second) for relation in self._relations.unnamed(head.value, "", name.value)
             ]
             if len(options) == 2 and options[0].kinds == options[1].kinds:
                 either = Either(tuple((Joined(relation.kinds, relation.target),) for relation in options))

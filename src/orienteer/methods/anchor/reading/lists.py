@@ -20,7 +20,10 @@ _LEAVING_OUT = phrases_of(
     with the exception of"""
 )
 _ASIDE = ("aside", "excluded", "excepted", "left out", "left aside")
-_WHO = phrases_of("who is it that, who was it that, what is it that, who, whom, what, which, where, by whom, to whom, for whom, with whom, to what, in what, from where")
+_WHO = phrases_of(
+    """who is it that, who was it that, what is it that, who, whom, what, which, where, by whom, to whom, for whom,
+    with whom, to what, in what, from where"""
+)
 _THEM = phrases_of(
     """which ones, which, list them all, list them, name them, show them, who are they, what are they, who,
     which are they"""
@@ -115,7 +118,7 @@ class ListForms:
             for left in [*self._context.nodes(start), *self._several(start)]:
                 if not left.value.conditions:
                     continue
-                those = self._context.skip(start, ("for",)) != self._context.skip(start, ("for", "those", "the", "ones"))
+                those = self._context.at(self._context.skip(start, ("for", "the"))) in ("those", "ones")
                 for asked in self._unranked(left.last):
                     without = self._without(asked.value.nodes, left.value, are_those=those)
                     if without is not None:
@@ -142,7 +145,7 @@ class ListForms:
         for border in range(begin + 2, min(context.end, begin + _LONGEST_PLACE)):
             if not context.reading.words[border].after_comma:
                 continue
-            for asked in self._whole(border):
+            for asked in self._context.queries(border):
                 if asked.value.form not in ("list", "count") or asked.value.nodes.named:
                     continue
                 for placed in context.modifiers(begin, asked.value.nodes):

@@ -70,7 +70,8 @@ class Membership:
         for modified in self._context.modifiers(those, replace(nodes, conditions=())):
             conditions = modified.value.conditions
             if conditions and modified.value.best is None:
-                yield Parse(self._context.skip(modified.last, ("ones",)), nodes.that(*contrary(conditions)), modified.cost + 0.05)
+                last = self._context.skip(modified.last, ("ones",))
+                yield Parse(last, nodes.that(*contrary(conditions)), modified.cost + 0.05)
 
     def _but_these(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[languages] other than X and Y`."""

@@ -154,7 +154,8 @@ class ObjectLists:
         # what is joined to a denied one by `or` is denied as well: `not X or Y`
         follows_denial = conjunction.is_any and objects.is_denied
         is_denied = conjunction.is_denied or is_neither or follows_denial
-        if follows_denial and self._is_behind_comma(parse.last) and not all(member.negated for member in objects.members):
+        are_all_denied = all(member.negated for member in objects.members)
+        if follows_denial and self._is_behind_comma(parse.last) and not are_all_denied:
             return  # "X and not Y, or Z" may mean either
         if conjunction.denies_verb and not (objects.is_denied or is_neither):
             is_denied = False
@@ -172,7 +173,6 @@ class ObjectLists:
                 members = (*parse.value.members, Object(head.value, is_neither))
                 objects = Objects(members, parse.value.any, commas=True)
                 yield Parse(head.last, objects, parse.cost + head.cost + 0.02)
-
 
     def _is_behind_comma(self, place: int) -> bool:
         return place < self._context.end and self._context.reading.words[place].after_comma

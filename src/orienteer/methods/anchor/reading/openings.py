@@ -22,7 +22,8 @@ LISTING = phrases_of(
     all, are there, is there, what are the names of, what is the name of, where is, where are, where"""
 )
 COUNTING = phrases_of(
-    """at how many, through how many, under how many, into how many, how many different, how many distinct, how many of, how many, number of, the number of, total number of,
+    """at how many, through how many, under how many, into how many,
+    how many different, how many distinct, how many of, how many, number of, the number of, total number of,
     the total number of, count of, the count of, count how many, count all, count the, count, what is the number of,
     what is the total number of, what s the number of, tally of, how large is the number of, the headcount of,
     what number of, size of the set of, what is the count of, how big is the set of, amount of, the amount of,

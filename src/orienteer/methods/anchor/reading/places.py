@@ -53,9 +53,9 @@ class Places:
                 if value is not None:
                     yield parse._replace(value=value)
         for objects in self._lists.objects(begin) if is_denied else ():
-            parse = self._joints.all_joined(nodes, objects, self._related_in, is_denied=True)
-            if parse is not None and objects.value.amount is None:
-                yield parse
+            others = self._joints.all_joined(nodes, objects, self._related_in, is_denied=True)
+            if others is not None and objects.value.amount is None:
+                yield others
 
     def _related_in(self, nodes: NodeSet, target: NodeSet) -> Relation | None:
         return next(self._relations.unnamed(nodes, "in", target), None)

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, BEING, CONTAINING, DENIALS, PREPOSITIONS
+from orienteer.methods.anchor.reading.function_words import (
+    ADVERBIAL,
+    AUXILIARIES,
+    BEING,
+    CONTAINING,
+    DENIALS,
+    PREPOSITIONS,
+)
 from orienteer.methods.anchor.reading.joints import denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.possession import Having

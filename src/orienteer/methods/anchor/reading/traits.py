@@ -15,7 +15,9 @@ from orienteer.methods.anchor.reading.query import Best, Condition, Measure, Nod
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
 
-_MOVING = words_of("go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches")
+_MOVING = words_of(
+    "go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches"
+)
 """Verbs that say no more than an adjective behind them."""
 _MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
 _BEGINNING = AGES | {"appeared", "began", "came"}
@@ -37,7 +39,8 @@ class Traits:
         yield from self._beyond(place, nodes)
         yield from self._verb(place, nodes)
         yield from self._amounts.said(place, nodes)
-        begin = self._context.starts(place, *_MADE_OF) or self._context.skip(place, ("a", "an", "the", "either", "both"))
+        articles = ("a", "an", "the", "either", "both")
+        begin = self._context.starts(place, *_MADE_OF) or self._context.skip(place, articles)
         for unit, owners in self._properties.values(begin, nodes):
             if self._context.lexicon.properties[unit.property].kind != "number":
                 yield from self._properties.any_value(unit, owners, unit.cost + 0.15)

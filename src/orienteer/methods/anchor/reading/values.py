@@ -31,7 +31,7 @@ _OF = phrases_of(
     """of all, of, for, across all, across, among, over, does, do, did, are there in, are there at, are there on,
     are in, are at, are, were, in, that, is, was, by, has, had, can"""
 )
-_BEHIND = phrases_of("made out of, made of, made from, " + " ".join(f"{verb}," for verb in sorted(STATING)) + " been, be")
+_BEHIND = (*phrases_of("made out of, made of, made from, been, be"), *sorted(STATING))
 _BEGIN = AGES | {"start", "begin", "open", "appear", "appeared", "began", "arise", "debut", "emerge"}
 _SAY_NOTHING = words_of("have has had a an the is was were are be been did do first get got see saw seen")
 
@@ -147,7 +147,7 @@ class Values:
             yield Parse(last, ExactQuery("value", nodes, Measure(property=name)), cost)
 
     def _total(self, last: int) -> tuple[Form, int] | None:
-        """Return what is asked of all values, and where that ends: `on average`, `altogether`; None where nothing is."""
+        """Return what is asked of all values, `on average`, and where that ends; None where nothing is."""
         context = self._context
         average = context.starts(last, "on average", "on the average", "in average")
         if average is not None:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PREPOSITIONS, TELLING
 from orienteer.methods.anchor.reading.edge_words import SYNONYM
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PREPOSITIONS, TELLING
 from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
