@@ -60,6 +60,72 @@ def test_what_new_users_asked_is_answered(ask: Retriever, question: str, answer:
     assert result.reading.complete == (answer is not None)
 
 
+BELGIAN = {"Duvel Moortgat", "Rodenbach", "Bières de Chimay"}
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("brewer of Samichlaus", {"Schloss Eggenberg"}),
+        ("Which beers is Rodenbach the brewer of?", {"Rodenbach Grand Cru", "Rodenbach Alexander"}),
+        ("Rodenbach beers over 5.8 percent", {"Rodenbach Grand Cru"}),
+        ("russian river brewing's beer", {"Pliny the Elder"}),
+        ("Rodenbach or Chimay beers", {"Rodenbach Grand Cru", "Rodenbach Alexander", "Chimay Bleue"}),
+        ("Belgium's breweries", BELGIAN),
+        ("breweries from before 1850", {"Rodenbach", "Weihenstephan", "Schloss Eggenberg"}),
+        ("breweries outside Belgium and the United States", {"Weihenstephan", "Schloss Eggenberg"}),
+        ("In Belgium, which brewery is the oldest?", {"Rodenbach"}),
+        ("Which brewery was founded last?", {"Russian River Brewing Company"}),
+        ("2 largest beers by abv", {"Samichlaus", "Chimay Bleue"}),
+        ("the 2 strongest beers, strongest first", {"Samichlaus", "Chimay Bleue"}),
+        (
+            "Which style has more beers than any other?",
+            {"Belgian Strong Ale", "Flanders Red", "Wheat Beer", "Pale Ale"},
+        ),
+        ("breweries with two beers or more", {"Duvel Moortgat", "Rodenbach", "Weihenstephan"}),
+        ("styles with a single beer", {"Pilsner", "Doppelbock"}),
+        ("beers launched in or after 1986", {"Rodenbach Grand Cru", "Rodenbach Alexander", "Pliny the Elder"}),
+        ("beers launched in the 1980s", {"Rodenbach Grand Cru", "Rodenbach Alexander", "Pale Ale"}),
+        ("breweries in Belgium except Rodenbach", BELGIAN - {"Rodenbach"}),
+        ("Besides Rodenbach and Duvel Moortgat, which breweries are in Belgium?", {"Bières de Chimay"}),
+        (
+            "Which beers were brewed neither by Duvel Moortgat nor by Rodenbach?",
+            {"Hefeweissbier", "Vitus", "Pale Ale", "Pliny the Elder", "Samichlaus", "Chimay Bleue"},
+        ),
+        (
+            "Which breweries are not in Belgium or the United States?",
+            {"Weihenstephan", "Schloss Eggenberg"},
+        ),
+        (
+            "Which breweries collaborate with Sierra Nevada but not with Weihenstephan, or do they?",
+            None,
+        ),
+        ("Where is Duvel?", None),
+    ],
+)
+def test_general_wordings_are_read(ask: Retriever, question: str, names: set[str] | None) -> None:
+    result = ask.ask(question)
+    assert result.reading is not None
+    assert result.reading.complete == (names is not None), (result.reading.text, result.notes)
+    assert complete(result) == (names or set())
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("When did Vedett Blond launch?", "1945"),
+        ("What was the year in which Rodenbach was founded?", "1821"),
+        ("What is the average abv of Rodenbach's beers?", "5.8"),
+        ("How strong are the beers of Rodenbach on average?", "5.8"),
+        ("How many breweries are there that were founded before 1800?", "2"),
+        ("How many breweries lie outside Belgium?", "4"),
+        ("How many styles have at least two beers?", "4"),
+    ],
+)
+def test_numbers_are_asked_for_in_many_words(ask: Retriever, question: str, answer: str) -> None:
+    assert ask.ask(question).answer == answer
+
+
 def test_a_possessive_leads_over_two_edges(ask: Retriever) -> None:
     result = ask.ask("breweries collaborating with Duvel's brewery")
     assert complete(result) == {"Rodenbach", "Sierra Nevada"}

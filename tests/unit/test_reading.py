@@ -244,6 +244,29 @@ def test_a_line_is_executed_as_it_says(harbour):
     assert average.missing == 1
 
 
+# ---------------------------------------------------------------------------------------------------------- wordings
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which ships are moored neither at Norhaven nor at Sudport?", {"Auk"}),
+        ("ships that are 55 m long or more", {"Tern", "Skua", "Auk"}),
+        ("ships under 60 m in length", {"Gull", "Tern"}),
+        ("ships from before 2000", {"Gull"}),
+        ("Which ship was launched first?", {"Gull"}),
+        ("most recently launched ship", {"Skua"}),
+        ("Who supervises Bo Lindqvist but did not teach him?", set()),
+        ("Who taught Bo Lindqvist and supervises him?", {"Ada Holm"}),
+        ("ships moored at Norhaven, excluding the Gull", {"Tern"}),
+        ("teachers of people supervised by Ada Holm", {"Ada Holm", "Bo Lindqvist"}),
+        ("At Norhaven, which ships are longer than 50 m?", {"Tern"}),
+    ],
+)
+def test_one_meaning_has_many_wordings(names_of, question, names):
+    assert names_of(question) == names
+
+
 # ------------------------------------------------------------------------------------------------------------- bounds
 
 
