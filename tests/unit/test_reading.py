@@ -267,6 +267,17 @@ def test_one_meaning_has_many_wordings(names_of, question, names):
     assert names_of(question) == names
 
 
+def test_who_asks_for_people_before_what_else_may_have_done_it(build):
+    nodes = [Node("p", "person", "Ada Holm"), Node("f", "firm", "Holmworks"), Node("t", "engine", "Puffer")]
+    graph = build(nodes, [Edge("t", "designed_by", "p"), Edge("t", "developed_at", "f"), Edge("f", "owns", "t")])
+    vocabulary = SchemaWords(graph)
+    reader = QuestionReader(graph, vocabulary, PhraseLinker(graph, vocabulary, AnchorConfig()))
+    for question, name in (("Who developed Puffer?", "Ada Holm"), ("Who owns Puffer?", "Holmworks")):
+        query = reader.read(question).query
+        assert query is not None
+        assert [graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()] == [name], question
+
+
 # ------------------------------------------------------------------------------------------------------------- bounds
 
 

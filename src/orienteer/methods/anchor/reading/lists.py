@@ -174,12 +174,15 @@ class ListForms:
         if self._context.at(asked - 1) in ("which", "what") and self._context.units.types.get(asked):
             return  # "which captains live" asks for captains, and not for where they do
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
-        heads = [Parse(asked, NodeSet(people), 0.1)]
-        if people:  # who owns a ship may be a company
-            heads.append(Parse(asked, NodeSet(), 0.2))
-        for nodes in [nodes for head in heads for nodes in self._clauses.described(head)]:
-            if nodes.value.conditions or nodes.value.best is not None:
-                yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
+        kinds = [people, frozenset[int]()] if people else [people]
+        for types in kinds:  # who owns a ship may be a company, where no people own any
+            is_read = False
+            for nodes in self._clauses.described(Parse(asked, NodeSet(types), 0.1)):
+                if nodes.value.conditions or nodes.value.best is not None:
+                    is_read = is_read or self._context.is_over(nodes.last)
+                    yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
+            if is_read:
+                return
 
     def _aside(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `X aside, how many beers are Y`."""
