@@ -324,3 +324,28 @@ def test_a_database_alone_in_a_folder_and_under_any_suffix(tmp_path):
     made(folder / "data.bin", SIMPLE)
     assert import_graph([folder], tmp_path / "graph").nodes == 2
     assert import_graph([folder / "data.bin"], tmp_path / "again").nodes == 2
+
+
+def test_a_foreign_key_of_several_columns_is_said_and_no_edge_is_made_up(tmp_path):
+    path = tmp_path / "shop.db"
+    with sqlite3.connect(path) as connection:
+        connection.executescript("""
+            CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT);
+            CREATE TABLE lines (order_id INTEGER REFERENCES orders(id), line_no INTEGER, item TEXT,
+              PRIMARY KEY (order_id, line_no));
+            CREATE TABLE returns (id INTEGER PRIMARY KEY, reason TEXT, order_id INTEGER, line_no INTEGER,
+              FOREIGN KEY (order_id, line_no) REFERENCES lines (order_id, line_no));
+            INSERT INTO orders VALUES (1, 'First'), (2, 'Second');
+            INSERT INTO lines VALUES (1, 1, 'Tea'), (1, 2, 'Salt'), (2, 1, 'Tea');
+            INSERT INTO returns VALUES (7, 'stale', 1, 2);
+        """)
+    connection.close()
+    report = import_graph([path], tmp_path / "graph")
+    told = f"{path}#returns: order_id and line_no lead to lines together: no edge is made of such keys"
+    assert told in report.notes
+    assert report.edge_types == {"order": 3}
+    assert Graph.open(tmp_path / "graph").node("return:7").properties == {
+        "reason": "stale",
+        "order_id": 1,
+        "line_no": 2,
+    }

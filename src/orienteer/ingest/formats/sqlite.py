@@ -47,6 +47,8 @@ class StoredTable:
     """The one column of the primary key."""
     references: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """The table and the column that a column of foreign keys leads to."""
+    joint: tuple[tuple[tuple[str, ...], str], ...] = ()
+    """Foreign keys of several columns, and the table that each leads to: no edge is made of them."""
 
 
 def is_database(path: Path) -> bool:
@@ -75,7 +77,7 @@ def stored_tables(path: Path) -> list[StoredTable]:
 
 
 def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
-    """Return what a database declares of a table; keys of several columns lead nowhere here."""
+    """Return what a database declares of a table."""
     columns, keys = [], {}
     for _, column, _, _, _, place, hidden in database.execute(f"PRAGMA table_xinfo({_quoted(name)})"):
         if not hidden and is_unicode(column):
@@ -86,7 +88,10 @@ def _declared(database: sqlite3.Connection, name: str) -> StoredTable:
     for number, _, table, own, other, *_ in database.execute(f"PRAGMA foreign_key_list({_quoted(name)})"):
         references.setdefault(number, []).append((str(own), str(table), str(other or "")))
     single = {pairs[0][0]: pairs[0][1:] for _, pairs in sorted(references.items(), reverse=True) if len(pairs) == 1}
-    return StoredTable(name, tuple(columns), keys[1] if len(keys) == 1 else None, single)
+    joint = tuple(
+        (tuple(own for own, *_ in pairs), pairs[0][1]) for _, pairs in sorted(references.items()) if len(pairs) > 1
+    )
+    return StoredTable(name, tuple(columns), keys[1] if len(keys) == 1 else None, single, joint)
 
 
 def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredTable:
@@ -102,7 +107,7 @@ def _with_keys(table: StoredTable, tables: Mapping[str, StoredTable]) -> StoredT
         target = keys.get(key.casefold()) if key else other.id
         if target is not None:
             references[own] = (other.name, target)
-    return StoredTable(table.name, table.columns, table.id, references)
+    return StoredTable(table.name, table.columns, table.id, references, table.joint)
 
 
 @dataclass(frozen=True, slots=True)

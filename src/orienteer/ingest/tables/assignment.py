@@ -142,6 +142,10 @@ class _Assignment:
             stored = stored_as(table)
             if stored is not None and stored.id is not None and "id" not in given.values():
                 given = {stored.id: "id", **given}
+            self._notes += [
+                f"{table.file}: {' and '.join(names)} lead to {other} together: no edge is made of such keys"
+                for names, other in (stored.joint if stored is not None else ())
+            ]
             draft = Draft(table.file, CHUNK if table.is_corpus else table.name, profiles, given, called, private)
             draft.declared = declared_keys(table, self._found.unknown)
             drafts.append(draft)

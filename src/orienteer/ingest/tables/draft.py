@@ -141,7 +141,7 @@ def joined_columns(draft: Draft, drafts: Sequence[Draft]) -> dict[str, ColumnLin
         name: ColumnLink(match.key.table, match.key.column, "", "", match.separator)
         for name, match in draft.references.items()
     }
-    if draft.id_name is None and len(links) == 1:
+    if draft.id_name is None and draft.declared is None and len(links) == 1:
         others = [name for name, profile in draft.open.items() if name not in links and is_key(name)]
         if len(others) == 1 and draft.profiles[others[0]].is_whole:
             links[others[0]] = ColumnLink(edge_type_of_column(others[0]))
