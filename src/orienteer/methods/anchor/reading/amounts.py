@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from orienteer.methods.anchor.reading.comparisons import behind, compared, sign
+from orienteer.methods.anchor.reading.comparisons import behind, compared, compared_twice, sign
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
@@ -78,7 +78,10 @@ class Amounts:
         if not fitting or any(self._properties.named(begin, nodes)):
             return
         if len(fitting) == 1:
-            for parse in compared(self._context, place, fitting[0]):
+            for parse in (
+                *compared(self._context, place, fitting[0]),
+                *compared_twice(self._context, place, fitting[0]),
+            ):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.15)
         else:
             names = ", ".join(facts.name for facts in fitting)

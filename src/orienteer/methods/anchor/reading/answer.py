@@ -12,7 +12,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.linker import LinkedPhrase
-from orienteer.methods.anchor.reading.execution import Executor, QueryOutcome
+from orienteer.methods.anchor.reading.execution import Executor, QueryOutcome, leads
 from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.query import (
     Among,
@@ -215,7 +215,7 @@ class Explainer:
                     yield from reasons
         elif isinstance(condition, Valued | Filled) and not condition.negated:
             yield f"{condition.property}: {self._value(row, condition.property)}", []
-        elif isinstance(condition, Joined) and not condition.negated and condition.comparison is None:
+        elif isinstance(condition, Joined) and leads(condition) and not condition.negated:
             steps = self._executor.witness(row, condition)
             if steps:
                 yield self._wording.path(row, steps), list(self._edges(row, steps))

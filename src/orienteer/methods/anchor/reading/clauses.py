@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.context import Context, Parse, best
+from orienteer.methods.anchor.reading.extents import Extents
 from orienteer.methods.anchor.reading.function_words import (
     ADVERBIAL,
     AUXILIARIES,
     BEING,
     DENIALS,
+    FINDING,
     HAVING,
     PREPOSITIONS,
     PRONOUNS,
@@ -20,6 +22,8 @@ from orienteer.methods.anchor.reading.function_words import (
     words_of,
 )
 from orienteer.methods.anchor.reading.joints import Joints, contrary, denied
+from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.likenesses import Likenesses
 from orienteer.methods.anchor.reading.membership import Membership
 from orienteer.methods.anchor.reading.objects import Object as Object
 from orienteer.methods.anchor.reading.objects import ObjectLists
@@ -27,7 +31,7 @@ from orienteer.methods.anchor.reading.objects import Objects as Objects
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.places import Places
 from orienteer.methods.anchor.reading.possession import Having
-from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
+from orienteer.methods.anchor.reading.properties import Ground, NamedProperty, PropertyClauses
 from orienteer.methods.anchor.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
@@ -44,6 +48,7 @@ _AND = phrases_of("and also, and, but also, but, as well as, while also, while, 
 _OR = phrases_of("or are, or, or that, or which, or who")
 _ASIDES = phrases_of("are there, is there, there are, in all, in total, altogether, are the ones, are those")
 """What may stand between a noun and what is said of it: `how many ships are there that`."""
+_USED = ("against", "for", "with")
 _ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
 
 
@@ -69,6 +74,7 @@ class Clauses:
         self._context = context
         ground = Ground(context, relations, phrases)
         properties, lists, joints = PropertyClauses(ground), ObjectLists(context), Joints(context, relations)
+        self._properties = properties
         rankings = Rankings(ground, properties, joints)
         self._membership = Membership(ground, lists)
         self._whose = Whose(ground, properties, joints, rankings)
@@ -77,6 +83,9 @@ class Clauses:
         self._subjects = Subjects(ground, lists, self._verbs, self._having, rankings)
         self._places = Places(ground, properties, lists, joints)
         self._traits = Traits(ground, properties)
+        self._extents = Extents(ground, self._verbs)
+        self.likenesses = Likenesses(ground, properties, self._verbs, rankings)
+        self.lists = lists
         self.objects, self.measures, self.named_property = lists.objects, rankings.measures, properties.named
         self._known: dict[tuple[int, NodeSet, tuple[NodeSet, ...], NodeSet | None], list[Parse[NodeSet]]] = {}
         context.described, context.modifiers = self.described, self.modifiers
@@ -154,6 +163,16 @@ class Clauses:
             either = replace(base, types=modified.value.types).that(*conditions)
             yield Described(Parse(modified.last, either, cost + modified.cost), before)
 
+    def valued(self, facts: PropertyFacts, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes of a set with what is said here of a property that was named before."""
+        begin = self._context.starts(place, "made of", "made out of", "made from") or place
+        yield from self._properties.described(NamedProperty(facts, begin, 0.0), nodes)
+
+    def had_by(self, owners: Parse[Objects], nodes: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes of a set that things have."""
+        for parse in self._having.things(owners, nodes.value):
+            yield parse._replace(cost=parse.cost + nodes.cost)
+
     # ------------------------------------------------------------------------------------------------------ one clause
 
     def modifiers(self, place: int, nodes: NodeSet) -> list[Parse[NodeSet]]:
@@ -170,6 +189,8 @@ class Clauses:
         context = self._context
         yield from self._membership.excepted(place, nodes)
         yield from self._whose.said(place, nodes)
+        if context.at(place) == "whose":
+            yield from self.likenesses.whose(place + 1, nodes)
         begin = place
         if context.at(begin) in PREPOSITIONS and context.at(begin + 1) in ("which", "whom", "whose"):
             begin += 1
@@ -198,14 +219,28 @@ class Clauses:
             begin += 1
         yield Core(begin, is_denied)
         yield from having
-        adverb = context.starts(begin, *ADVERBIAL)
-        if adverb is None and context.at(begin - 1) in BEING | {"be", "been"}:
-            adverb = context.starts(begin, "used to")
+        finding = context.starts(place, *FINDING)
+        if finding is not None:
+            yield Core(finding, False)
+        if context.at(begin) == "there" and context.at(begin - 1) in BEING:  # "which beers are there in X"
+            yield Core(begin + 1, is_denied)
+        adverb = self._adverb(place, begin)
         if adverb is not None:
             yield Core(adverb, is_denied)
         article = context.starts(begin, *_ARTICLES)
         if article is not None and context.units.edges.get(article):
             yield Core(article, is_denied)
+
+    def _adverb(self, place: int, begin: int) -> int | None:
+        """Return where words end that stand between an auxiliary and its verb; None where there are none."""
+        context = self._context
+        adverb = context.starts(begin, *ADVERBIAL)
+        if adverb is None and (begin == place or context.at(begin - 1) in BEING | {"be", "been"}):
+            # who "used to work" somewhere does so no longer; what is "used to treat" something does it
+            adverb = context.starts(begin, "used to") if context.at(begin - 1) not in RELATIVE else None
+        if adverb is None and context.at(begin) == "used" and context.at(begin + 1) in _USED:
+            return begin + 1
+        return adverb
 
     def _said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield what the words of a clause say, by every rule there is."""
@@ -216,6 +251,8 @@ class Clauses:
         yield from self._traits.said(place, nodes)
         yield from self._places.beside(place, nodes)
         yield from self._membership.said(place, nodes)
+        yield from self.likenesses.said(place, nodes)
+        yield from self._extents.said(place, nodes)
 
 
 def _has_said(described: Described) -> bool:

@@ -5,84 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.others import another, but_not, valued_as
 from orienteer.methods.anchor.reading.quantities import Quantity, converted
 from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
+from orienteer.methods.anchor.reading.signs import BEHIND, BY_FIRST, OF_COUNTS, OF_DATES, OF_OTHERS, OR_SO, SAME_YEAR
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, Adjective
-
-_SIGNS: Mapping[Comparison, tuple[str, ...]] = {
-    ">=": phrases_of(
-        """at least, no less than, no fewer than, not less than, not fewer than, a minimum of, minimum of, since,
-        starting from, as of, no earlier than, not before, in or after, on or after, in or since"""
-    ),
-    "<=": phrases_of(
-        """at most, up to, no more than, not more than, a maximum of, maximum of, until, till, no later than, not over,
-        not above, not exceeding, through, by the end of, by, in or before, on or before, up to and including"""
-    ),
-    ">": phrases_of(
-        """more than, greater than, larger than, higher than, over, above, exceeding, exceeds, exceed, beyond,
-        in excess of, bigger than, after, later than, past, upwards of"""
-    ),
-    "<": phrases_of(
-        """less than, fewer than, smaller than, lower than, under, below, short of, before, prior to, earlier than,
-        ahead of"""
-    ),
-    "=": phrases_of("exactly, equal to, equals, precisely, just, only, during, in the year, in year, in, on, from"),
-}
-"""What is said before an amount."""
-
-_OF_DATES = frozenset(
-    phrases_of(
-        """since, until, till, after, before, prior to, later than, earlier than, in, on, during, from, in the year,
-        in year, starting from, as of, through, past, by, by the end of, in or after, on or after, in or since,
-        in or before,
-        on or before"""
-    )
-)
-"""Those that are said before dates alone."""
-
-_OF_COUNTS = frozenset(
-    phrases_of(
-        """at least, no less than, no fewer than, a minimum of, at most, up to, no more than, a maximum of, more than,
-        over, above, exceeding, less than, fewer than, under, below, exactly, precisely, just, only, not more than,
-        not less than, greater than, upwards of"""
-    )
-)
-"""Those that are said before a number of things."""
-
-_BEHIND: Mapping[Comparison, tuple[str, ...]] = {
-    ">=": phrases_of(
-        """or more, or higher, or deeper, or taller, or longer, or heavier, or faster, or larger, or bigger,
-        or greater, or younger, at the earliest, at the least, at least, and above, and up, or newer, onwards, or after,
-        or above, or later, or over"""
-    ),
-    "<=": phrases_of(
-        """at the latest, at the most, or smaller, or shorter, or lighter, or cheaper, or slower,
-        or shallower, at most, or older, or before, or less, or fewer, or lower, or below,
-        or earlier"""
-    ),
-}
-"""What is said behind an amount."""
-
-_OR_SO: Mapping[Comparison, tuple[str, ...]] = {
-    ">=": phrases_of("or more, or greater, or over, plus, at least, at the least"),
-    "<=": phrases_of("or fewer, or less, at most, at the most"),
-}
-"""What is said behind a number of things."""
-
-_BY_FIRST: dict[str, list[tuple[Comparison, str]]] = {}
-"""What is said before an amount, by the first word, in the order above."""
-for _comparison, _phrases in _SIGNS.items():
-    for _phrase in _phrases:
-        _BY_FIRST.setdefault(_phrase.split()[0], []).append((_comparison, _phrase))
 
 
 def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
     """Yield the comparisons that begin here: `over`, `at least`; `before` only where they are `of_dates`."""
-    for comparison, phrase in _BY_FIRST.get(context.at(place), ()):
+    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
         last = context.starts(place, phrase)
-        if last is not None and (of_dates or phrase not in _OF_DATES):
+        if last is not None and (of_dates or phrase not in OF_DATES):
             yield Parse(last, comparison, 0.0)
 
 
@@ -100,8 +35,8 @@ def adjective(context: Context, place: int) -> Iterator[Parse[tuple[Adjective, b
 
 def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, float]]]:
     """Yield how many of something are asked for: `more than 8`, `exactly two`, `3`, `5 or more`."""
-    for comparison, phrase in _BY_FIRST.get(context.at(place), ()):
-        after = context.starts(place, phrase) if phrase in _OF_COUNTS else None
+    for comparison, phrase in BY_FIRST.get(context.at(place), ()):
+        after = context.starts(place, phrase) if phrase in OF_COUNTS else None
         amount = _bare_number(context, after) if after is not None else None
         if amount is not None:
             yield Parse(amount.last, (comparison, amount.value), 0.0)
@@ -118,7 +53,7 @@ def count(context: Context, place: int) -> Iterator[Parse[tuple[Comparison, floa
 
 def or_so(context: Context, parse: Parse[NodeSet], amount: tuple[Comparison, float]) -> Parse[tuple[Comparison, float]]:
     """Return how many are asked for by an amount, and where that ends: `5 ships or more`, where it is `5 ships`."""
-    for comparison, phrases in _OR_SO.items():
+    for comparison, phrases in OR_SO.items():
         last = context.starts(parse.last, *phrases)
         if last is not None and amount[0] == "=":
             return Parse(last, (comparison, amount[1]), 0.0)
@@ -133,7 +68,7 @@ def _bare_number(context: Context, place: int) -> Quantity | None:
 
 def _number_of_things(context: Context, amount: Quantity) -> Parse[tuple[Comparison, float]]:
     """Return what a number says that nothing stands before: `5`, `5 or more`, `5 or fewer`."""
-    for comparison, phrases in _OR_SO.items():
+    for comparison, phrases in OR_SO.items():
         last = context.starts(amount.last, *phrases)
         if last is not None:
             return Parse(last, (comparison, amount.value), 0.0)
@@ -158,16 +93,19 @@ def compared(
         amount = context.units.quantities.get(context.skip(parse.last, ("the", "year", "a")))
         if amount is not None:
             meant, amount = _with_behind(context, amount) if parse.value == "=" else (None, amount)
-            yield from _compared_with(context, parse.last, facts, amount, meant or parse.value)
+            yield from compared_with(context, parse.last, facts, amount, meant or parse.value)
+    yield from _compared_with_another(context, place, facts)
     amount = context.units.quantities.get(place)
-    if amount is not None and default is not None:
+    if amount is not None:
         meant, amount = _with_behind(context, amount)
-        yield from _compared_with(context, place, facts, amount, meant or default)
+        comparison = meant or default
+        if comparison is not None:
+            yield from compared_with(context, place, facts, amount, comparison)
 
 
 def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None, Quantity]:
     """Return the comparison that is said behind an amount, and where that ends: `1990 or later`."""
-    for comparison in _BEHIND:
+    for comparison in BEHIND:
         last = behind(context, amount.last, comparison)
         if last is not None:
             return comparison, amount._replace(last=last)
@@ -176,14 +114,26 @@ def _with_behind(context: Context, amount: Quantity) -> tuple[Comparison | None,
 
 def behind(context: Context, place: int, comparison: Comparison) -> int | None:
     """Return where `or more`, `or earlier` and their like end that begin here; None where none does."""
-    return context.starts(place, *_BEHIND.get(comparison, ()))
+    return context.starts(place, *BEHIND.get(comparison, ()))
+
+
+def compared_twice(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield the conditions of two comparisons: `over 5 and below 8`, `after 1990 but before 2000`."""
+    for first in compared(context, place, facts, default=None):
+        again = context.starts(first.last, "and also", "and", "but also", "but", "yet")
+        for second in compared(context, again, facts, default=None) if again is not None else ():
+            yield Parse(second.last, (*first.value, *second.value), first.cost + second.cost)
 
 
 def _between(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
     """Yield `between 2 and 5`, `from 1890 to 1899`, `ranging from 10 to 50 million`."""
-    begin = context.starts(place, "between", "from", "ranging from", "of between")
+    begin = context.starts(
+        place, "between", "from", "ranging from", "of between", "ranging between", "anywhere between"
+    )
+    begin = place if begin is None and place in context.units.quantities else begin
     low = context.units.quantities.get(context.skip(begin, ("the", "years"))) if begin is not None else None
-    middle = context.starts(low.last, "and", "to", "until", "through") if low is not None else None
+    joints = ("to",) if begin == place else ("and", "to", "until", "through", "up to")
+    middle = context.starts(low.last, *joints) if low is not None else None
     high = context.units.quantities.get(middle) if middle is not None else None
     if low is None or high is None:
         return
@@ -212,15 +162,54 @@ def _ranged(facts: PropertyFacts, low: Quantity, high: Quantity) -> Iterator[Par
         yield Parse(high.last, (*lower, *upper), 0.0)
 
 
-def _compared_with(
+def compared_with(
     context: Context, place: int, facts: PropertyFacts, amount: Quantity, comparison: Comparison
 ) -> Iterator[Parse[tuple[Condition, ...]]]:
     """Yield the conditions of a comparison with one amount, which ends with it."""
     conditions = _conditions(facts, comparison, amount)
-    if conditions:
+    if amount.is_century and not _is_sure(context, facts, amount):
+        context.complain(place, "the first or the last year of a century may be meant: say the years")
+    elif conditions:
         yield Parse(amount.last, conditions, 0.0)
     elif amount.unit is not None:
         context.complain(place, f"{facts.name} is not told in {amount.unit}")
+
+
+def _is_sure(context: Context, facts: PropertyFacts, amount: Quantity) -> bool:
+    """Tell whether no node has a moment of the years that some count to a century and others do not."""
+    arrays = context.lexicon.graph.arrays
+    values = arrays.properties.numbers(facts.name, arrays.properties.rows(facts.name))
+    return not any(bool(((values >= year - 1) & (values < year)).any()) for year in amount.span or ())
+
+
+def _compared_with_another(
+    context: Context, place: int, facts: PropertyFacts
+) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `before X was`, `above that of X`, `in the same year as X`: a comparison with the value of a node."""
+    year = context.starts(place, *SAME_YEAR) if facts.kind in ("year", "date") else None
+    for other in another(context, year, facts.types) if year is not None else ():
+        if conditions := of_same_year(context, facts, other.value):
+            yield Parse(other.last, conditions, other.cost)
+    same = context.starts(place, "the same as", "equal to", "equals", "identical to")
+    for other in another(context, same, facts.types) if same is not None else ():
+        if conditions := valued_as(context, facts, other.value):
+            yield Parse(other.last, conditions, other.cost)
+    if facts.kind not in ("number", "year", "date"):
+        return
+    for parse in sign(context, place, of_dates=facts.kind != "number"):
+        if " ".join(context.words[place : parse.last]) in OF_OTHERS:
+            for other in another(context, parse.last, facts.types):
+                moment = context.lexicon.number(facts, other.value)
+                if moment is not None:
+                    yield Parse(other.last, (Valued(facts.name, parse.value, moment),), other.cost)
+
+
+def of_same_year(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:
+    """Return what it means that something was in the year in which it was of a node; nothing where that is not told."""
+    moment = context.lexicon.number(facts, row) if facts.kind in ("year", "date") else None
+    if moment is None:
+        return ()
+    return (*_conditions(facts, "=", Quantity(0, float(int(moment)), is_year=True)), but_not(row))
 
 
 def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) -> tuple[Condition, ...]:

@@ -93,9 +93,7 @@ class Context:
     def is_over(self, place: int) -> bool:
         """Tell whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
-        if _is_empty(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest)):
-            return True
-        return any(_is_empty(before) for before in _before_endings(rest))
+        return _is_empty(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest))
 
     def complain(self, place: int, why: str) -> None:
         """Note why a phrase could not be read."""
@@ -128,15 +126,18 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[list[str]]]:
     return by_first
 
 
+@lru_cache(maxsize=1024)
 def _is_empty(words: tuple[str, ...]) -> bool:
-    """Tell whether words say nothing: `please`, or `please, in total`."""
+    """Tell whether words say nothing: `please`, or `in total, please`."""
     if len(words) > 1 and words[-1] == "first" and (words[-2] in SUPERLATIVES or words[-2] in MOST):
         return _is_empty(words[:-2])  # "the 5 fastest ships, fastest first"
-    return EMPTY.issuperset(words) or any(EMPTY.issuperset(before) for before in _before_endings(words))
+    return EMPTY.issuperset(words) or any(_is_empty(before) for before in _before_endings(words))
 
 
 def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield what stands before each of the empty endings that words have."""
+    if words[-1] in EMPTY:
+        yield words[:-1]
     for ending in ENDINGS:
         if words[-len(ending) :] == ending:
             yield words[: -len(ending)]

@@ -23,6 +23,7 @@ from orienteer.methods.anchor.reading.query import (
     Measure,
     NodeSet,
     Valued,
+    negated,
 )
 
 _PAIR = 4  # nodes that a comparison of two names, namesakes among them
@@ -139,10 +140,19 @@ class Executor:
         return np.flatnonzero(np.asarray(self._arrays.mask(names))).astype(np.int32)
 
     def _meeting(self, rows: Rows, condition: Condition) -> Rows:
+        if isinstance(condition, Either) and condition.negated:
+            return self._denied(rows, condition)
         if isinstance(condition, Valued) and condition.negated:  # what is not known is not denied
             rows = rows[np.isin(rows, self._arrays.properties.rows(condition.property), assume_unique=True)]
         keep = self._met(rows, condition)
         return rows[~keep if condition.negated else keep]
+
+    def _denied(self, rows: Rows, either: Either) -> Rows:
+        """Return the rows for which some part of every option does not hold: what is not known may hold."""
+        for option in either.options:
+            denied = [self._meeting(rows, negated(part)) for part in option]
+            rows = rows[np.isin(rows, np.concatenate(denied))]
+        return rows
 
     def _met(self, rows: Rows, condition: Condition) -> NDArray[np.bool_]:
         """Tell which rows meet a condition, its denial left aside: (rows,)."""
@@ -162,11 +172,24 @@ class Executor:
             value = condition.value if isinstance(condition.value, str) else repr(condition.value)
             mask = self._arrays.properties.mask((Compared(condition.property, condition.comparison, value),))
             return np.asarray(mask[rows])
+        if condition.extent != "some":
+            return self._covered(rows, condition)
         if condition.comparison is not None:
             counts = self.counts(rows, condition.kinds, condition.target)
             is_so: NDArray[np.bool_] = _COMPARE[condition.comparison](counts, condition.number)
             return is_so
         return self._leading(condition)[rows]
+
+    def _covered(self, rows: Rows, condition: Joined) -> NDArray[np.bool_]:
+        """Tell which rows edges lead from to every node of a set, or to no node beside it: (rows,)."""
+        target = condition.target
+        counts = self.counts(rows, condition.kinds, target)
+        if condition.extent == "every":
+            wanted: NDArray[np.float64] = np.full(len(rows), float(len(self.rows(target))))
+        else:
+            wanted = self.counts(rows, condition.kinds, NodeSet(target.types))
+        covered: NDArray[np.bool_] = (counts == wanted) & (counts > 0)
+        return covered
 
     def _leading(self, condition: Joined) -> NDArray[np.bool_]:
         """Mark the rows from which one of the edges leads to the target: (nodes,)."""
@@ -238,7 +261,7 @@ class Executor:
         at = int(np.flatnonzero(keep)[0])
         step = (int(entries.kind[at]), int(entries.neighbor[at]))
         for further in condition.target.conditions:
-            if isinstance(further, Joined) and not further.negated and further.comparison is None:
+            if isinstance(further, Joined) and leads(further) and not further.negated:
                 return [step, *self.witness(step[1], further)]
         return [step]
 
@@ -253,12 +276,17 @@ _COMPARE: Mapping[str, np.ufunc] = {
 }
 
 
+def leads(condition: Joined) -> bool:
+    """Tell whether one edge is what a condition asks for, and no number of them."""
+    return condition.comparison is None and condition.extent == "some"
+
+
 def _costliness(condition: Condition) -> int:
     """Return the order in which conditions are met: what leaves few nodes first."""
     if isinstance(condition, Among):
         return int(condition.negated)
     if isinstance(condition, Joined):
-        return 3 + (condition.comparison is not None)
+        return 3 + (not leads(condition))
     return 2
 
 

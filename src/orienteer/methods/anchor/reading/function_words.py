@@ -21,21 +21,26 @@ DETERMINERS = words_of(
 
 EMPTY = words_of(
     """please also actually there overall altogether together total here exactly exist exists existing available
-    recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have"""
+    recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have currently
+    presently now still today nowadays thanks cheers"""
 )
 """Words that may end a question and say nothing."""
 
 ENDINGS = tuple(
     tuple(ending.split())
     for ending in phrases_of(
-        """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this dataset,
-        in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do you know,
-        on record, in the whole graph, of them, all together, are known, can you tell me, do you know of, are recorded,
-        are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist, we have,
-        in the collection, in the catalogue, in question, are in the graph, does the graph have, does the graph hold,
-        does the graph contain, have we got, or both, or either, or any of them, for me, or both of them, of any kind,
-        of them all, of all of them, of all, any more, anymore, any longer,
-        be, were there, was there, each, too, either, are, is, was, were, do"""
+        """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this
+        dataset, in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do
+        you know, on record, in the whole graph, of them, all together, are known, can you tell me, do you know of,
+        are recorded, are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist,
+        we have, in the collection, in the catalogue, in question, are in the graph, does the graph have, does the
+        graph hold, does the graph contain, have we got, or both, or either, or any of them, for me, or both of them,
+        of any kind, of them all, of all of them, of all, any more, anymore, any longer, be, were there, was there,
+        each, too, either, are, is, was, were, do, all in all, all told, thank you, thank you very much, thanks a lot,
+        many thanks, please and thank you, according to the graph, according to this graph, according to the data,
+        according to this data, as far as you know, as far as we know, in your data, in your graph, in your database,
+        of all of these, at present, right now, at the moment, to date, so far, if you can, if you don t mind, if
+        possible, if any, by any chance, then"""
     )
 )
 """Phrases that may end a question and say nothing."""
@@ -46,6 +51,13 @@ HERE = HERE_FIRST | words_of(
     been has"""
 )
 """Words for being in the graph, `that are listed here`, and those that it may begin with."""
+
+FINDING = phrases_of(
+    """can i find, can one find, can you find, can we find, could i find, would i find, would you find, do i find,
+    do you find, do we find, will i find, might i find, does one find, you find, one finds, you can find, one can find,
+    i can find, we find, i find, can be found, could be found, may be found, to be found, can i see, can one see"""
+)
+"""Words for being somewhere: `beers that you find in X`."""
 
 BEING = words_of("is are was were")
 
@@ -70,10 +82,13 @@ PREPOSITIONS = words_of(
     than out toward towards onto off behind near around up because alongside"""
 )
 
+PARTICLES = words_of("after before out off along away down up apart")
+"""Words that belong to a verb where an edge type's label has them, `named_after`, and say something else without."""
+
 TELLING = words_of("on for with under from to against without")
 """Prepositions that change what a verb says."""
 
-HAVING = words_of("with having has have had featuring possessing offer offers offering")
+HAVING = words_of("got with having has have had featuring possessing offer offers offering")
 """Words before what nodes have."""
 
 STATING = words_of(

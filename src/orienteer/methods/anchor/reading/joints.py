@@ -8,6 +8,7 @@ from dataclasses import replace
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.objects import Objects
 from orienteer.methods.anchor.reading.query import (
+    Among,
     Best,
     Comparison,
     Condition,
@@ -64,7 +65,13 @@ def denied(nodes: NodeSet, before: NodeSet) -> NodeSet | None:
 
 
 def contrary(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
-    """Return what holds where conditions do not: none of them where they are one relation to several things."""
+    """Return what holds where conditions do not: none of them where they are one relation to several things.
+
+    A node that is left out stays so: what is not "of the same brewery as X" is not X either.
+    """
+    left_out = tuple(condition for condition in conditions if isinstance(condition, Among) and condition.negated)
+    if left_out and len(left_out) < len(conditions):
+        return (*contrary([condition for condition in conditions if condition not in left_out]), *left_out)
     kinds = {condition.kinds if isinstance(condition, Joined) else None for condition in conditions}
     if len(conditions) == 1 or (len(kinds) == 1 and None not in kinds):
         return tuple(negated(condition) for condition in conditions)

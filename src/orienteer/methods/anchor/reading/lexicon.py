@@ -10,9 +10,11 @@ from orienteer.graph.store import Graph
 from orienteer.methods.anchor.answer_type import type_likeness
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.edge_words import EdgeWords
+from orienteer.methods.anchor.reading.execution import Executor
 from orienteer.methods.anchor.reading.partial_names import MOST_NAMESAKES, PartialNames
 from orienteer.methods.anchor.reading.property_words import PropertyWords
 from orienteer.methods.anchor.reading.quantities import Written, quantity
+from orienteer.methods.anchor.reading.query import Measure
 from orienteer.methods.anchor.reading.synonyms import TYPES
 from orienteer.methods.anchor.reading.units import (
     EdgeUnit,
@@ -56,6 +58,18 @@ class Lexicon:
         value = float(self.graph.arrays.properties.numbers(facts.name, np.array([row], np.int32))[0])
         return None if np.isnan(value) else value
 
+    def measured(self, row: int, measure: Measure) -> float | None:
+        """Return what a measure of a node is; None where the node has no value."""
+        value = float(Executor(self.graph).measured(np.array([row], np.int32), measure)[0])
+        return None if np.isnan(value) else value
+
+    def value(self, facts: PropertyFacts, row: int) -> str | float | None:
+        """Return the text or the number that a node has for a property; None where it has none, or a list."""
+        value = self.graph.arrays.properties.values(facts.name, np.array([row], np.int32))[0]
+        if isinstance(value, bool):
+            return str(value).lower()
+        return float(value) if isinstance(value, int | float) else value if isinstance(value, str) else None
+
     def units(self, reading: QuestionWords) -> tuple[Units, list[LinkedPhrase]]:
         """Return what the words of a question may be, and the names that were read otherwise than they are written."""
         units = Units()
@@ -78,6 +92,8 @@ class Lexicon:
                 units.quantities[place] = amount
         self._add_uncovered(reading, units)
         for name in self._partial_names.of(reading, units.covered()):
+            if [word.text for word in reading.words[name.first - 1 : name.last]] == ["in", "common"]:
+                continue
             sign = reading.text[reading.words[name.last - 1].end :][:1]
             whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
             rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))

@@ -15,6 +15,7 @@ from orienteer.methods.anchor.reading.query import (
     Condition,
     Either,
     ExactQuery,
+    Extent,
     Filled,
     Form,
     Joined,
@@ -26,6 +27,7 @@ from orienteer.methods.anchor.reading.query import (
 from orienteer.methods.anchor.reading.tokens import Tokens
 
 _SIGNS: Mapping[str, Comparison] = {"=": "=", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_EXTENTS: Mapping[str, Extent] = {"every": "every", "only": "only"}
 
 
 def parse(line: str, graph: Graph) -> ExactQuery:
@@ -177,8 +179,9 @@ class _ReadingLine:
             kinds, target = self._relation(types)
             return Joined(kinds, target, comparison=self._sign(), number=self._number())
         if self._tokens.peek().kind == "arrow":
-            kinds, target = self._relation(types)
-            return Joined(kinds, target)
+            extent = _EXTENTS.get(self._tokens.peek(1).text.casefold(), "some")
+            kinds, target = self._relation(types, extent)
+            return Joined(kinds, target, extent=extent)
         return self._of_property()
 
     def _either(self, types: frozenset[int]) -> Either:
@@ -228,11 +231,13 @@ class _ReadingLine:
         self._tokens.take()
         return number
 
-    def _relation(self, types: frozenset[int] = frozenset()) -> tuple[tuple[int, ...], NodeSet]:
+    def _relation(self, types: frozenset[int] = frozenset(), extent: str = "some") -> tuple[tuple[int, ...], NodeSet]:
         token = self._tokens.peek()
         if token.kind != "arrow":
             self._tokens.fail("an edge stands here: -EDGE-> or <-EDGE-")
         self._tokens.take()
+        if extent != "some":
+            self._tokens.takes(extent)
         if self._tokens.takes("("):
             target = self._nodes()
             if not self._tokens.takes(")"):

@@ -51,6 +51,7 @@ class ListForms:
         yield from self._left_out(begin)
         yield from self._placed(begin)
         yield from self._who(begin)
+        yield from self._whose(begin)
         yield from self._aside(begin)
         yield from self._referents(begin)
 
@@ -174,6 +175,7 @@ class ListForms:
         if self._context.at(asked - 1) in ("which", "what") and self._context.units.types.get(asked):
             return  # "which captains live" asks for captains, and not for where they do
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
+        asked = self._context.starts(asked, "else") or asked
         kinds = [people, frozenset[int]()] if people else [people]
         for types in kinds:  # who owns a ship may be a company, where no people own any
             is_read = False
@@ -183,6 +185,13 @@ class ListForms:
                     yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
             if is_read:
                 return
+
+    def _whose(self, begin: int) -> Iterator[Parse[ExactQuery]]:
+        """Yield `whose supervisor is X`: no kind is named, of which that is said."""
+        if self._context.at(begin) == "whose":
+            for nodes in self._clauses.modifiers(begin, NodeSet()):
+                if nodes.value.conditions and nodes.value.types:
+                    yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + 0.05)
 
     def _aside(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `X aside, how many beers are Y`."""

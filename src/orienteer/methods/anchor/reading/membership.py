@@ -6,13 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, words_of
+from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, phrases_of, words_of
 from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
-from orienteer.methods.anchor.reading.query import Among, Joined, NodeSet
+from orienteer.methods.anchor.reading.query import Among, Either, Joined, NodeSet
 
 _OTHERS = words_of("for the those ones them that any")
+
+_CALLED = phrases_of(
+    """called, named, by the name of, with the name of, with the name, go by the name of, goes by the name of,
+    going by the name of, bearing the name, bear the name, bears the name, titled"""
+)
+_PER_WORD = 0.03  # the longer name is the likelier
 
 
 class Membership:
@@ -29,9 +35,19 @@ class Membership:
         among = self._context.starts(place, *ANY_OF)
         if among is not None:
             yield from self._among(among, nodes)
+        yield from self._called(place, nodes)
         is_unknown = not nodes.named and not nodes.types
         if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
             yield from self._kind(place, nodes, is_unknown=is_unknown)
+
+    def _called(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[are] called X`, `who go by the name of X`."""
+        begin = self._context.starts(place, *_CALLED)
+        for unit in self._context.units.names.get(begin, ()) if begin is not None and not nodes.named else ():
+            types = self._relations.types_of(NodeSet(conditions=(Among(unit.rows),)))
+            if types & self._relations.types_of(nodes):
+                named = Either(((Among(unit.rows),),))
+                yield Parse(unit.last, nodes.that(named), unit.cost - _PER_WORD * (unit.last - place))
 
     def _among(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[one of] those that X`."""

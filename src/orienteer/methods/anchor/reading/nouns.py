@@ -11,7 +11,9 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Condition, Either, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.sharing import SharedThings
 
+_COMMON = ("common", "shared", "mutual", "joint")
 _DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
 
 
@@ -20,6 +22,7 @@ class NounPhrases:
 
     def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules, clauses: Clauses) -> None:
         self._context, self._relations, self._phrases, self._clauses = context, relations, phrases, clauses
+        self._shared = SharedThings(context, clauses.lists)
         self._parses: dict[int, list[Parse[NodeSet]]] = {}
         self.is_too_deep = False
         """A phrase had more phrases within it than are read."""
@@ -54,6 +57,7 @@ class NounPhrases:
         for related in self._phrases.relational(place):
             yield from self._clauses.described(related)
         yield from self._nouns_of_many(place)
+        yield from self._common(place)
 
     def _with_name(self, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
@@ -80,6 +84,21 @@ class NounPhrases:
                 for objects in self._clauses.objects(of) if of is not None else ():
                     if len(objects.value.members) > 1:
                         yield from self._noun_of_many(unit, objects)
+                for owners in self._shared.owners(context.starts(unit.last, "that", "which") or unit.last):
+                    yield from self._noun_of_many(unit, owners)
+
+    def _common(self, place: int) -> Iterator[Parse[NodeSet]]:
+        """Yield `common symptoms of X and Y`, `shared paradigms of X and Y`: those that all of several have."""
+        begin = self._context.skip(place)
+        if self._context.at(begin) not in _COMMON:
+            return
+        for nodes in self.nodes(begin + 1):
+            if len({condition for condition in nodes.value.conditions if _is_of_name(condition)}) > 1:
+                yield nodes
+            between = self._context.starts(nodes.last, "between", "among")
+            for objects in self._clauses.objects(between) if between is not None else ():
+                if len(objects.value.members) > 1 and not objects.value.any and not nodes.value.conditions:
+                    yield from self._clauses.had_by(objects._replace(value=objects.value._replace(both=True)), nodes)
 
     def _noun_of_many(self, unit: EdgeUnit, objects: Parse[Objects]) -> Iterator[Parse[NodeSet]]:
         conditions: list[Condition] = []
@@ -93,3 +112,8 @@ class NounPhrases:
         if objects.value.any:
             conditions = [Either(tuple((condition,) for condition in conditions))]
         yield Parse(objects.last, nodes.that(*conditions), objects.cost)
+
+
+def _is_of_name(condition: Condition) -> bool:
+    """Tell whether a condition is that an edge leads to a named node."""
+    return isinstance(condition, Joined) and bool(condition.target.named) and not condition.negated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from orienteer.methods.anchor.reading.comparisons import compared
+from orienteer.methods.anchor.reading.comparisons import compared, compared_twice
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS, words_of
 from orienteer.methods.anchor.reading.joints import Joints, denied, joined
@@ -41,7 +41,7 @@ class Places:
             yield from self._properties.any_value(unit, owners, unit.cost + 0.1)
         dated = self._properties.dated(nodes)
         if dated is not None and not nodes.conditions:  # "who received it in 1984" is not about when they were born
-            for parse in compared(context, place, dated, default=None):
+            for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 
     def _valued_place(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from orienteer.methods.anchor.reading.comparisons import count, or_so, sign
+from orienteer.methods.anchor.reading.comparisons import compared, compared_with, count, or_so, sign
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import (
     AUXILIARIES,
@@ -17,7 +17,7 @@ from orienteer.methods.anchor.reading.function_words import (
     phrases_of,
     words_of,
 )
-from orienteer.methods.anchor.reading.joints import Joints, denied, joined
+from orienteer.methods.anchor.reading.joints import Joints, contrary, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Comparison, Filled, NodeSet, Valued
@@ -29,6 +29,7 @@ _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of t
 _RECORDED = words_of("recorded known given listed stated available")
 _AS_NOUN = phrases_of("as a, as an, as its, as their, as, as one of its, among its, for a, for")
 _UNKNOWN = phrases_of("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
+_LIMITS: Mapping[str, Comparison] = {"minimum": ">=", "maximum": "<="}
 
 
 class Having:
@@ -58,6 +59,7 @@ class Having:
         if self._context.at(begin) in ("no", "not", "neither"):
             is_denied, begin = not is_denied, begin + 1
         yield from self._property(begin, nodes, is_denied=is_denied)
+        yield from self._limit(begin, nodes, is_denied=is_denied)
         if not is_denied:
             yield from self._rankings.most_had(begin, nodes)
         for objects in self._lists.objects(begin):
@@ -86,6 +88,23 @@ class Having:
                     parse = Parse(last, nodes, cost)
                     end, (meant, number), _ = or_so(self._context, parse, (comparison.value, amount.value))
                     yield Parse(end, nodes.that(Valued(facts.name, meant, number, is_denied)), cost)
+
+        for facts in self._phrases.properties_of(nodes):
+            for amounts in compared(self._context, begin, facts, default=None) if facts.kind == "number" else ():
+                for named in self._properties.named(amounts.last, nodes):
+                    if named.facts == facts:  # "between 20 and 40 berths", "40 or more berths"
+                        conditions = contrary(amounts.value) if is_denied else amounts.value
+                        yield Parse(named.last, nodes.that(*conditions), named.cost + amounts.cost - 0.05)
+
+    def _limit(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+        """Yield `a minimum height of 49 m`."""
+        begin = self._context.skip(place)
+        comparison = _LIMITS.get(self._context.at(begin))
+        for named in self._properties.named(begin + 1, nodes) if comparison is not None and not is_denied else ():
+            amount = self._context.units.quantities.get(self._context.starts(named.last, "of") or named.last)
+            if amount is not None and comparison is not None:
+                for parse in compared_with(self._context, place, named.facts, amount, comparison):
+                    yield Parse(parse.last, nodes.that(*parse.value), named.cost)
 
     def _value(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `an aluminium hull`."""
@@ -147,13 +166,15 @@ class Having:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 
     def _things_done(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-        """Yield `more than 8 ships calling there`, `three genes associated`."""
+        """Yield `more than 8 ships calling there`, `three genes associated`, `no ship calling there`."""
         context = self._context
-        for amount in count(context, place):
-            for head in self._phrases.heads(amount.last):
+        amounts: list[tuple[int, tuple[Comparison, float] | None]] = [(place, None)] if is_denied else []
+        amounts += [(amount.last, amount.value) for amount in count(context, place)]
+        for begin_of_kind, amount in amounts:
+            for head in self._phrases.heads(begin_of_kind):
                 begin = context.skip(head.last, AUXILIARIES | RELATIVE)
                 for unit in context.units.edges.get(begin, ()):
                     last = context.skip(context.skip(unit.last, PREPOSITIONS), ("it", "them", "there"))
                     frame = Voice.PASSIVE_OBJECT if context.at(unit.last) == "by" else Voice.OBJECT
                     for relation in self._relations.named(nodes, unit.edges, frame, head.value):
-                        yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount.value)
+                        yield joined(relation, last, head.cost, is_denied=is_denied, amount=amount)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from orienteer.methods.anchor.reading.comparisons import compared
+from orienteer.methods.anchor.reading.comparisons import compared, compared_twice
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import ANYONE_ELSE, phrases_of, words_of
+from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Best, Either, Filled, Measure, NodeSet, Valued
@@ -95,12 +96,10 @@ class PropertyClauses:
         """Yield `over 5`, `between 5 and 8`, `over 5 and below 8`."""
         facts, _, cost = named
         for parse in compared(self._context, begin, facts):
-            conditions = (Either((parse.value,), negated=True),) if is_denied else parse.value
+            conditions = contrary(parse.value) if is_denied else parse.value
             yield Parse(parse.last, nodes.that(*conditions), cost + parse.cost - 0.05)
-            again = self._context.starts(parse.last, "and", "but")
-            for other in compared(self._context, again, facts) if again is not None and not is_denied else ():
-                both = nodes.that(*conditions, *other.value)
-                yield Parse(other.last, both, cost + parse.cost + other.cost - 0.1)
+        for twice in compared_twice(self._context, begin, facts) if not is_denied else ():
+            yield Parse(twice.last, nodes.that(*twice.value), cost + twice.cost - 0.1)
 
     def ordered(self, named: NamedProperty, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[launched] first`, `[founded] most recently`: a superlative."""
@@ -120,6 +119,12 @@ class PropertyClauses:
         if others is not None:
             best = Best(Measure(property=named.facts.name), is_more)
             yield Parse(self.kind_behind(others), replace(nodes, best=best), named.cost)
+
+    def named_again(self, place: int, facts: PropertyFacts) -> int:
+        """Return where `in height`, `in total length` ends that says of what an amount is; the place without it."""
+        begin = self._context.starts(place, "in total", "in overall", "in")
+        units = self._context.units.properties.get(begin, ()) if begin is not None else ()
+        return max((unit.last for unit in units if unit.property == facts.name), default=place)
 
     def kind_behind(self, place: int) -> int:
         """Return where the kind of things ends that begins here; the place itself where there is none."""

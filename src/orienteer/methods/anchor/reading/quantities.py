@@ -17,6 +17,10 @@ NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNT
     "thousand": 1000,
     "dozen": 12,
 }
+_COUNTING = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
+_ORDINALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTING.split(), 1)}
+_MOST_CENTURIES = 21
 _SCALES: Mapping[str, float] = {
     "hundred": 1e2,
     "thousand": 1e3,
@@ -112,6 +116,8 @@ class Quantity(NamedTuple):
     """A date as years and parts of years: the first moment, and the first one after it."""
     is_year: bool = False
     """A whole number that may be a year."""
+    is_century: bool = False
+    """`the 19th century`: from 1801 to 1900, though many mean from 1800 to 1899."""
     scale: float = 1.0
     """What the number was multiplied by: `million`."""
 
@@ -126,7 +132,20 @@ class Written(NamedTuple):
 
 def quantity(text: str, words: Sequence[Written], first: int) -> Quantity | None:
     """Return the number, quantity or date that begins with a word; None where none does."""
-    return _date(text, words, first) or _number(text, words, first)
+    return _date(text, words, first) or _century(words, first) or _number(text, words, first)
+
+
+def _century(words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `19th century`, `nineteenth century`."""
+    if first + 1 >= len(words) or words[first + 1].text != "century":
+        return None
+    word = words[first].text
+    digits = word.rstrip("stndrh")
+    number = int(digits) if digits.isdecimal() and word != digits else _ORDINALS.get(word, 0)
+    if not 1 <= number <= _MOST_CENTURIES:
+        return None
+    begin = 100.0 * (number - 1) + 1
+    return Quantity(first + 2, begin, span=(begin, begin + 100), is_century=True)
 
 
 def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
@@ -227,6 +246,8 @@ def _glued(digits: _Digits, glued: re.Match[str], words: Sequence[Written], curr
     """Return `100MB`, `20k`, `the 1990s`: the word goes on behind its digits."""
     letters, value = glued[1], digits.value
     if letters == "s" and value % 10 == 0 and 1000 <= value <= 2090:
+        if value % 100 == 0:  # "the 1800s" are ten years or a hundred
+            return None
         return Quantity(digits.last, value, span=(value, value + 10))
     scale = _GLUED_SCALES.get(letters.casefold(), 1e6 if letters.casefold() == "m" and currency is not None else 1.0)
     unit = currency if scale > 1 else _unit(letters)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+Extent: TypeAlias = Literal["some", "every", "only"]
 Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare"]
 
 
@@ -35,6 +36,8 @@ class Joined:
     comparison: Comparison | None = None
     number: float = 0
     """How many nodes of the set are to be reached; at least one where there is no comparison."""
+    extent: Extent = "some"
+    """Whether edges lead to `some` of the set, to `every` one of them, or to `only` these; to one of them at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,17 @@ class ExactQuery:
 def negated(condition: Condition) -> Condition:
     """Return the contrary of a condition."""
     return replace(condition, negated=not condition.negated)
+
+
+def joined_of(nodes: NodeSet) -> Iterator[Joined]:
+    """Yield all relations of a set, at any depth."""
+    for condition in nodes.conditions:
+        if isinstance(condition, Joined):
+            yield condition
+            yield from joined_of(condition.target)
+        elif isinstance(condition, Either):
+            for option in condition.options:
+                yield from joined_of(NodeSet(conditions=option))
 
 
 def edges_of(query: ExactQuery) -> Iterator[int]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.antecedents import Antecedents, holds
 from orienteer.methods.anchor.reading.checks import Checks
+from orienteer.methods.anchor.reading.claims import Claims
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.contrasts import Contrasts
@@ -36,7 +37,8 @@ class Questions:
         self._totals = Totals(context, relations, phrases, clauses)
         self._values = Values(context, relations, phrases)
         self._pairs = NamedPairs(context, relations, phrases, clauses, contrasts)
-        self._checks = Checks(context, phrases, clauses, contrasts)
+        claims = Claims(context, relations, phrases, clauses)
+        self._checks = Checks(context, phrases, clauses, contrasts, claims)
         self._lists = ListForms(context, relations, phrases, clauses)
         context.queries = self._queries
 

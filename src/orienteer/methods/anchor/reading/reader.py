@@ -14,7 +14,7 @@ from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.openings import WORDS
 from orienteer.methods.anchor.reading.phrases import PhraseRules
-from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet
+from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of
 from orienteer.methods.anchor.reading.questions import Questions
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.words import SchemaWords
@@ -33,6 +33,8 @@ _SPELLED_OUT = tuple(
         (r"(?<![-\w])\s*>\s*(?=[\d.])", " over "),
         (r"(?<![-\w])\s*<\s*(?=[\d.])", " under "),
         (r"\s*==?\s*", " is "),
+        (r"(?i),?\s*\bif (?:there are |there is )?any\b,?", " "),
+        (r"(?i),?\s*\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
     )
 )
 """Signs and contractions, and the words that they stand for."""
@@ -79,7 +81,7 @@ class QuestionReader:
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
-        if grouped is not None:
+        if grouped is not None and grouped.casefold() != "every":
             return ReadQuestion(None, not_understood=(grouped,))
         phrases = PhraseRules(context, self._relations)
         questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
@@ -89,6 +91,8 @@ class QuestionReader:
             context.forget_rules()
         if questions.is_too_deep:
             return ReadQuestion(None, complaint=_TOO_LONG)
+        if grouped is not None and not (parses and _is_of_every(parses[0].value)):
+            return ReadQuestion(None, not_understood=(grouped,))
         if parses:
             query = _but_others(context, parses[0].value)
             return ReadQuestion(query, parses[0].cost, respelled=tuple(respelled))
@@ -107,6 +111,12 @@ def _grouped(context: Context) -> str | None:
     return None
 
 
+def _is_of_every(query: ExactQuery) -> bool:
+    """Tell whether `every` is a condition of a query, and does not ask for an answer for each of several."""
+    is_plain = query.form in ("list", "count", "test") and query.nodes.best is None
+    return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
+
+
 def _reached(context: Context) -> str | None:
     place = context.reached
     return context.reading.surface(place, place + 1) if 0 < place < context.end else None
@@ -114,9 +124,9 @@ def _reached(context: Context) -> str | None:
 
 def _but_others(context: Context, query: ExactQuery) -> ExactQuery:
     """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
-    places = [place for place, word in enumerate(context.words) if word in ("other", "others")]
+    places = [place for place, word in enumerate(context.words) if word in ("other", "others", "else")]
     is_asked = any(
-        context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each")
+        context.at(place + 1) != "than" and context.at(place - 1) not in ("any", "all", "every", "each", "nowhere")
         for place in places
     )
     rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()

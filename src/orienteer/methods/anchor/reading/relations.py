@@ -24,6 +24,7 @@ _MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one n
 _FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
     "for": _FOR,
+    "against": _FOR,
     "in": frozenset(["in", "locate", "situate", "base", "part", "section", "contain", "include", "member"]),
     "at": frozenset(["at", "locate", "base", "station", "work"]),
     "on": frozenset(["on", "locate"]),

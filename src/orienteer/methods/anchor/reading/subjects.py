@@ -21,7 +21,8 @@ from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Voice
-from orienteer.methods.anchor.reading.verbs import VerbPhrases
+from orienteer.methods.anchor.reading.sharing import SharedThings
+from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 
 class Subjects:
@@ -32,26 +33,44 @@ class Subjects:
     ) -> None:
         self._context, self._relations, self._phrases = ground
         self._lists, self._verb_phrases, self._having, self._rankings = lists, verb_phrases, having, rankings
+        self._shared = SharedThings(self._context, lists)
 
     def said(self, place: int, nodes: NodeSet, frame: Voice | None = None) -> Iterator[Parse[NodeSet]]:
         """Yield what others do, as `frame` says it; where that is None, as the words do."""
         yield from self._doing(place, nodes, frame)
+        yield from self._noun_of(place, nodes)
         yield from self._owning(place, nodes)
+        for owners in self._shared.owners(place):
+            yield from self._having.things(owners._replace(value=owners.value._replace(both=True)), nodes)
         yield from self._being(place, nodes)
         yield from self._being_noun(place, nodes)
         yield from self._nobody(place, nodes)
+        yield from self._there_are(place, nodes)
         yield from self._located(place, nodes)
         yield from self._rankings.most_doers(place, nodes)
+
+    def _noun_of(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[that] X is a member of`, `[which] X is the maintainer of`."""
+        context = self._context
+        for objects in self._lists.objects(place):
+            being = context.skip(objects.last, BEING)
+            is_said = being > objects.last or context.at(place - 1) in BEING
+            noun = context.starts(being, "a", "an", "the", "one of the") if is_said else None
+            for verbs in self._verb_phrases.verbs(noun) if noun is not None else ():
+                if context.at(verbs.last) == "of":
+                    for related in self._verb_phrases.joined(nodes, verbs, Voice.HAS_NOUN, objects):
+                        yield Parse(verbs.last + 1, related.value, related.cost + 0.02)
 
     def _doing(self, place: int, nodes: NodeSet, frame_of_all: Voice | None) -> Iterator[Parse[NodeSet]]:
         """Yield `[does] X treat`, `[that] X and Y are used to brew`, `[which] X does not treat`."""
         context = self._context
         for objects in self._lists.objects(place):
-            verb = self._verb_behind(objects.last)
+            verb = self._verb_behind(objects.last, is_passive=context.at(place - 1) in BEING)
             begin = context.skip(context.skip(verb, DENIALS), AUXILIARIES)
             for verbs in self._verb_phrases.verbs(begin):
-                end = verbs.last + (context.at(verbs.last) in PREPOSITIONS)
-                frame = frame_of_all or (Voice.PASSIVE_OBJECT if context.at(verbs.last) == "by" else Voice.OBJECT)
+                end = verbs.last + self._verb_phrases.is_particle(verbs.last, verbs)
+                is_done = context.at(verbs.last) == "by" or (end == verbs.last and self._is_passive(place, verbs))
+                frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)
                 is_strict = end == verbs.last and frame is Voice.OBJECT
                 for related in self._verb_phrases.joined(nodes, verbs, frame, objects, is_strict=is_strict):
                     is_denied = context.at(verb) in DENIALS
@@ -59,10 +78,16 @@ class Subjects:
                     if value is not None:
                         yield Parse(end, value, related.cost + 0.02)
 
-    def _verb_behind(self, place: int) -> int:
+    def _is_passive(self, place: int, verbs: Verbs) -> bool:
+        """Tell whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""
+        participle = self._context.at(verbs.last - 1).endswith(("ed", "en", "t", "wn", "ung", "de"))
+        return participle and self._context.at(place - 1) in BEING
+
+    def _verb_behind(self, place: int, *, is_passive: bool) -> int:
         """Return where a verb begins, or its denial, behind `does`, `is used to`, `is known for`."""
         begin = self._context.skip(place, AUXILIARIES)
-        used = self._context.starts(begin, "used to") if self._context.at(begin - 1) in BEING else None
+        is_used = is_passive or self._context.at(begin - 1) in BEING | {"be", "been"}
+        used = self._context.starts(begin, "used to") if is_used else None
         return used or self._context.starts(begin, *ADVERBIAL) or begin
 
     def _owning(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -108,6 +133,14 @@ class Subjects:
         for unit in context.units.edges.get(context.skip(nobody, AUXILIARIES), ()):
             for relation in self._relations.named(nodes, unit.edges, Voice.OBJECT, NodeSet()):
                 yield joined(relation, unit.last + (context.at(unit.last) in PREPOSITIONS), is_denied=True)
+
+    def _there_are(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[at which X are there] more than three Y`."""
+        context = self._context
+        if context.at(place - 1) == "there" and context.at(0) in PREPOSITIONS:
+            for objects in self._lists.objects(place):
+                if objects.value.amount is not None and context.is_over(objects.last):
+                    yield from self._having.things(objects, nodes)
 
     def _located(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[in which region is] the town of X`."""

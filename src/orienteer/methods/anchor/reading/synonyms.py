@@ -45,7 +45,7 @@ RELATIONS = _groups(
     contain include hold comprise consist member part belong,
     depend need require dependency requirement rely,
     recommend advise suggest,
-    win won award prize receive get winner laureate recipient go gone went bestow honour honor,
+    win won award prize receive give given hold held get winner laureate recipient go gone went bestow honour honor,
     influence inspire shape,
     use used employ apply utilize with,
     border adjoin neighbour neighbor adjacent next,

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.amounts import Amounts
-from orienteer.methods.anchor.reading.comparisons import adjective, compared
+from orienteer.methods.anchor.reading.comparisons import adjective, compared, compared_twice
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import OTHERS, STATING, phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import DENIALS, OTHERS, STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
+from orienteer.methods.anchor.reading.others import another, but_not
 from orienteer.methods.anchor.reading.properties import Ground, NamedProperty, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Condition, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
-from orienteer.methods.anchor.reading.thesaurus import AGES, MOST, VERBS
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
 _MOVING = words_of(
     "go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches"
@@ -22,21 +23,31 @@ _MOVING = words_of(
 _MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
 _BEGINNING = AGES | {"appeared", "began", "came"}
 
+_SHOWING = words_of(
+    """saw see sees seeing carry carries carrying reach reaches reached reaching show shows showing boast boasts
+    boasting feature features attain attains attained bear bears bearing enjoy enjoys"""
+)
+"""Verbs between a thing and its property: `saw first light in 1890`, `carries a crew of 20`."""
+
 
 class Traits:
     """Reads what values nodes have in one question."""
 
     def __init__(self, ground: Ground, properties: PropertyClauses) -> None:
-        self._context, _, self._phrases = ground
+        self._context, self._relations, self._phrases = ground
         self._properties, self._amounts = properties, Amounts(ground, properties)
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `founded before 1800`, `taller than 50 m`, `over 100 MB`, `is organic`, `is the oldest`, `is green`."""
+        if self._context.at(place) in _SHOWING:
+            for named in self._properties.named(place + 1, nodes):
+                yield from self._properties.described(named, nodes)
         for named in self._properties.named(self._context.skip(place, STATING), nodes):
             yield from self._properties.described(named, nodes)
             if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
                 yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", "true")), named.cost)
         yield from self._beyond(place, nodes)
+        yield from self._as_much(place, nodes)
         yield from self._verb(place, nodes)
         yield from self._amounts.said(place, nodes)
         articles = ("a", "an", "the", "either", "both")
@@ -87,11 +98,30 @@ class Traits:
         self, place: int, nodes: NodeSet, facts: PropertyFacts, *, ascending: bool
     ) -> Iterator[Parse[NodeSet]]:
         """Yield `[taller than] X`."""
-        for other in self._context.nodes(place):
-            value = self._context.lexicon.number(facts, other.value.named[0]) if len(other.value.named) == 1 else None
+        for other in another(self._context, place, self._relations.types_of(nodes) & facts.types):
+            value = self._context.lexicon.number(facts, other.value)
             if value is not None:
                 valued = Valued(facts.name, ">" if ascending else "<", value)
                 yield Parse(other.last, nodes.that(valued), other.cost + 0.05)
+
+    def _as_much(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `as tall as X`, `at least as tall as X`; what is not as tall as X is less tall."""
+        context = self._context
+        begin = context.starts(place, "at least as", "exactly as", "precisely as", "just as", "equally as", "as")
+        word = context.at(begin) if begin is not None else ""
+        than = context.starts(begin + 1, "as") if begin is not None and word in ADJECTIVES else None
+        facts = self._phrases.compared_by(ADJECTIVES[word], nodes, place) if than is not None else None
+        if than is None or facts is None:
+            return
+        is_denied = context.at(place - 1) in DENIALS
+        is_least = context.at(place) == "at" or (is_denied and context.at(place) == "as")
+        ascending = ADJECTIVES[word].ascending != (ADJECTIVES[word].is_age and facts.kind == "number")
+        for other in another(context, than, self._relations.types_of(nodes) & facts.types):
+            value = context.lexicon.number(facts, other.value)
+            if value is not None:
+                valued = Valued(facts.name, "=" if not is_least else ">=" if ascending else "<=", value)
+                excluded = () if is_denied else (but_not(other.value),)
+                yield Parse(other.last, nodes.that(valued, *excluded), other.cost)
 
     def _superlative(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `the oldest`, `tallest`, `the most expensive one`."""
@@ -118,8 +148,12 @@ class Traits:
             fitting = [facts for facts in self._phrases.properties_of(nodes) if stems.intersection(facts.stems)]
             if len(fitting) != 1:
                 continue
-            for parse in compared(self._context, place + 1, fitting[0]):
-                yield Parse(parse.last, nodes.that(*parse.value), parse.cost)
+            for parse in (
+                *compared(self._context, place + 1, fitting[0]),
+                *compared_twice(self._context, place + 1, fitting[0]),
+            ):
+                last = self._properties.named_again(parse.last, fitting[0])
+                yield Parse(last, nodes.that(*parse.value), parse.cost)
             most = self._context.skip(place + 1)
             is_more = MOST.get(self._context.at(most))
             if is_more is not None and nodes.best is None:
@@ -133,7 +167,10 @@ class Traits:
             begin = self._context.skip(place + 1, ("out",))
             named = NamedProperty(dated, begin, 0.1)
             yield from self._properties.ordered(named, begin, nodes)
-            for parse in compared(self._context, begin, dated, default=None):
+            for parse in (
+                *compared(self._context, begin, dated, default=None),
+                *compared_twice(self._context, begin, dated),
+            ):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.1)
 
 

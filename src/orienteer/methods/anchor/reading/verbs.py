@@ -9,10 +9,11 @@ from typing import NamedTuple
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.edge_words import SYNONYM
-from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PREPOSITIONS, TELLING
+from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PARTICLES, PREPOSITIONS, TELLING
 from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
+from orienteer.methods.anchor.reading.others import openings
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
@@ -27,6 +28,16 @@ class Verbs(NamedTuple):
     units: tuple[EdgeUnit, ...]
     last: int
     are_any: bool = False
+
+
+class Action(NamedTuple):
+    """Verbs with their preposition: where what they lead to begins, and how they are said."""
+
+    verbs: Verbs
+    begin: int
+    frame: Voice
+    is_strict: bool
+    """Only as who does it to whom."""
 
 
 class VerbPhrases:
@@ -51,18 +62,38 @@ class VerbPhrases:
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
+        for verbs, begin, frame, is_strict in self.actions(place):
+            yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
+            for objects in self._lists.objects(begin):
+                yield from self.joined(nodes, verbs, frame, objects, is_strict=is_strict)
+
+    def actions(self, place: int) -> Iterator[Action]:
+        """Yield the verbs that begin here with their prepositions."""
         for all_verbs in self.verbs(place):
             begin = all_verbs.last
-            while self._context.at(begin) in PREPOSITIONS and not any(count(self._context, begin)):
+            while self.is_particle(begin, all_verbs) and not self._is_amount(begin):
                 begin += 1
             preposition = self._context.at(all_verbs.last) if begin > all_verbs.last else self._behind_both(begin)
             verbs = self._fitting(all_verbs, preposition)
-            if verbs is None:
-                continue
-            frame = _FRAMES.get(preposition, Voice.SUBJECT)
-            yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
-            for objects in self._lists.objects(begin):
-                yield from self.joined(nodes, verbs, frame, objects, is_strict=preposition in ("", "by"))
+            if verbs is not None:
+                frame = _FRAMES.get(preposition, Voice.SUBJECT)
+                if begin > all_verbs.last and self._context.at(begin - 1) == "by":  # "depended on by"
+                    frame = Voice.PASSIVE
+                yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
+
+    def is_particle(self, place: int, verbs: Verbs) -> bool:
+        """Tell whether a word behind verbs is a preposition, or a word of their label: `named after`."""
+        word = self._context.at(place)
+        if word in PREPOSITIONS:
+            return True
+        labels = self._context.lexicon.vocabulary.edge_labels
+        return word in PARTICLES and any(
+            word in label.words for unit in verbs.units for edge in unit.edges for label in labels[edge]
+        )
+
+    def _is_amount(self, place: int) -> bool:
+        """Tell whether a preposition begins a number of things: `over 5`, `as many as X`."""
+        return any(count(self._context, place)) or any(openings(self._context, place))
 
     def _behind_both(self, place: int) -> str:
         """Return the preposition of `brewed neither by X nor by Y`; empty where there is none."""

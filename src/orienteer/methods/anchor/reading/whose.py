@@ -16,8 +16,8 @@ from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _WHOSE = phrases_of(
-    """whose, where the, for which the, with a, and whose, that have a, which have a, for whom the, of which the,
-    with the, where its, where their, for which"""
+    """whose, where the, for which the, with a, having a, having the, and whose, that have a, which have a, for whom
+    the, of which the, with the, where its, where their, for which"""
 )
 
 

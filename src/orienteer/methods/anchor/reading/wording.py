@@ -101,6 +101,8 @@ class QueryWording:
             options = " or ".join(" and ".join(map(self.condition, option)) for option in condition.options)
             return f"{denial}({options})"
         relation, target = self._relation(condition.kinds), self._part(condition.target)
+        if condition.extent != "some":
+            return f"{denial}{relation} {condition.extent} {target}"
         if condition.comparison is None:
             return f"{denial}{relation} {target}"
         return f"{denial}number of {relation} {target} {condition.comparison} {_plain(condition.number)}"
@@ -171,7 +173,7 @@ class CypherWording:
 
     def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
-        if query.form == "compare" or self._has_inner_best(query.nodes):
+        if query.form == "compare" or not self._is_sayable(query.nodes):
             return None
         where = self._where("n", query.nodes)
         match = f"MATCH (n{self._label(query.nodes)}){where}"
@@ -192,11 +194,12 @@ class CypherWording:
             returned = f"RETURN {function}"
         return f"{match} {returned}"
 
-    def _has_inner_best(self, nodes: NodeSet) -> bool:
-        return any(
-            isinstance(condition, Joined)
-            and (condition.target.best is not None or self._has_inner_best(condition.target))
+    def _is_sayable(self, nodes: NodeSet) -> bool:
+        """Tell whether no condition has a superlative in it, nor is of every node of a set, or of no others."""
+        return all(
+            condition.extent == "some" and condition.target.best is None and self._is_sayable(condition.target)
             for condition in nodes.conditions
+            if isinstance(condition, Joined)
         )
 
     def _label(self, nodes: NodeSet) -> str:
