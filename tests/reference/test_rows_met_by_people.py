@@ -117,11 +117,15 @@ def complete(result: Result) -> set[str]:
         ("debian_bookworm", "How many packages are not maintained by the Perl Group?", not_by_perl),
         ("debian_bookworm", f"How many packages are not maintained by the {PERL}?", not_by_perl),
         ("debian_bookworm", "How many packages are over 100 MB?", over_100_mb),
-        pytest.param(
+        (
             "hetionet",
             "How many drugs are for migraine but not epilepsy?",
             lambda world: treating(world, "migraine") - treating(world, "epilepsy syndrome"),
-            marks=pytest.mark.xfail(reason="reads the second condition along another edge, `causes`"),
+        ),
+        (
+            "hetionet",
+            "drugs that treat migraine but not epilepsy",
+            lambda world: treating(world, "migraine") - treating(world, "epilepsy syndrome"),
         ),
         (
             "hetionet",

@@ -23,6 +23,7 @@ from orienteer.methods.anchor.reading.query import (
     Joined,
     Valued,
     edges_of,
+    joined_of,
 )
 from orienteer.methods.anchor.reading.reader import QuestionReader, ReadQuestion, named_rows
 from orienteer.methods.anchor.reading.thesaurus import MOST
@@ -123,6 +124,12 @@ class Answerer:
         for phrase in respelled:
             if any(candidate.row in named for candidate in phrase.candidates):
                 yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
+        arrays = self._graph.arrays
+        sets = (query.nodes, *(joined.target for joined in joined_of(query.nodes)))
+        for rows in dict.fromkeys(nodes.named for nodes in sets):
+            if len(rows) > 1:
+                bearers = ", ".join(f"{arrays.ids[row]} ({arrays.names[row]}, {arrays.type_at(row)})" for row in rows)
+                yield f"one name of {len(rows)} nodes, and all of them are meant: {bearers}"
         if query.nodes.best is not None and len(outcome.rows) > query.nodes.best.first:
             yield f"{len(outcome.rows)} nodes tie"
         if outcome.missing:

@@ -97,16 +97,23 @@ class Joints:
         `relate` finds the relation of a set to one thing. None, with a complaint where several may be meant.
         """
         conditions: list[Condition] = []
+        labels: set[str] = set()
         cost = 0.0
         for member in objects.value.members:
             relation = relate(nodes, member.nodes)
             if relation is None:
                 self.complain_of_many(nodes, member.nodes, objects.last)
                 return None
+            labels |= self._relations.labels_of(relation.kinds)
             nodes = nodes if nodes.named else replace(nodes, types=relation.nodes.types)
             is_negated = member.negated != is_denied
             conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))
             cost += relation.cost
+        if len(labels) > 1:  # "for migraine but not Epilepsy": a side effect is no illness that a drug is for
+            self._context.complain(
+                objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}"
+            )
+            return None
         return Parse(objects.last, nodes.that(*self.together(objects.value, conditions)), objects.cost + cost)
 
     def together(self, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:

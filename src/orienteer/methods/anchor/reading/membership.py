@@ -83,6 +83,9 @@ class Membership:
                 for others in self._not_joined(objects, nodes):
                     yield others._replace(cost=others.cost + far)
         those = self._context.skip(begin, _OTHERS)
+        units = self._context.units
+        if nodes.conditions and units.names.get(those) and not units.edges.get(those):
+            return  # "drugs for migraine but not X": nothing says that X is joined by other edges
         for modified in self._context.modifiers(those, replace(nodes, conditions=())):
             conditions = modified.value.conditions
             if conditions and modified.value.best is None:

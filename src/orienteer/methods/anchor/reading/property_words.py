@@ -62,15 +62,17 @@ class PropertyWords:
     def _named(self, reading: QuestionWords, place: int) -> Iterator[PropertyUnit]:
         for facts in self.facts.values():
             own = list(facts.stems)
-            last = place
+            last, is_sure = place, True
             while own and last < len(reading.words):
-                same = self._same(reading.words[last].stem)
-                match = next((stem for stem in own if stem in same), None)
+                stem = reading.words[last].stem
+                same = self._same(stem)
+                match = next((other for other in own if other in same), None)
                 if match is None:
                     break
+                is_sure = is_sure and not _begins_alike(stem, match)
                 own.remove(match)
                 last += 1
-            if last > place:
+            if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
                 if last < len(reading.words) and reading.words[last].text in _GENERAL:
@@ -97,6 +99,11 @@ class PropertyWords:
             for value in _forms(surface):
                 for name in self._arrays.properties.having(value):
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
+
+
+def _begins_alike(stem: str, other: str) -> bool:
+    """Tell whether one stem is the other's beginning alone."""
+    return stem != other and (stem.startswith(other) or other.startswith(stem))
 
 
 def _forms(surface: str) -> Iterator[str]:

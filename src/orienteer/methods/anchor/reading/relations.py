@@ -174,6 +174,8 @@ class SchemaRelations:
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.target != source]
         edges = {hop.kind >> 1 for _, hop in hops}
         hinted = {edge for edge in edges if self._is_hinted(edge, preposition)}
+        if not hinted and self._says_another(nodes, preposition):
+            return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
             edges = hinted
@@ -184,6 +186,10 @@ class SchemaRelations:
         """Return the labels of the edge types that join two sets, where there are several."""
         labels = self._labels({hop.kind >> 1 for _, hop in self._between(nodes, target)})
         return sorted(labels) if len(labels) > 1 else []
+
+    def labels_of(self, kinds: Iterable[int]) -> set[str]:
+        """Return what the edges of some kinds are called."""
+        return self._labels({kind >> 1 for kind in kinds})
 
     def _labels(self, edges: Iterable[int]) -> set[str]:
         types, schema = self._lexicon.graph.arrays.types, self._lexicon.graph.schema
@@ -199,6 +205,15 @@ class SchemaRelations:
         if preposition in words:
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
+
+    def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
+        """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
+        hops = (hop for source in self.types_of(nodes) for hop in self._vocabulary.hops[source])
+        return (
+            bool(preposition)
+            and nodes.types != self._all
+            and any(self._is_hinted(hop.kind >> 1, preposition) for hop in hops)
+        )
 
     def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[tuple[int, SchemaHop]]:
         targets = self.types_of(target)
