@@ -329,3 +329,45 @@ def test_no_question_of_sixty_words_raises(reader, phrase):
     words = len(phrase.split()) + phrase.count("'")
     read = reader.read(f"{phrase} " * (60 // words))
     assert read.query is None or read.query.nodes is not None
+
+
+@pytest.fixture(scope="module")
+def clinic(build):
+    nodes = [Node(name, "drug", name, properties={"drugbank_type": "small molecule"}) for name in ("Ameline", "Borin")]
+    nodes += [Node("m", "disease", "migraine"), Node("es", "disease", "epilepsy syndrome")]
+    nodes += [Node("E", "side effect", "Epilepsy"), Node("p", "person", "Pim Oort"), Node("u", "university", "Leiden")]
+    edges = [Edge("Ameline", "treats", "m"), Edge("Borin", "treats", "m"), Edge("Borin", "treats", "es")]
+    edges += [Edge("Ameline", "causes", "E"), Edge("p", "studied_at", "u")]
+    graph = build(nodes, edges)
+    vocabulary = SchemaWords(graph)
+    return graph, QuestionReader(graph, vocabulary, PhraseLinker(graph, vocabulary, AnchorConfig()))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "drugs for migraine but not epilepsy",
+        "drugs that treat migraine but not epilepsy",
+        "drugs for migraine and not for epilepsy",
+        "Which drugs are for epilepsy?",
+    ],
+)
+def test_a_thing_that_only_another_edge_leads_to_is_not_what_is_said(clinic, question):
+    graph, reader = clinic
+    query = reader.read(question).query
+    assert query is None or {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == {"Ameline"}
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("drugs that treat migraine", {"Ameline", "Borin"}),  # no `drugbank_type` of them
+        ("Who went to Leiden?", {"Pim Oort"}),  # who goes is no agent, as a student is
+    ],
+)
+def test_a_word_is_what_it_is_and_no_word_that_begins_or_ends_alike(clinic, question, names):
+    graph, reader = clinic
+    query = reader.read(question).query
+    assert query is not None
+    assert query.form == "list"
+    assert {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == names

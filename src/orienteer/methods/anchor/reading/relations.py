@@ -11,7 +11,7 @@ import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
-from orienteer.methods.anchor.reading.synonyms import SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, SYMMETRIC
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
 from orienteer.text import english
@@ -139,7 +139,7 @@ class SchemaRelations:
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
-        if not word.endswith(_AGENTS):
+        if not word.endswith(_AGENTS) or word in IRREGULAR_VERBS:  # who went is no agent
             return False
         stem = self._vocabulary.stem(word)
         labels = [label for edge in unit.edges for label in self._vocabulary.edge_labels[edge]]
