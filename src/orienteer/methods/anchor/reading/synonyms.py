@@ -155,7 +155,8 @@ flew flown, sing sang sung, draw drew drawn, know knew known, show showed shown,
 speak spoke spoken, choose chose chosen, fight fought, catch caught, bring brought, buy bought, meet met, run ran,
 sit sat, stand stood, bear bore born, break broke broken, send sent, spend spent, lose lost, think thought, feed
 fed, breed bred, lay laid, lie lay lain, swim swam swum, steal stole stolen, shoot shot, strike struck, throw
-threw thrown, become became, come came, get got gotten, eat ate eaten, go went gone, lend lent, drink drank drunk, say said, tell told, pay
+threw thrown, become became, come came, get got gotten, eat ate eaten, go went gone, lend lent,
+drink drank drunk, say said, tell told, pay
 paid, rise rose risen, fall fell fallen
 """
 IRREGULAR_VERBS: Mapping[str, str] = {
