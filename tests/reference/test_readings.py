@@ -312,3 +312,61 @@ def test_a_set_that_is_too_large_to_be_named_is_counted_in_its_place(tmp_path: P
     assert every.meeting == "30 nodes meet all of it: all are listed"
     assert sum(hit.complete for hit in every.hits) == 30
     assert anchor.ask("How many beers are brewed by Holm?").meeting is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "beers except pilsners and pale ales",  # a style is no beer: nothing says how it is left out
+        "beers except Duvel, Vitus and Pilsner",
+        "Which is older, Duvel or Rodenbach?",  # a brewery, and none of the beers of which it is a part of the name
+        "Which brewery's beers are the strongest?",  # a brewery is asked for, and no beer
+        "Which brewery's beers have the most styles?",
+        "Whose beer is the strongest?",
+        "Every beer by Rodenbach is stronger than 5?",  # yes or no is asked for
+        "All beers by Rodenbach are stronger than 5.6",
+        "How many Belgian beers are there?",  # brewed in Belgium, and not of the style "Belgian Strong Ale"
+        "Russian breweries",  # "Russian River" is in the United States
+        "the strongest Belgian beer",
+    ],
+)
+def test_another_question_than_the_one_that_is_asked_is_not_answered(ask: Retriever, question: str) -> None:
+    result = ask.ask(question)
+    assert result.answer is None, result.reading
+    assert result.reading is None or not result.reading.complete, result.reading
+    assert result.refusal is not None
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("beers by Duvel Moortgat except Duvel and Vitus", {"Vedett Blond"}),
+        ("Which is older, Rodenbach or Weihenstephan?", {"Weihenstephan"}),
+        ("Russian River beers", {"Pliny the Elder"}),
+        ("Belgian Strong Ale beers", {"Duvel", "Chimay Bleue"}),
+        ("all beers that are stronger than 8", {"Duvel", "Samichlaus", "Chimay Bleue"}),
+    ],
+)
+def test_what_is_asked_in_words_like_them_is_answered(ask: Retriever, question: str, names: set[str]) -> None:
+    assert complete(ask.ask(question)) == names
+
+
+def test_who_and_what_are_not_read_against_the_edges(tmp_path: Path) -> None:
+    nodes = [
+        {"id": ident, "type": kind, "name": name}
+        for ident, kind, name in (
+            ("p", "person", "Ada Holm"),
+            ("c", "language", "Cirrus"),
+            ("g", "software", "Gale"),
+        )
+    ]
+    edges = [
+        {"source": "g", "type": "written_in", "target": "c"},
+        {"source": "p", "type": "created", "target": "g"},
+    ]
+    anchor = Retriever(Graph.from_records(nodes, edges, path=tmp_path / "graph"), "anchor")
+    for question in ("What is Cirrus written in?", "Who wrote Gale?"):
+        assert anchor.ask(question).refusal is not None, question
+    assert complete(anchor.ask("What is Gale written in?")) == {"Cirrus"}
+    assert complete(anchor.ask("What is written in Cirrus?")) == {"Gale"}
+    assert complete(anchor.ask("Who created Gale?")) == {"Ada Holm"}

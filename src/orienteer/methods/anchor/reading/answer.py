@@ -125,7 +125,8 @@ class Answerer:
             if any(candidate.row in named for candidate in phrase.candidates):
                 yield f"read {phrase.phrase!r} as {phrase.read_as!r}"
         arrays = self._graph.arrays
-        sets = (query.nodes, *(joined.target for joined in joined_of(query.nodes)))
+        own = () if query.nodes.best is not None else (query.nodes,)  # of "X or Y, which is older" both are named
+        sets = (*own, *(joined.target for joined in joined_of(query.nodes)))
         for rows in dict.fromkeys(nodes.named for nodes in sets):
             if len(rows) > 1:
                 bearers = ", ".join(f"{arrays.ids[row]} ({arrays.names[row]}, {arrays.type_at(row)})" for row in rows)

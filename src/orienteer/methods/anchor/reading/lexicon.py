@@ -33,6 +33,8 @@ __all__ = ["EdgeUnit", "Lexicon", "NameUnit", "PropertyFacts", "PropertyUnit", "
 _SURE_SPELLING = 0.8  # letters in common; a name that is spelled less alike is another one
 _BY_STEM = 0.86  # quality; names of which the stems alone agree are below
 _TYPE_LIKENESS = 0.6
+_ORIGINS = ("ian", "ean", "ish", "ese", "can")
+"""Endings of adjectives of where something is from."""
 _DATA_WORDS = frozenset(
     ["node", "nodes", "thing", "things", "item", "items", "entity", "entities", "one", "ones", "entry", "entries"]
 )
@@ -97,7 +99,10 @@ class Lexicon:
             sign = reading.text[reading.words[name.last - 1].end :][:1]
             whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
             rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
-            if rows:
+            word = reading.words[name.first].text
+            # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
+            is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
+            if rows and not is_origin:
                 units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.4 if whole else 0.2))
         return units, respelled
 

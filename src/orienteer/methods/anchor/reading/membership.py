@@ -95,8 +95,8 @@ class Membership:
     def _but_these(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[languages] other than X and Y`."""
         rows = tuple(row for member in objects.value.members for row in member.nodes.named)
-        types = self._relations.types_of(NodeSet(conditions=(Among(rows),)))
-        if types & self._relations.types_of(nodes):
+        types = self._relations.types_of(nodes)
+        if all(self._relations.types_of(member.nodes) & types for member in objects.value.members):
             yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
 
     def _not_joined(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:

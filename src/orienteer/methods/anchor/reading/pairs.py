@@ -24,6 +24,7 @@ _BEHIND_PAIR = words_of("which one is who was are what of them")
 _BEFORE_PAIR = words_of("between of out the one among here two is it")
 _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
 """By word that follows `born`, whether later is meant."""
+_FAR = 0.3  # what a part of a name costs more than a whole name of the same words
 
 
 class _Pair(NamedTuple):
@@ -66,17 +67,24 @@ class NamedPairs:
     def _names(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield two names of one kind of things: `X or Y`, `either X and Y`."""
         context = self._context
-        for first in context.nodes(context.skip(place, ("either", "between", "the", "of", "both"))):
-            joined = context.starts(first.last, *_JOINED) if first.value.named else None
-            for second in context.nodes(joined) if joined is not None else ():
+        for first in self._likeliest(context.skip(place, ("either", "between", "the", "of", "both"))):
+            joined = context.starts(first.last, *_JOINED)
+            for second in self._likeliest(joined) if joined is not None else ():
                 rows = self._of_one_kind(first.value, second.value)
                 if rows:
                     yield Parse(second.last, NodeSet(conditions=(Among(rows),)), first.cost + second.cost)
 
+    def _likeliest(self, place: int) -> list[Parse[NodeSet]]:
+        """Return the named nodes here; not those of which the words are a part of the name, where others are so called.
+
+        "Which is older, Duvel or Rodenbach?" asks for the brewery, and for none of the beers that begin so.
+        """
+        named = [parse for parse in self._context.nodes(place) if parse.value.named]
+        least = {parse.last: parse.cost for parse in sorted(named, key=lambda parse: -parse.cost)}
+        return [parse for parse in named if parse.cost < least[parse.last] + _FAR]
+
     def _of_one_kind(self, first: NodeSet, second: NodeSet) -> tuple[int, ...]:
         """Return the rows that two sets name, ascending, of the types that both have."""
-        if not second.named:
-            return ()
         types = self._relations.types_of(first) & self._relations.types_of(second)
         node_types = self._context.lexicon.graph.arrays.node_types
         return tuple(sorted({row for row in (*first.named, *second.named) if int(node_types[row]) in types}))
