@@ -208,12 +208,10 @@ class SchemaRelations:
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
-        hops = (hop for source in self.types_of(nodes) for hop in self._vocabulary.hops[source])
-        return (
-            bool(preposition)
-            and nodes.types != self._all
-            and any(self._is_hinted(hop.kind >> 1, preposition) for hop in hops)
-        )
+        if preposition not in _PREPOSITIONS or not nodes.types or nodes.types == self._all:
+            return False
+        hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
+        return any(self._is_hinted(hop.kind >> 1, preposition) for hop in hops)
 
     def _between(self, nodes: NodeSet, target: NodeSet) -> Iterator[tuple[int, SchemaHop]]:
         targets = self.types_of(target)
