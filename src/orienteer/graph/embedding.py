@@ -63,7 +63,7 @@ def embed_graph(
     the same call continues. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
     """
     started, before = time.perf_counter(), embedder.usage
-    texts = _Texts(graph, embedder, is_parts=is_parts, node_types=node_types)
+    texts = _TextsOfNodes(graph, embedder, is_parts=is_parts, node_types=node_types)
     folder = folder_of(cache, embedder.fingerprint)
     unique = np.unique(texts.keys, axis=0, return_index=True)[1]
     missing = np.sort(unique[VectorCache(folder).find(texts.keys[unique]) < 0])
@@ -141,7 +141,7 @@ def _publish(
     return published[0]
 
 
-class _Texts:
+class _TextsOfNodes:
     """The texts of a graph that are embedded, by place; they are never all in memory."""
 
     def __init__(self, graph: Graph, embedder: Embedder, *, is_parts: bool, node_types: Sequence[str]) -> None:
@@ -176,7 +176,7 @@ class _Texts:
 
 
 def _embed_missing(
-    texts: _Texts, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
+    texts: _TextsOfNodes, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
 ) -> None:
     started = reported = time.monotonic()
     stage, done = f"embedding {len(missing):,} texts", 0

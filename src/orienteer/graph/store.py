@@ -216,8 +216,8 @@ class Graph:
         arrays = self.arrays
         mask = arrays.mask(node_types, where)
         if ranking_of(mode).kind == "lexical":
-            found = WordSearch(arrays).search(query, k, mask=mask)
-            rows, scores = found.rows, found.scores
+            ranking = WordSearch(arrays).search(query, k, mask=mask)
+            rows, scores = ranking.rows, ranking.scores
         else:
             rows, scores = arrays.searcher(mode).search(query, k, mask=mask)
         return tuple(Hit(arrays.ids[row], float(score)) for row, score in zip(rows, scores, strict=True))

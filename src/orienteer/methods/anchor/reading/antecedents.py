@@ -54,9 +54,9 @@ class Antecedents:
         """Yield what a sentence with a name tells of: `X owns several ships`, `X is a gene of some pathways`."""
         context = self._context
         for named in self._phrases.names(context.starts(begin, "there is", "there s") or begin):
-            for asked in self._trailing.behind(named):
-                if asked.last == border:
-                    yield Parse(border, asked.value.nodes, asked.cost)
+            for whole in self._trailing.behind(named):
+                if whole.last == border:
+                    yield Parse(border, whole.value.nodes, whole.cost)
             yield from self._classified(named, border)
             have = context.starts(named.last, "has", "have")
             for head in context.nodes(have) if have is not None else ():

@@ -199,10 +199,10 @@ class Clauses:
             yield from self._subjects.said(begin, nodes, Voice.PASSIVE_OBJECT)
             return
         for core in dict.fromkeys(self._cores(begin)):
-            for said in self._said(core.place, nodes):
-                value = denied(said.value, nodes) if core.is_denied else said.value
+            for parse in self._said(core.place, nodes):
+                value = denied(parse.value, nodes) if core.is_denied else parse.value
                 if value is not None:
-                    yield said._replace(value=value)
+                    yield parse._replace(value=value)
 
     def _cores(self, place: int) -> Iterator[Core]:
         """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""

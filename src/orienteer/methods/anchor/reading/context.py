@@ -145,14 +145,14 @@ def _before_endings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def best(parses: Iterable[Parse[Value]]) -> list[Parse[Value]]:
     """Return the likeliest parses, each meaning once, likeliest first."""
-    kept: dict[tuple[int, Value], Parse[Value]] = {}
+    likeliest: dict[tuple[int, Value], Parse[Value]] = {}
     for parse in parses:
         key = (parse.last, parse.value)
-        if key not in kept or parse.cost < kept[key].cost:
-            kept[key] = parse
+        if key not in likeliest or parse.cost < likeliest[key].cost:
+            likeliest[key] = parse
     by_end: dict[int, int] = {}
     ordered = []
-    for parse in sorted(kept.values(), key=lambda parse: parse.cost):
+    for parse in sorted(likeliest.values(), key=lambda parse: parse.cost):
         by_end[parse.last] = by_end.get(parse.last, 0) + 1
         if by_end[parse.last] <= _MOST:
             ordered.append(parse)

@@ -80,11 +80,11 @@ class Executor:
         """Return the average or the sum of a measure, over the nodes that have it."""
         assert query.measure is not None
         values = self.measured(rows, query.measure)
-        known = values[~np.isnan(values)]
-        if not len(known):
+        present = values[~np.isnan(values)]
+        if not len(present):
             return QueryOutcome(rows, None, missing=len(rows))
-        total = float(known.sum() if query.form == "sum" else known.mean())
-        return QueryOutcome(rows, _plain(total), missing=len(values) - len(known))
+        total = float(present.sum() if query.form == "sum" else present.mean())
+        return QueryOutcome(rows, _plain(total), missing=len(values) - len(present))
 
     def _is_untold(self, nodes: NodeSet) -> bool:
         """Tell whether named nodes have no value for a property that they are asked about."""
@@ -237,9 +237,9 @@ class Executor:
     def _front(self, rows: Rows, best: Best) -> tuple[Rows, int]:
         """Return the rows with the most or the least of a measure, all that tie with the last among them."""
         values = self.measured(rows, best.measure)
-        known = ~np.isnan(values)
-        missing = int(len(values) - known.sum())
-        rows, values = rows[known], values[known]
+        is_present = ~np.isnan(values)
+        missing = int(len(values) - is_present.sum())
+        rows, values = rows[is_present], values[is_present]
         order = np.lexsort((rows, -values if best.descending else values))
         rows, values = rows[order], values[order]
         if len(rows) > best.first:

@@ -120,11 +120,11 @@ class ListForms:
                 if not left.value.conditions:
                     continue
                 those = self._context.at(self._context.skip(start, ("for", "the"))) in ("those", "ones")
-                for asked in self._unranked(left.last):
-                    without = self._without(asked.value.nodes, left.value, are_those=those)
+                for whole in self._unranked(left.last):
+                    without = self._without(whole.value.nodes, left.value, are_those=those)
                     if without is not None:
-                        query = replace(asked.value, nodes=without)
-                        yield Parse(asked.last, query, left.cost + asked.cost)
+                        query = replace(whole.value, nodes=without)
+                        yield Parse(whole.last, query, left.cost + whole.cost)
 
     def _without(self, nodes: NodeSet, left: NodeSet, *, are_those: bool) -> NodeSet | None:
         """Return a set less others: less these themselves, or less `those of` them; None where neither can be."""
@@ -146,12 +146,12 @@ class ListForms:
         for border in range(begin + 2, min(context.end, begin + _LONGEST_PLACE)):
             if not context.reading.words[border].after_comma:
                 continue
-            for asked in self._context.queries(border):
-                if asked.value.form not in ("list", "count") or asked.value.nodes.named:
+            for whole in self._context.queries(border):
+                if whole.value.form not in ("list", "count") or whole.value.nodes.named:
                     continue
-                for placed in context.modifiers(begin, asked.value.nodes):
+                for placed in context.modifiers(begin, whole.value.nodes):
                     if placed.last == border:
-                        yield Parse(asked.last, replace(asked.value, nodes=placed.value), asked.cost + placed.cost)
+                        yield Parse(whole.last, replace(whole.value, nodes=placed.value), whole.cost + placed.cost)
 
     def _several(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes of `X and Y`."""
@@ -163,9 +163,9 @@ class ListForms:
 
     def _unranked(self, place: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the questions for nodes or their number without a superlative."""
-        for asked in self._context.queries(place):
-            if asked.value.nodes.best is None and asked.value.form in ("list", "count"):
-                yield asked
+        for whole in self._context.queries(place):
+            if whole.value.nodes.best is None and whole.value.form in ("list", "count"):
+                yield whole
 
     def _who(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `who brews X`, `by whom is X brewed`: no kind is named."""
@@ -199,11 +199,11 @@ class ListForms:
             end = self._context.starts(left.last, *_ASIDE)
             if end is None or not left.value.named:
                 continue
-            for asked in self._unranked(end):
-                for relation in self._relations.unnamed(asked.value.nodes, "", left.value):
+            for whole in self._unranked(end):
+                for relation in self._relations.unnamed(whole.value.nodes, "", left.value):
                     denied = Joined(relation.kinds, relation.target, negated=True)
-                    query = replace(asked.value, nodes=relation.nodes.that(denied))
-                    yield Parse(asked.last, query, left.cost + asked.cost)
+                    query = replace(whole.value, nodes=relation.nodes.that(denied))
+                    yield Parse(whole.last, query, left.cost + whole.cost)
 
     def _referents(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `which ones`, `name them`, behind a sentence that spoke of them."""

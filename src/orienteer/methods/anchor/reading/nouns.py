@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Condition, Either, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-from orienteer.methods.anchor.reading.sharing import SharedThings
+from orienteer.methods.anchor.reading.shared_things import SharedThings
 
 _COMMON = ("common", "shared", "mutual", "joint")
 _DEEPEST = 30  # noun phrases within one another; a question that needs more is refused

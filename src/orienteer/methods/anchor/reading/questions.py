@@ -74,9 +74,9 @@ class Questions:
                 self._context.referents = [spoken_of.value]
                 self._nouns.forget()
                 parses = best(
-                    asked._replace(cost=asked.cost + spoken_of.cost)
-                    for asked in self._read_from(border)
-                    if self._context.is_over(asked.last) and holds(asked.value.nodes, spoken_of.value)
+                    whole._replace(cost=whole.cost + spoken_of.cost)
+                    for whole in self._read_from(border)
+                    if self._context.is_over(whole.last) and holds(whole.value.nodes, spoken_of.value)
                 )
                 if parses:
                     return parses

@@ -21,7 +21,7 @@ from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Voice
-from orienteer.methods.anchor.reading.sharing import SharedThings
+from orienteer.methods.anchor.reading.shared_things import SharedThings
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 
