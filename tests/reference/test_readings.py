@@ -370,3 +370,13 @@ def test_who_and_what_are_not_read_against_the_edges(tmp_path: Path) -> None:
     assert complete(anchor.ask("What is Gale written in?")) == {"Cirrus"}
     assert complete(anchor.ask("What is written in Cirrus?")) == {"Gale"}
     assert complete(anchor.ask("Who created Gale?")) == {"Ada Holm"}
+
+
+def test_a_noun_with_a_word_before_it_is_no_verb(ask_countries: Retriever) -> None:
+    assert ask_countries.ask("What is the home country of Duvel Moortgat?").answer is None
+
+
+def test_a_name_before_a_question_is_no_claim(ask: Retriever) -> None:
+    result = ask.ask("Rodenbach: which beers are brewed there?")
+    assert complete(result) == {"Rodenbach Grand Cru", "Rodenbach Alexander"}
+    assert result.answer_kind == "set"

@@ -371,3 +371,16 @@ def test_a_word_is_what_it_is_and_no_word_that_begins_or_ends_alike(clinic, ques
     assert query is not None
     assert query.form == "list"
     assert {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == names
+
+
+@pytest.mark.parametrize(
+    "question", ["harbours without a lighthouse or a buoy", "harbours that have neither a lighthouse nor a buoy"]
+)
+def test_what_is_without_this_or_that_is_without_both(build, question):
+    nodes = [Node(name, "harbour", name) for name in ("Norhaven", "Sudport", "Ostby")]
+    nodes += [Node("l", "lighthouse", "Old Light"), Node("b", "buoy", "Red Bell")]
+    graph = build(nodes, [Edge("l", "guards", "Norhaven"), Edge("b", "moored_off", "Sudport")])
+    vocabulary = SchemaWords(graph)
+    read = QuestionReader(graph, vocabulary, PhraseLinker(graph, vocabulary, AnchorConfig())).read(question)
+    assert read.query is not None
+    assert [graph.arrays.names[row] for row in Executor(graph).run(read.query).rows.tolist()] == ["Ostby"]

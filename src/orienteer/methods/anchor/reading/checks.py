@@ -8,7 +8,7 @@ from orienteer.methods.anchor.reading.claims import Claims
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrasts
-from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, ExactQuery, NodeSet
@@ -19,6 +19,7 @@ _WHETHER = phrases_of(
     can you confirm whether, verify that, verify whether, is it a fact that, would it be true to say that,
     is it right to say that, is it correct to say that, could it be that, is it known whether, true or false that"""
 )
+_QUESTION_WORDS = words_of("which what who whom whose where when how")
 _THERE = phrases_of("there any, there a, there an, there, any")
 
 
@@ -64,7 +65,9 @@ class Checks:
                 yield Parse(nodes.last, ExactQuery("test", nodes.value), nodes.cost - 0.2)
 
     def _claims(self, begin: int) -> Iterator[Parse[ExactQuery]]:
-        """Yield `X depth over 10 m?`."""
+        """Yield `X depth over 10 m?`; with a word that asks for something, more than yes or no is asked."""
+        if not _QUESTION_WORDS.isdisjoint(self._context.words):
+            return
         for named in self._phrases.names(begin) if begin == 0 else ():
             for nodes in self._clauses.modifiers(named.last, named.value):
                 if len(nodes.value.conditions) > 1:

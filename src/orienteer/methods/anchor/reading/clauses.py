@@ -228,8 +228,9 @@ class Clauses:
         if adverb is not None:
             yield Core(adverb, is_denied)
         article = context.starts(begin, *_ARTICLES)
-        if article is not None and context.units.edges.get(article):
-            yield Core(article, is_denied)
+        nouns = context.units.edges.get(article, ()) if article is not None else ()
+        if article is not None and any(context.at(noun.last) in PREPOSITIONS for noun in nouns):
+            yield Core(article, is_denied)  # "the owner of X"; "the home port of X" is a port
 
     def _adverb(self, place: int, begin: int) -> int | None:
         """Return where words end that stand between an auxiliary and its verb; None where there are none."""

@@ -104,7 +104,8 @@ class Joints:
             if relation is None:
                 self.complain_of_many(nodes, member.nodes, objects.last)
                 return None
-            labels |= self._relations.labels_of(relation.kinds)
+            if member.nodes.named:
+                labels |= self._relations.labels_of(relation.kinds)
             nodes = nodes if nodes.named else replace(nodes, types=relation.nodes.types)
             is_negated = member.negated != is_denied
             conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))
@@ -114,7 +115,9 @@ class Joints:
                 objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}"
             )
             return None
-        return Parse(objects.last, nodes.that(*self.together(objects.value, conditions)), objects.cost + cost)
+        # "without X or Y" is without both
+        together = conditions if is_denied else self.together(objects.value, conditions)
+        return Parse(objects.last, nodes.that(*together), objects.cost + cost)
 
     def together(self, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
         """Return what holds where one condition is for each thing of a list: all of them, or any."""
