@@ -462,11 +462,12 @@ def _interrupts(request):
 
 @pytest.mark.usefixtures("_interrupts")
 def test_an_interrupt_ends_the_agents_after_the_step_they_are_in(graph):
-    calls = []
+    calls, numbers = [], itertools.count(1)
 
     def policy(messages, tools, sampling):
-        calls.append(sampling.random_seed)
-        if len(calls) == 6:
+        number = next(numbers)  # two agents never have the same
+        calls.append(number)
+        if number == 6:
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.1)  # the main thread has time to hear of it on a busy machine
         return [SEARCH]

@@ -37,7 +37,7 @@ def test_no_search_compiles_anything_after_it(graph):
     for method in ("bm25", "anchor"):
         for filters in ({}, {"node_types": ["gene"]}):
             assert Retriever(ready, method).search("which word7 binds name0?", **filters).hits
-    assert ready.search("word3", 5, node_types=["drug"], where=())
+    assert ready.search("word4", 5, node_types=["drug"], where=())
     assert ready.neighbors("n0", query="word5", k=3).hits
     assert ready.neighbors("n1", query="name0", k=3).hits
     assert compiled() == before
