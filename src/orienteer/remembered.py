@@ -9,6 +9,8 @@ from typing import Any, TypeVar, TypeVarTuple, Unpack
 _Owner = TypeVar("_Owner")
 _Key = TypeVarTuple("_Key")
 _Value = TypeVar("_Value")
+_NOTHING: Any = object()
+"""What stands for a value that is not there: None may be one."""
 
 
 def remembered(
@@ -37,15 +39,13 @@ def remembered(
 
         @wraps(make)
         def value_of(owner: _Owner, *key: *_Key) -> _Value:
-            try:
-                remembered: _Value = owner.__dict__[place][key]
-                return remembered
-            except KeyError:
+            values: dict[Any, Any] = owner.__dict__.setdefault(place, {})  # Any: the types of keys and values vary
+            value: _Value = values.get(key, _NOTHING)
+            if value is _NOTHING:
                 value = make(owner, *key)
-            values: dict[Any, _Value] = owner.__dict__.setdefault(place, {})  # Any: the types of a key's parts vary
-            if len(values) >= most:
-                values.clear()
-            values[key] = value
+                if len(values) >= most:
+                    values.clear()
+                values[key] = value
             return value
 
         return value_of

@@ -344,18 +344,18 @@ def clinic(build):
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "name"),
     [
-        "drugs for migraine but not epilepsy",
-        "drugs that treat migraine but not epilepsy",
-        "drugs for migraine and not for epilepsy",
-        "Which drugs are for epilepsy?",
+        ("drugs for migraine but not epilepsy", "Ameline"),  # which causes Epilepsy, and does not treat it
+        ("drugs that treat migraine but not epilepsy", "Ameline"),
+        ("drugs for migraine and not for epilepsy", "Ameline"),
+        ("Which drugs are for epilepsy?", "Borin"),
     ],
 )
-def test_a_thing_that_only_another_edge_leads_to_is_not_what_is_said(clinic, question):
+def test_a_thing_that_only_another_edge_leads_to_is_not_what_is_said(clinic, question, name):
     graph, reader = clinic
     query = reader.read(question).query
-    assert query is None or {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == {"Ameline"}
+    assert query is None or {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == {name}
 
 
 @pytest.mark.parametrize(

@@ -209,13 +209,14 @@ def node_of(graph: Graph, node: str, out: Output) -> str:
     arrays = graph.arrays
     try:
         row = arrays.row(node)
-        if (sharing := shared_name(arrays, node)) is not None:
-            out.note(f"note: {sharing}. Read as {arrays.ids[row]}; for another give its id")
     except UnknownNode:
         if (part := arrays.named_in_part(node)) is None:
             raise
         row = part
         out.note(f"note: {node!r} is read as {arrays.names[row]} ({arrays.ids[row]}), the only name that holds it")
+    else:
+        if (sharing := shared_name(arrays, node)) is not None:
+            out.note(f"note: {sharing}. Read as {arrays.ids[row]}; for another give its id")
     return str(arrays.ids[row])
 
 

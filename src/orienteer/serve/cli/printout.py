@@ -39,16 +39,8 @@ def print_result(out: Output, result: Result) -> None:
         out.print(f"read as: {reading.text}")
     elif result.refusal is not None:
         out.print(f"no exact answer: {result.refusal.text}")
-    line = reading.text if reading is not None and reading.text is not None else ""
-    answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
-    if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
-        answers.remove(result.long_answer)  # it is said above
-    if result.meeting is not None and reading is not None and reading.total is not None:
-        all_of_them = (
-            f" (-k {reading.total} lists all)" if reading.total > sum(hit.complete for hit in result.hits) else ""
-        )
-        answers.append(f"{result.meeting}{all_of_them}")
-    out.print("\n\n".join(answers)) if answers else None
+    if answers := _answers(result):
+        out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     is_read = reading is not None and reading.complete
@@ -64,6 +56,19 @@ def print_result(out: Output, result: Result) -> None:
         print_hit(out, place, hit)
     if not result.hits:
         out.print("no hits")
+
+
+def _answers(result: Result) -> list[str]:
+    """Return the answer, the sentence where it says more than the reading above it, and how many a large set has."""
+    reading = result.reading
+    line = reading.text if reading is not None and reading.text is not None else ""
+    answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
+    if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
+        answers.remove(result.long_answer)
+    if result.meeting is not None and reading is not None and reading.total is not None:
+        is_cut = reading.total > sum(hit.complete for hit in result.hits)
+        answers.append(result.meeting + (f" (-k {reading.total} lists all)" if is_cut else ""))
+    return answers
 
 
 def print_hit(out: Output, place: int, hit: Ranked) -> None:

@@ -74,8 +74,10 @@ class Places:
 
     def beside(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
-        if place == 0 or self._context.at(place) in DETERMINERS or not nodes.types or nodes.conditions:
+        if place == 0 or not nodes.types or nodes.conditions:
             return
+        if self._context.at(place) in DETERMINERS | PREPOSITIONS or self._context.at(place - 1) in PREPOSITIONS:
+            return  # "drugs for X": the preposition says by which edges
         for named in self._phrases.names(place):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):

@@ -10,13 +10,14 @@ from orienteer.graph.store import Graph
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context
-from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY, words_of
+from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.openings import WORDS
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of
 from orienteer.methods.anchor.reading.questions import Questions
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.unanswered import Unanswered
 from orienteer.methods.anchor.words import SchemaWords
 from orienteer.text import english
 
@@ -44,13 +45,6 @@ _MOST_WORDS = 60  # more are not read: rules call one another for every word, an
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
-
-_WHICH = words_of("which what")
-_WHO = words_of("who whom")
-_SCENES = words_of("in on with")
-_EVERY = words_of("all every each")
-_PASSIVE = words_of("is are was were")
-_LINKING = words_of("that which who whose where when there and or but")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +94,10 @@ class QuestionReader:
             return ReadQuestion(None, complaint=_TOO_LONG)
         if grouped is not None and not (parses and _is_of_every(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))
-        astray = _astray(context, self._relations, phrases.who(), parses[0].value) if parses else None
-        if astray is not None:
-            return ReadQuestion(None, not_understood=(astray,))
         if parses:
+            unanswered = Unanswered(context, self._relations, phrases.who()).word(parses[0].value)
+            if unanswered is not None:
+                return ReadQuestion(None, not_understood=(unanswered,))
             query = _but_others(context, parses[0].value)
             return ReadQuestion(query, parses[0].cost, respelled=tuple(respelled))
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
@@ -125,45 +119,6 @@ def _is_of_every(query: ExactQuery) -> bool:
     """Tell whether `every` is a condition of a query, and does not ask for an answer for each of several."""
     is_plain = query.form in ("list", "count", "test") and query.nodes.best is None
     return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
-
-
-def _astray(context: Context, relations: SchemaRelations, people: frozenset[int], query: ExactQuery) -> str | None:
-    """Return the word that a listing does not answer: `whose` of "whose ship is the fastest?", where it lists ships.
-
-    So `every` of "every ship of X is steel?", `in` of "what is C written in?", where C itself is written in nothing,
-    and `who` of "who wrote Linux?", where a language is all that Linux is `written_in`.
-    """
-    if query.form != "list":
-        return None
-    words, units = context.words, context.units
-    types = relations.types_of(query.nodes)
-    astray: int | None = None
-    for place, word in enumerate(words[:-1]):
-        for kind in units.types.get(place + 1, ()):
-            is_owner = word in _WHICH and context.possessive(kind.last) is not None and not kind.types & types
-            if is_owner or (word == "whose" and place == 0 and kind.types & types):
-                astray = place
-    joined = [condition for condition in query.nodes.conditions if isinstance(condition, Joined)]
-    labels = [label.split("_") for condition in joined for label in relations.labels_of(condition.kinds)]
-    if words and words[0] in _WHO and people and not people & types and any(label[-1] in _SCENES for label in labels):
-        astray = 0
-    claimed = next((place for place, word in enumerate(words) if word in _PASSIVE), 0)
-    if words and words[0] in _EVERY and claimed and _LINKING.isdisjoint(words[:claimed]):
-        astray = 0
-    if words and words[0] in _WHICH and not _PASSIVE.isdisjoint(words) and _turned(context, relations, query):
-        astray = len(words) - 1
-    return None if astray is None else context.reading.surface(astray, astray + 1)
-
-
-def _turned(context: Context, relations: SchemaRelations, query: ExactQuery) -> bool:
-    """Tell whether a question ends with the preposition of edges that lead from what it asks for."""
-    return any(
-        isinstance(condition, Joined)
-        and condition.target.named
-        and not any(kind & 1 for kind in condition.kinds)
-        and any(context.words[-1] in label.split("_")[1:] for label in relations.labels_of(condition.kinds))
-        for condition in query.nodes.conditions
-    )
 
 
 def _reached(context: Context) -> str | None:

@@ -77,7 +77,7 @@ OF_OTHERS = frozenset(
     phrases_of(
         """more than, greater than, larger than, higher than, above, exceeding, exceeds, exceed, bigger than, after,
         later than, less than, fewer than, smaller than, lower than, below, before, prior to, earlier than,
-        no more than,        no less than, no later than, no earlier than, not before"""
+        no more than, no less than, no later than, no earlier than, not before"""
     )
 )
 """Those that are said before another node, whose value is meant."""

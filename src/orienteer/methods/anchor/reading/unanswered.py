@@ -1,0 +1,84 @@
+"""What a listing does not answer, though each word was read: `every ship of X is steel?`, `who wrote Linux?`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orienteer.methods.anchor.reading.context import Context
+from orienteer.methods.anchor.reading.function_words import words_of
+from orienteer.methods.anchor.reading.query import ExactQuery, Joined
+from orienteer.methods.anchor.reading.relations import SchemaRelations
+
+_WHICH = words_of("which what")
+_WHO = words_of("who whom")
+_EVERY = words_of("all every each")
+_PASSIVE = words_of("is are was were")
+_LINKING = words_of("that which who whose where when there and or but")
+_SCENES = words_of("in on with")
+"""Words at the end of labels that tell where or with what something is done, and not by whom."""
+
+
+class Unanswered:
+    """Finds the word of one question that asks for something else than the nodes that were read."""
+
+    def __init__(self, context: Context, relations: SchemaRelations, people: frozenset[int]) -> None:
+        """`people` are the node types that `who` asks for."""
+        self._context, self._relations, self._people = context, relations, people
+
+    def word(self, query: ExactQuery) -> str | None:
+        """Return the word as the question spells it; None where the query answers it."""
+        if query.form != "list" or not self._context.words:
+            return None
+        place = next(self._places(query), None)
+        return None if place is None else self._context.reading.surface(place, place + 1)
+
+    def _places(self, query: ExactQuery) -> Iterator[int]:
+        words = self._context.words
+        types = self._relations.types_of(query.nodes)
+        if words[0] in _WHICH and not _PASSIVE.isdisjoint(words) and self._ends_turned(query):
+            yield len(words) - 1
+        if words[0] in _EVERY and self._is_claim():
+            yield 0
+        if words[0] in _WHO and self._people and not self._people & types and self._is_scene(query):
+            yield 0
+        yield from self._owners(types)
+
+    def _ends_turned(self, query: ExactQuery) -> bool:
+        """Tell whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
+        last = self._context.words[-1]
+        return any(
+            condition.target.named
+            and not any(kind & 1 for kind in condition.kinds)
+            and any(last in label[1:] for label in self._labels(condition))
+            for condition in _joined(query)
+        )
+
+    def _is_claim(self) -> bool:
+        """Tell whether something is said of all: `every ship of X is steel?`."""
+        words = self._context.words
+        claimed = next((place for place, word in enumerate(words) if word in _PASSIVE), 0)
+        return claimed > 0 and _LINKING.isdisjoint(words[:claimed])
+
+    def _is_scene(self, query: ExactQuery) -> bool:
+        """Tell whether edges say in or with what something is done: Linux is `written_in` a language, by nobody."""
+        return any(label[-1] in _SCENES for condition in _joined(query) for label in self._labels(condition))
+
+    def _owners(self, types: frozenset[int]) -> Iterator[int]:
+        """Yield the place of `whose` in `whose ship is the fastest?`, and of `which` in `which company's ships`."""
+        context = self._context
+        for place, word in enumerate(context.words[:-1]):
+            for kind in context.units.types.get(place + 1, ()):
+                is_owner = word in _WHICH and context.possessive(kind.last) is not None and not kind.types & types
+                if is_owner or (word == "whose" and place == 0 and kind.types & types):
+                    yield place
+
+    def _labels(self, condition: Joined) -> list[list[str]]:
+        """Return the words of the labels of a condition's edges."""
+        return [label.replace("_", " ").split() for label in self._relations.labels_of(condition.kinds)]
+
+
+def _joined(query: ExactQuery) -> Iterator[Joined]:
+    """Yield the relations that nodes of a query have themselves."""
+    for condition in query.nodes.conditions:
+        if isinstance(condition, Joined):
+            yield condition
