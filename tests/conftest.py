@@ -1,6 +1,8 @@
 """Fixtures that several test files share."""
 
+import fcntl
 import os
+import pickle
 import shutil
 import tempfile
 from collections import Counter
@@ -12,7 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from orienteer.graph.store import Graph
+from orienteer.ingest.importer import import_graph
 from orienteer.records import Edge, Node
+from real_graphs import RealGraph
 
 settings.register_profile(
     "orienteer",
@@ -111,3 +115,27 @@ def data_folder():
     if not folder.is_dir():
         pytest.skip(f"no folder of real graphs at {folder}: set ORIENTEER_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def real_graph(data_folder, tmp_path_factory):
+    """Give a function that imports a real graph, once for all processes of a run; who writes makes a copy."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "real-graphs"
+    folder.mkdir(exist_ok=True)
+
+    def imported(name):
+        pytest.importorskip("pyarrow")
+        source = data_folder / name
+        if not source.is_dir():
+            pytest.skip(f"{source} is not here; ORIENTEER_DATA names the folder of real graphs")
+        with (folder / f"{name}.report").open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
+            if content := file.read():
+                return RealGraph(folder / name, pickle.loads(content))
+            report = import_graph([source], folder / name)
+            file.write(pickle.dumps(report))
+        return RealGraph(folder / name, report)
+
+    return imported

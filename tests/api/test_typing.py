@@ -40,7 +40,11 @@ def test_a_type_checker_refuses_what_is_wrong_and_nothing_else(tmp_path):
     (tmp_path / "uses.py").write_text(USES, encoding="utf-8")
     root = Path(__file__).parents[2]
     flags = ("--config-file", str(root / "pyproject.toml"), "--hide-error-context", "--no-pretty")
-    printed, trouble, _ = api.run([*flags, "--cache-dir", str(root / ".mypy_cache"), str(tmp_path / "uses.py")])
+    deepest = sys.getrecursionlimit()
+    try:
+        printed, trouble, _ = api.run([*flags, "--cache-dir", str(root / ".mypy_cache"), str(tmp_path / "uses.py")])
+    finally:
+        sys.setrecursionlimit(deepest)  # mypy raises it for the whole process
     refused = {int(line.split(":")[1]) for line in printed.splitlines() if ": error:" in line}
     wrong = {number for number, line in enumerate(USES.splitlines(), 1) if line.endswith("# wrong")}
     assert (refused, trouble) == (wrong, ""), printed

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
 import pytest
 
 from orienteer.graph.store import Graph
-from orienteer.ingest.importer import import_graph
 from orienteer.ingest.report import Report
+from real_graphs import RealGraph
 
 pytestmark = pytest.mark.data
 
-DATA = Path(os.environ.get("ORIENTEER_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
 SIZES = {
     "hetionet": (47_031, 1_379_325),
     "debian_bookworm": (144_187, 712_029),
@@ -30,14 +29,9 @@ SIZES = {
     scope="module",
     params=[pytest.param(name, marks=pytest.mark.slow if size[1] > 300_000 else ()) for name, size in SIZES.items()],
 )
-def real(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Report, Graph]:
-    pytest.importorskip("pyarrow")
-    folder = DATA / request.param
-    if not folder.is_dir():
-        pytest.skip(f"{folder} is not here; ORIENTEER_DATA names the folder of real graphs")
-    target = tmp_path_factory.mktemp("real") / "graph"
-    report = import_graph([folder], target)
-    return request.param, report, Graph.open(target)
+def real(request: pytest.FixtureRequest, real_graph: Callable[[str], RealGraph]) -> tuple[str, Report, Graph]:
+    graph = real_graph(request.param)
+    return request.param, graph.report, Graph.open(graph.path)
 
 
 def _hetionet(report: Report, graph: Graph) -> None:

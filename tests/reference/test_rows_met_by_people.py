@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from orienteer import Graph, Result, Retriever
-from orienteer.ingest.importer import import_graph
+from real_graphs import RealGraph
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 ALL = 100_000  # hits that are asked for: all that there are
@@ -39,20 +39,16 @@ class World(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def world(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], World]:
-    """Give a function that imports a real graph, once, and reads its tables with pandas."""
+def world(data_folder: Path, real_graph: Callable[[str], RealGraph]) -> Callable[[str], World]:
+    """Give a function that opens a real graph and reads its tables with pandas, once."""
     pandas = pytest.importorskip("pandas")
     worlds: dict[str, World] = {}
 
     def opened(name: str) -> World:
         if name not in worlds:
-            folder = data_folder / name
-            if not folder.is_dir():
-                pytest.skip(f"{folder} is not here; ORIENTEER_DATA names the folder of real graphs")
-            target = tmp_path_factory.mktemp(name) / "graph"
-            import_graph([folder], target)
-            nodes, edges = (pandas.read_parquet(folder / f"{kind}.parquet") for kind in ("nodes", "edges"))
-            worlds[name] = World(Retriever(Graph.open(target), "anchor"), *_plain(name, nodes, edges))
+            path = real_graph(name).path
+            nodes, edges = (pandas.read_parquet(data_folder / name / f"{kind}.parquet") for kind in ("nodes", "edges"))
+            worlds[name] = World(Retriever(Graph.open(path), "anchor"), *_plain(name, nodes, edges))
         return worlds[name]
 
     return opened

@@ -169,15 +169,13 @@ def test_a_property_counts_before_a_field_of_every_node(build):
 
 
 @pytest.mark.data
-def test_real_packages_are_listed_as_pandas_lists_them(data_folder, tmp_path):
+def test_real_packages_are_listed_as_pandas_lists_them(data_folder, real_graph):
     import json
 
     from orienteer.graph.store import Graph
-    from orienteer.ingest.importer import import_graph
 
     nodes = pd.read_parquet(data_folder / "debian_bookworm" / "nodes.parquet")
-    import_graph([data_folder / "debian_bookworm"], tmp_path / "graph")
-    graph = Graph.open(tmp_path / "graph")
+    graph = Graph.open(real_graph("debian_bookworm").path)
     packages = nodes[nodes["kind"] == "package"].copy()
     extra = packages["extra"].map(json.loads)
     packages["section"], packages["kb"] = (
