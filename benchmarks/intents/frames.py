@@ -18,7 +18,18 @@ import pandas as pd
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "src" / "orienteer" / "ingest" / "demo"
 WORLDS = Path(__file__).parent / "worlds"
-GRAPHS = ("demo", "hetionet", "debian_bookworm", "wordnet30", "observatories", "harbours")
+GRAPHS = (
+    "demo",
+    "hetionet",
+    "debian_bookworm",
+    "wordnet30",
+    "observatories",
+    "harbours",
+    "orchestras",
+    "parish",
+    "go_genes",
+    "disease_ontology",
+)
 
 
 class Frames:
@@ -106,11 +117,15 @@ def frames(graph: str) -> Frames:
     """Return the tables of one of `GRAPHS`, read once. Raises `FileNotFoundError` where the real graphs are not."""
     if graph == "demo":
         return _demo()
-    if (WORLDS / graph).is_dir():
+    if (WORLDS / graph / "nodes.csv").is_file():
         return _world(WORLDS / graph)
+    if graph == "parish":
+        return _parish(WORLDS / graph)
     folder = data_folder() / graph
     nodes, edges = pd.read_parquet(folder / "nodes.parquet"), pd.read_parquet(folder / "edges.parquet")
     nodes = nodes.rename(columns={"pos": "kind"})
+    if "kind" not in nodes:
+        nodes["kind"] = "node"
     edges = edges.rename(columns={"metaedge": "kind", "relation": "kind"})[["source", "kind", "target"]]
     if "extra" in nodes:
         extra = pd.DataFrame([json.loads(text) if text else {} for text in nodes["extra"]], index=nodes.index)
@@ -134,3 +149,45 @@ def _world(folder: Path) -> Frames:
         for name in ("nodes", "edges")
     )
     return Frames(nodes, edges)
+
+
+PARISH_KEYS = {
+    "building_id",
+    "department_id",
+    "garage_id",
+    "head_id",
+    "lead_id",
+    "manager_id",
+    "ordered_by",
+    "project_id",
+    "site_id",
+    "supplier_id",
+}
+"""The columns of the parish that hold ids of other rows; the edges are called as the columns, less `_id`."""
+PARISH_KINDS = {"job_title", "status", "item", "town", "fuel"}
+"""The columns of the parish whose words become nodes too, such as `fuel:diesel`."""
+
+
+def _parish(folder: Path) -> Frames:
+    """Return the tables of the parish as one graph; an empty cell and `n/a` are no value."""
+    nodes: list[pd.DataFrame] = []
+    edges: list[pd.DataFrame] = []
+    for path in sorted(folder.glob("*.csv")):
+        rows = pd.read_csv(path, dtype="object", keep_default_na=False, na_values=["", "n/a"])
+        if path.stem == "assignments":
+            ends = rows.rename(columns={"employee_id": "source", "project_id": "target"})
+            edges.append(ends[["source", "target"]].assign(kind="assignments"))
+            continue
+        for column in PARISH_KEYS.intersection(rows):
+            ends = rows[["id", column]].dropna().set_axis(["source", "target"], axis="columns")
+            edges.append(ends.assign(kind=column.removesuffix("_id")))
+        for column in PARISH_KINDS.intersection(rows):
+            ends = rows[["id", column]].dropna().set_axis(["source", "name"], axis="columns")
+            ends["target"] = column + ":" + ends["name"]
+            edges.append(ends[["source", "target"]].assign(kind=column))
+            words = ends[["target", "name"]].drop_duplicates().rename(columns={"target": "id"})
+            nodes.append(words.assign(kind=column))
+        if "name" not in rows:
+            rows["name"] = rows["id"]
+        nodes.append(rows.assign(kind=path.stem.removesuffix("s")))
+    return Frames(pd.concat(nodes, ignore_index=True), pd.concat(edges, ignore_index=True))
