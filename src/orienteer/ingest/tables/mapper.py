@@ -19,7 +19,14 @@ from orienteer.ingest.tables.draft import (
     same_rows,
 )
 from orienteer.ingest.tables.keys import id_column, name_columns
-from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, ColumnLink, FileMapping
+from orienteer.ingest.tables.mapping import (
+    IGNORED,
+    NUMBER,
+    PROPERTY,
+    ColumnLink,
+    FileMapping,
+    measured_property,
+)
 from orienteer.ingest.tables.profile import ColumnProfile
 from orienteer.ingest.tables.references import TableKey
 from orienteer.ingest.tables.type_names import is_key, without_key, words_of
@@ -94,6 +101,10 @@ class Mapper:
             return role
         if name.startswith("Unnamed:") and profile.is_key:
             return IGNORED
+        if profile.unit is not None:
+            kept = measured_property(name, profile.unit)
+            draft.guesses.append(f"{name}: numbers in {profile.unit}, kept as {kept}")
+            return f"{NUMBER}{profile.unit}"
         new = kind_of(name)
         fewest = 1 if new in self._kinds else REPEATS
         separator = None if self._has_edges else kind_separator(profile, fewest=fewest)

@@ -14,6 +14,7 @@ A role is written as text, so that a person can read and change it:
                                 each row has an edge to the row of styles whose `code` is the value
     edge country -> new country each row has an edge to a node that is made of the value
     same title.tconst           the row says more of the row of titles whose `tconst` is the value: no node of its own
+    number kg                   numbers with their unit, `5400 kg`: kept as the property COLUMN_kg, 5400
     property, ignored           kept with the node or edge; left out
 
 `split |` at the end of a role says what parts the values of a cell. Several columns of a role are written best first.
@@ -27,7 +28,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from orienteer.errors import BadInput
+from orienteer.ingest.tables.type_names import words_of
 from orienteer.records import Record
+from orienteer.text.units import UNITS
 
 Kind: TypeAlias = Literal["nodes", "edges", "both", "ignored"]
 """What the rows of a file become; `both` are nodes that have edges, or edges whose rows describe their ends."""
@@ -39,6 +42,8 @@ PLAIN = (
 """Roles without an object; a column of none of them is a property."""
 End: TypeAlias = Literal["", "source", "target", "same"]
 PROPERTY, IGNORED = "property", "ignored"
+NUMBER = "number "
+"""Before a unit, the role of a column of numbers that are written with it."""
 SEPARATORS = ("|", ";", ",", "json")
 """What parts the values of a cell; `json` is a list as JSON or Python writes it."""
 
@@ -101,15 +106,27 @@ class ColumnLink:
         return f"{self.end or f'edge {self.edge_type} ->'} {to}{split}"
 
 
+def unit_of(role: str) -> str | None:
+    """Return the unit of a column of numbers with their unit, None for another role."""
+    unit = role.removeprefix(NUMBER)
+    return unit if unit != role and unit in UNITS else None
+
+
+def measured_property(column: str, unit: str) -> str:
+    """Return the property that keeps a column's numbers: its name with the unit, where it does not end so."""
+    return column if words_of(column)[-1:] == (unit,) else f"{column}_{unit}"
+
+
 def link_of(role: str) -> ColumnLink | None:
     """Return the link that a role is, None for a plain role. Raises `BadInput` for text that is no role."""
-    if role in (*PLAIN, PROPERTY, IGNORED):
+    if role in (*PLAIN, PROPERTY, IGNORED) or unit_of(role) is not None:
         return None
     parts = _LINK.fullmatch(role)
     node_type, dot, key = parts["node_type"].partition(".") if parts is not None else ("", "", "")
     if parts is None or bool(parts["new"]) == bool(dot):
         raise BadInput(
             f"{role!r} is no role of a column: write one of {', '.join((*PLAIN, PROPERTY, IGNORED))}, "
+            "'number UNIT', "
             "'edge TYPE -> TABLE.COLUMN', 'edge TYPE -> new TYPE', 'source TABLE.COLUMN' or 'target TABLE.COLUMN'"
         )
     end = cast(End, parts["end"] or "")  # the pattern allows no other

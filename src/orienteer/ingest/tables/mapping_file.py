@@ -25,6 +25,7 @@ HEAD = """\
 # kind: nodes, edges, both (nodes with edges) or ignored. type: of the nodes or edges, where no column has it.
 # Roles of columns: id, prefixed id (the type is put before it), name, name part, text, aliases, type, weight, label,
 # source, target, property, ignored, and what leads to other nodes:
+#   "number kg"                    numbers written with their unit, kept as the property COLUMN_kg
 #   "edge TYPE -> TABLE.COLUMN"    an edge to the row of another table that has the value in this column
 #   "edge TYPE -> new TYPE"        an edge to a node that is made of the value; "property" leaves it a property
 #   "source TABLE.COLUMN", "target TABLE.COLUMN", "source new TYPE"   the ends of edges

@@ -13,7 +13,7 @@ from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
-from orienteer.ingest.tables.mapping import IGNORED, FileMapping
+from orienteer.ingest.tables.mapping import IGNORED, FileMapping, measured_property, unit_of
 from orienteer.ingest.tables.values import (
     identifier,
     is_prose,
@@ -26,6 +26,7 @@ from orienteer.ingest.tables.values import (
     text_of,
 )
 from orienteer.records import JsonValue, Node
+from orienteer.text.units import measured
 
 DEFAULT_TYPE = "node"
 """What a row of a corpus is where it says nothing else."""
@@ -159,6 +160,8 @@ class NodeMaker:
             self._tally.leave_out(column)
         elif role == "link":
             self._take_link(cells, column, cell)
+        elif (unit := unit_of(role)) is not None:
+            self._take_number(cells, column, unit, cell)
         elif role == "explode":
             nodes, members = self.members.setdefault(column, ([], []))
             several = list(dict.fromkeys(items(cell)))
@@ -166,6 +169,14 @@ class NodeMaker:
             members += several
         elif role != IGNORED:
             cells.take_best(role, rank, stored or column, cell)
+
+    def _take_number(self, cells: _Cells, column: str, unit: str, cell: JsonValue) -> None:
+        """Take a number that is written with the unit of its column; another text stays as it is."""
+        written = measured(cell) if isinstance(cell, str) else None
+        if written is not None and written[1] == unit:
+            cells.properties[measured_property(column, unit)] = number(written[0])
+        else:
+            cells.properties[column] = cell
 
     def _take_link(self, cells: _Cells, column: str, cell: JsonValue) -> None:
         """Take a cell that names other nodes. Words stay a property too; numbers say nothing but where they lead."""

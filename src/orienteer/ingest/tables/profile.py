@@ -12,6 +12,7 @@ from orienteer.ingest.formats.files import UTF8, encoding_of
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS
 from orienteer.ingest.tables.plan import Table
 from orienteer.ingest.tables.values import identifier, is_prose, items, numeric
+from orienteer.text.units import measured
 
 NULL_WORDS = ("n/a", "N/A", "NA", "-", "null", "NULL", "None", "NaN", "nan", "\\N", "#N/A", "<NA>")
 """Words that say that there is no value, in tables of text."""
@@ -19,6 +20,8 @@ MOST_VALUES = 2_000_000
 """Different values of a column that are counted: what has more is compared with nothing."""
 MOST_CHARACTERS = 1 << 27
 """Characters of a column's different values that are counted."""
+FEWEST_MEASURED = 2
+"""Different values that show that a column holds numbers with their unit."""
 SAME_FORM = 0.8
 """Share of a column's other values that have the form of `NA` or `-` where these are values themselves."""
 FEWEST_LISTS = 0.6
@@ -55,6 +58,14 @@ class ColumnProfile:
     def is_numeric(self) -> bool:
         """Say whether all values are numbers."""
         return self.is_whole and bool(self.counts) and all(numeric(value) is not None for value in self.counts)
+
+    @cached_property
+    def unit(self) -> str | None:
+        """Return the unit with which all values are written, several of them at least: `kg` of `5400 kg`."""
+        if not self.is_whole or len(self.counts) < FEWEST_MEASURED or self.has_lists:
+            return None
+        units = {written[1] if (written := measured(value)) is not None else None for value in self.counts}
+        return units.pop() if len(units) == 1 else None
 
     @cached_property
     def has_words(self) -> bool:

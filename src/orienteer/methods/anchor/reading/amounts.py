@@ -10,9 +10,10 @@ from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
-from orienteer.methods.anchor.reading.quantities import UNITS, Quantity
+from orienteer.methods.anchor.reading.quantities import Quantity
 from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES
+from orienteer.text.units import UNITS
 
 _BEHIND: tuple[Comparison, ...] = (">=", "<=")
 _SHARES = words_of("percent percentag pct share rate ratio abv")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, RELATIONS
-from orienteer.methods.anchor.reading.units import EdgeUnit
+from orienteer.methods.anchor.reading.synonyms import CONVERSES, IRREGULAR_VERBS, LIGHT_VERBS, RELATIONS
+from orienteer.methods.anchor.reading.units import ConverseEdges, EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import remembered
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
 _LEAST_FIT = 0.3  # the share of a label that words must be like
+ANY = 0.25  # fit of a verb that says no more than that there is an edge
 
 
 class _LabelPlace(NamedTuple):
@@ -21,6 +22,8 @@ class _LabelPlace(NamedTuple):
     label: Label
     at: int
     likeness: float
+    is_converse: bool = False
+    """The word says it from the other end."""
 
 
 class EdgeWords:
@@ -28,20 +31,30 @@ class EdgeWords:
 
     def __init__(self, vocabulary: SchemaWords) -> None:
         self._vocabulary = vocabulary
-        self._groups = [{vocabulary.stem(word) for word in group} | set(group) for group in RELATIONS]
+        self._groups = [self._stems(group) for group in RELATIONS]
+        self._converses = [tuple(map(self._stems, pair)) for pair in CONVERSES]
+        self._light = self._stems(LIGHT_VERBS)
+        self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), ANY)
+
+    def _stems(self, words: Iterable[str]) -> frozenset[str]:
+        """Return words and their stems."""
+        return frozenset(words) | frozenset(map(self._vocabulary.stem, words))
 
     def units(self, reading: QuestionWords, place: int) -> Iterator[EdgeUnit]:
         """Yield the words from a place on that name edge types, with how much of each label they are."""
         if reading.words[place].is_quoted:
             return
-        spans: dict[int, dict[int, float]] = {}
+        spans: dict[tuple[int, bool], dict[int, float]] = {}
         for like in self._likest(reading, place):
             last, fit = self._fit(reading, place, like)
             if fit >= _LEAST_FIT:
-                edges = spans.setdefault(last, {})
+                edges = spans.setdefault((last, like.is_converse), ConverseEdges() if like.is_converse else {})
                 edges[like.edge] = max(fit, edges.get(like.edge, 0.0))
-        for last, edges in spans.items():
+        for (last, _), edges in spans.items():
             yield EdgeUnit(last, edges, place)
+        word = reading.words[place]
+        if word.stem in self._light or IRREGULAR_VERBS.get(word.text) in LIGHT_VERBS:
+            yield EdgeUnit(place + 1, self._any, place)
 
     def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""
@@ -68,6 +81,7 @@ class EdgeWords:
     def _like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]
+        others = [other for pair in self._converses for one, other in (pair, pair[::-1]) if stem in one]
         places = []
         for edge, labels in enumerate(self._vocabulary.edge_labels):
             for label in labels:
@@ -77,4 +91,6 @@ class EdgeWords:
                         likeness = SYNONYM
                     if likeness:
                         places.append(_LabelPlace(edge, label, at, likeness))
+                    elif any(own in group for group in others):
+                        places.append(_LabelPlace(edge, label, at, SYNONYM, is_converse=True))
         return tuple(places)

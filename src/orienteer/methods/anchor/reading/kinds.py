@@ -121,10 +121,12 @@ class KindPhrases:
             if facts.kind == "boolean" and unit.cost == 0:
                 word = self._context.at(unit.last - 1)
                 if word.endswith("s") and word[:-1] in facts.name.casefold():  # "the icebreakers"
-                    yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", "true"),)), unit.cost + 0.1)
+                    yield Parse(
+                        unit.last, NodeSet(facts.types, (Valued(facts.name, "=", facts.true),)), unit.cost + 0.1
+                    )
                 is_not = begin > 0 and self._context.at(begin - 1) in ("non", "not")
                 for head in self._having(facts, unit.last):
-                    nodes = head.value.that(Valued(facts.name, "=", "true", negated=is_not))
+                    nodes = head.value.that(Valued(facts.name, "=", facts.true, negated=is_not))
                     yield Parse(head.last, nodes, head.cost + unit.cost)
 
     def _having(self, facts: PropertyFacts, place: int) -> Iterator[Parse[NodeSet]]:

@@ -9,7 +9,7 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.answer_type import type_likeness
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
-from orienteer.methods.anchor.reading.edge_words import EdgeWords
+from orienteer.methods.anchor.reading.edge_words import SYNONYM, EdgeWords
 from orienteer.methods.anchor.reading.execution import Executor
 from orienteer.methods.anchor.reading.partial_names import MOST_NAMESAKES, PartialNames
 from orienteer.methods.anchor.reading.property_words import PropertyWords
@@ -87,7 +87,11 @@ class Lexicon:
         properties = self._property_words.units(reading)
         for place in range(len(reading.words)):
             units.types[place] = list(self._types(reading, place))
-            units.edges[place] = list(self._edge_words.units(reading, place))
+            kinds = {unit.last for unit in units.types[place] if unit.cost == 0}  # "employees" are no `job_title`
+            edges = self._edge_words.units(reading, place)
+            units.edges[place] = [
+                unit for unit in edges if unit.last not in kinds or max(unit.edges.values()) > SYNONYM
+            ]
             units.properties[place] = properties[place]
             units.values[place] = list(self._property_words.values(reading, place))
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:

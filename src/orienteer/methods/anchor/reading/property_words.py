@@ -8,12 +8,12 @@ import numpy as np
 
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
-from orienteer.methods.anchor.reading.quantities import UNITS
 from orienteer.methods.anchor.reading.synonyms import PROPERTIES
 from orienteer.methods.anchor.reading.thesaurus import AGES
 from orienteer.methods.anchor.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
 from orienteer.remembered import remembered
+from orienteer.text.units import UNITS
 
 _SAMPLE = 200  # values of a property that tell what it holds
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
@@ -36,7 +36,21 @@ class PropertyWords:
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._arrays, self._vocabulary = graph.arrays, vocabulary
         self._groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
-        self.facts = {name: self._facts(name) for name in graph.arrays.properties.names}
+        facts = {name: self._facts(name) for name in graph.arrays.properties.names}
+        self.facts = {name: own for name, own in facts.items() if not self._are_ids(own)}
+
+    def _are_ids(self, facts: PropertyFacts) -> bool:
+        """Tell whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
+        values = self._sample(facts.name) if facts.kind == "text" else []
+        return bool(values) and all(
+            isinstance(value, str) and self._arrays.ids.find(value) is not None for value in values
+        )
+
+    def _sample(self, name: str) -> list[object]:
+        """Return some of the values of a property."""
+        rows = self._arrays.properties.rows(name)
+        values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
+        return [value for value in values if value is not None]
 
     def _facts(self, name: str) -> PropertyFacts:
         words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
@@ -44,11 +58,11 @@ class PropertyWords:
         content = [word for word in words if word != unit]
         content = [word for word in content if word not in _LIGHT] or content
         rows = self._arrays.properties.rows(name)
-        values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
-        sample = [value for value in values if value is not None]
+        sample = self._sample(name)
         types = frozenset(np.unique(self._arrays.node_types[rows]).tolist())
         stems = tuple(self._vocabulary.stem(word) for word in content)
-        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types)
+        true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
+        return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true)
 
     def units(self, reading: QuestionWords) -> list[list[PropertyUnit]]:
         """Return by place the words from there on that name properties."""

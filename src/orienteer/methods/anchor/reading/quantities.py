@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from orienteer.text.units import CURRENCIES, SIGNS, UNITS
+
 _COUNTED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTED.split())} | {
@@ -37,63 +39,9 @@ september sep sept, october oct, november nov, december dec"""
 _MONTHS: Mapping[str, int] = {
     name: month for month, names in enumerate(_MONTH_NAMES.split(","), 1) for name in names.split()
 }
-UNITS: Mapping[str, tuple[str, float]] = {
-    unit: (dimension, factor)
-    for dimension, factor, names in (
-        ("length", 1e-3, "mm millimetre millimeter"),
-        ("length", 1e-2, "cm centimetre centimeter"),
-        ("length", 1.0, "m metre meter"),
-        ("length", 1e3, "km kilometre kilometer"),
-        ("length", 0.3048, "ft foot feet"),
-        ("length", 0.0254, "inch inches"),
-        ("length", 1609.344, "mi mile"),
-        ("length", 1852.0, "nmi"),
-        ("mass", 1e-3, "mg milligram"),
-        ("mass", 1.0, "g gram gramme"),
-        ("mass", 1e3, "kg kilogram kilo"),
-        ("mass", 1e6, "t tonne ton"),
-        ("mass", 453.59237, "lb lbs pound"),
-        ("time", 1e-3, "ms millisecond"),
-        ("time", 1.0, "s sec second"),
-        ("time", 60.0, "min minute"),
-        ("time", 3600.0, "h hr hour"),
-        ("time", 86400.0, "d day"),
-        ("time", 604800.0, "week"),
-        ("time", 31557600.0, "yr year"),
-        ("volume", 1e-3, "ml millilitre milliliter"),
-        ("volume", 1e-2, "cl centilitre centiliter"),
-        ("volume", 1.0, "l litre liter"),
-        ("volume", 100.0, "hl hectolitre hectoliter"),
-        ("area", 1.0, "sqm m2"),
-        ("area", 1e4, "ha hectare"),
-        ("area", 1e6, "sqkm km2"),
-        ("data", 1.0, "b byte"),
-        ("data", 1e3, "kb kilobyte"),
-        ("data", 1e6, "mb megabyte"),
-        ("data", 1e9, "gb gigabyte"),
-        ("data", 1024.0, "kib"),
-        ("data", 1024.0**2, "mib"),
-        ("data", 1024.0**3, "gib"),
-        ("power", 1.0, "w watt"),
-        ("power", 1e3, "kw kilowatt"),
-        ("power", 1e6, "mw megawatt"),
-        ("share", 1.0, "percent pct"),
-        ("speed", 1.0, "kmh kph"),
-        ("speed", 1.852, "kn kt knot"),
-        ("euro", 1.0, "eur euro"),
-        ("dollar", 1.0, "usd dollar"),
-        ("sterling", 1.0, "gbp"),
-        ("temperature", 1.0, "celsius degc"),
-    )
-    for name in names.split()
-    for unit in ((name, f"{name}s") if len(name) > 3 and not name.endswith("s") else (name,))
-}
-"""By word, what a unit measures and how much of the dimension's base it is."""
 _NUMBER = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _DAY = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
 _GLUED = re.compile(r"([A-Za-z%€$£]+)")
-_CURRENCIES: Mapping[str, str] = {"€": "eur", "$": "usd", "£": "gbp"}
-_SIGNS: Mapping[str, str] = {"%": "percent", **_CURRENCIES}
 _SQUARES: Mapping[str, str] = {
     "km": "sqkm",
     "kilometres": "sqkm",
@@ -212,12 +160,12 @@ def _number(text: str, words: Sequence[Written], first: int) -> Quantity | None:
     if digits is None:
         return None
     is_year = digits.last == first + 1 and _is_year(words[first].text)
-    currency = _CURRENCIES.get(text[words[first].start - 1 : words[first].start])
+    currency = CURRENCIES.get(text[words[first].start - 1 : words[first].start])
     if glued := _GLUED.match(text, digits.end):
         return _glued(digits, glued, words, currency)
     sign = text[digits.end :].lstrip()[:1]
-    if sign in _SIGNS:
-        return _with_unit(words, Quantity(digits.last, digits.value, _SIGNS[sign]))
+    if sign in SIGNS:
+        return _with_unit(words, Quantity(digits.last, digits.value, SIGNS[sign]))
     scale = _SCALES.get(words[digits.last].text, 1.0) if digits.last < len(words) else 1.0
     if scale == 1:
         return _with_unit(words, Quantity(digits.last, digits.value, currency, is_year=is_year and currency is None))
@@ -272,8 +220,8 @@ def _with_unit(words: Sequence[Written], amount: Quantity) -> Quantity:
 
 
 def _unit(glued: str) -> str | None:
-    if glued in _SIGNS:
-        return _SIGNS[glued]
+    if glued in SIGNS:
+        return SIGNS[glued]
     folded = glued.casefold()
     return folded if folded in UNITS else None
 

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from orienteer.methods.anchor.reading.edge_words import ANY
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, NO_ROLES, ROLES, SYMMETRIC
+from orienteer.methods.anchor.reading.units import ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
 from orienteer.text import english
@@ -38,10 +40,12 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 
 _AGENTS = (
     *("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "ist", "ists"),
-    *("alumni", "alumnus", "graduates", "graduate"),
+    *("alumni", "alumnus", "graduates", "graduate", "pupil", "pupils", "apprentice", "apprentices", "disciples"),
 )
 """Endings of nouns for whoever does something."""
 
+_ROLE_ENDINGS = ("er", "or", "ist", "ant", "ent", "eer", "ian")
+"""Endings of nouns for the part that somebody plays."""
 _SCENES = frozenset(["at", "in", "on", "with", "from"])
 """Words of labels that tell where or with what something is done."""
 _VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
@@ -57,6 +61,17 @@ class Voice(Enum):
     PASSIVE_OBJECT = "others have it done by them"
     NOUN_OF = "they are the NOUN of others"
     HAS_NOUN = "others are their NOUN"
+
+
+_CONVERSE = {
+    Voice.SUBJECT: Voice.OBJECT,
+    Voice.OBJECT: Voice.SUBJECT,
+    Voice.PASSIVE: Voice.PASSIVE_OBJECT,
+    Voice.PASSIVE_OBJECT: Voice.PASSIVE,
+    Voice.NOUN_OF: Voice.HAS_NOUN,
+    Voice.HAS_NOUN: Voice.NOUN_OF,
+}
+"""How the same is said by a verb of the other end: who teaches others is who they study under."""
 
 
 class Relation(NamedTuple):
@@ -126,7 +141,12 @@ class SchemaRelations:
         hops = [(source, hop) for source, hop in self._between(nodes, target) if hop.kind >> 1 in edges]
         if not hops:
             return
+        if isinstance(edges, ConverseEdges):
+            frame = _CONVERSE[frame]
         top = max(edges[hop.kind >> 1] for _, hop in hops)
+        if top <= ANY:
+            yield from self._any(nodes, hops, frame, target)
+            return
         chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
         if top < _SURE and len(self._labels({hop.kind >> 1 for _, hop in chosen})) > 1:
             return  # a word of two labels names neither: `parts`, of part meronym and part holonym
@@ -136,6 +156,28 @@ class SchemaRelations:
             ]
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
+
+    def _any(
+        self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], frame: Voice, target: NodeSet
+    ) -> Iterator[Relation]:
+        """Yield the only relation between two kinds of things, of which a verb says nothing more."""
+        hops = self._unless_roles([(source, hop) for source, hop in hops if hop.target != source])
+        if len(self._labels({hop.kind >> 1 for _, hop in hops})) == 1:
+            yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def _unless_roles(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
+        """Return the hops that tell of no role, where any do: who is in a department need not be its head."""
+        plain = [(source, hop) for source, hop in hops if not self._is_role(hop.kind >> 1)]
+        return plain or hops
+
+    @remembered(_MOST_KINDS)
+    def _is_role(self, edge: int) -> bool:
+        """Tell whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
+        for label in self._vocabulary.edge_labels[edge]:
+            word = label.words[-1] if label.words else ""
+            if word in ROLES or (word.endswith(_ROLE_ENDINGS) and not word.endswith("ment") and word not in NO_ROLES):
+                return True
+        return False
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
@@ -156,11 +198,13 @@ class SchemaRelations:
             return
         # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
         doing = {edge: fit for edge, fit in unit.edges.items() if self._words([edge]).isdisjoint(_SCENES)}
-        for edges in (doing, unit.edges):
+        is_converse = isinstance(unit.edges, ConverseEdges)
+        frame = _CONVERSE[Voice.SUBJECT] if is_converse else Voice.SUBJECT
+        for edges in (ConverseEdges(doing) if is_converse else doing, unit.edges):
             relations = [
                 relation
                 for relation in self.named(NodeSet(), edges, Voice.SUBJECT, owner)
-                if all(bool(kind & 1) == self._is_against(kind >> 1, Voice.SUBJECT) for kind in relation.kinds)
+                if all(bool(kind & 1) == self._is_against(kind >> 1, frame) for kind in relation.kinds)
             ]
             yield from relations
             if relations:
@@ -178,7 +222,8 @@ class SchemaRelations:
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
-            edges = hinted
+        hops = list(self._unless_roles(hops))
+        edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
 
@@ -241,7 +286,7 @@ class SchemaRelations:
     def _is_against(self, edge: int, frame: Voice) -> bool:
         """Tell whether the nodes that are described are the targets of these edges."""
         words = self._words([edge])
-        says_by, says_of = "by" in words, "of" in words
+        says_by, says_of = "by" in words or self._is_role(edge), "of" in words
         if frame is Voice.NOUN_OF:
             return not says_of
         if frame is Voice.HAS_NOUN:

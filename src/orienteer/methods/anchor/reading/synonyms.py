@@ -24,7 +24,7 @@ RELATIONS = _groups(
     """
     make made makes making produce brew manufacture create build built develop design invent construct craft maker
     producer creator builder architect designer developer inventor author,
-    write wrote written author pen compose writer composer,
+    write wrote written author pen compose writer composer composition,
     locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong
     find found,
     supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief
@@ -33,7 +33,17 @@ RELATIONS = _groups(
     study studied student attend pupil learn alumnus alumni graduate alma go went gone,
     found founded founder establish established start started,
     own owned owner owns possess proprietor operate operated operator run runs belong fleet,
-    employ employer employee work works worked staff job,
+    employ employer employee work works worked staff job hire,
+    assign assignment work works worked job,
+    member belong join play work works serve sing enrol compete crew employ,
+    hold held host stage house place venue occur happen,
+    premiere debut first,
+    born birth birthplace native hail,
+    die died death,
+    score call need require use include write written,
+    dedicate dedicatee honour honor,
+    garage keep kept store stored park parked house housed station,
+    order purchase buy place,
     treat cure remedy therapy medicine help against for,
     associate associated link linked relate related connect connected tie tied involve involved for,
     cause lead trigger induce provoke effect,
@@ -50,7 +60,8 @@ RELATIONS = _groups(
     use used employ apply utilize with,
     border adjoin neighbour neighbor adjacent next,
     marry married spouse wife husband,
-    child children son daughter offspring parent father mother,
+    child children son daughter offspring kid,
+    parent father mother,
     visit call stop dock berth moor,
     sail ply serve service,
     carry transport ship haul load,
@@ -79,6 +90,41 @@ RELATIONS = _groups(
 )
 """Words of one group may stand for one another where an edge type's label holds one of them."""
 
+CONVERSES = tuple(
+    (_words(one), _words(other))
+    for one, other in (
+        (
+            "study studied student learn pupil apprentice disciple alumnus attend train under",
+            "teach taught teacher instruct instructor tutor trainer coach educate mentor lesson professor",
+        ),
+        (
+            "report answer subordinate underling",
+            "manage manager supervise supervisor boss lead leader head oversee direct chief",
+        ),
+        ("child children son daughter offspring kid", "parent father mother"),
+        ("follow succeed successor after", "precede predecessor before"),
+    )
+)
+"""Words of the one group say from the other end what those of the other say: who teaches others is whom they study
+under."""
+
+LIGHT_VERBS = _words(
+    """
+    belong involve feature run go come get handle keep put place hold include appear assign concern cover contain find
+    show take host
+    """
+)
+"""Verbs that say no more than that there is a relation, where there is only one."""
+
+ROLES = _words("head lead boss chief chair captain coach parent mother father spouse wife husband king queen host")
+"""Words for the part that somebody plays that have no ending of such."""
+NO_ROLES = _words(
+    "member number paper order water river cover layer center centre parameter chapter letter character other"
+    " color colour factor sector error mirror floor door indoor order border component content event patent"
+    " constant variant quadrant plant under over after per ever"
+)
+"""Words with such an ending that are none."""
+
 TYPES = _groups(
     """
     drug medicine medication compound chemical substance pharmaceutical,
@@ -102,7 +148,14 @@ TYPES = _groups(
     worker employee staff,
     programme program software application,
     award prize,
-    college university school
+    college university school,
+    hall venue auditorium theatre theater,
+    work piece composition opus,
+    orchestra ensemble band group,
+    item good product article,
+    site building premises property,
+    vehicle van truck lorry,
+    worker labourer colleague
     """
 )
 """Words of one group may stand for one another where a node type is called by one of them."""
@@ -126,7 +179,16 @@ PROPERTIES = _groups(
     population inhabitants,
     built construction completed,
     released release,
-    died death
+    died death,
+    seats seat seating capacity,
+    duration runtime,
+    bought buy purchase purchased acquired,
+    started start began begin,
+    ended end finished finish,
+    delivered delivery arrived,
+    headcount workforce employees staff,
+    area size,
+    listed protected
     """
 )
 """Words of one group may stand for one another where a property is called by one of them."""

@@ -45,7 +45,7 @@ class Traits:
         for named in self._properties.named(self._context.skip(place, STATING), nodes):
             yield from self._properties.described(named, nodes)
             if named.facts.kind == "boolean" and named.cost == 0:  # harbours that freeze are not `ice_free`
-                yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", "true")), named.cost)
+                yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), named.cost)
         yield from self._beyond(place, nodes)
         yield from self._as_much(place, nodes)
         yield from self._verb(place, nodes)

@@ -27,6 +27,10 @@ class NameUnit(NamedTuple):
     cost: float
 
 
+class ConverseEdges(dict[int, float]):
+    """Edge types that words say from the other end, with how alike they are: `taught` of `studied_under`."""
+
+
 class EdgeUnit(NamedTuple):
     """Words that name edge types, with how alike each is."""
 
@@ -61,6 +65,8 @@ class PropertyFacts:
     unit: str | None
     kind: PropertyKind
     types: frozenset[int]
+    true: str
+    """What says that something is so, where it says whether."""
 
 
 @dataclass(slots=True)

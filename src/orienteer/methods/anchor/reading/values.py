@@ -140,7 +140,7 @@ class Values:
         if any(isinstance(condition, Valued) and condition.property == name for condition in nodes.conditions):
             return  # nobody asks what they have said
         if facts.kind == "boolean" and len(nodes.named) == 1:
-            yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", "true"))), cost)
+            yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", facts.true))), cost)
         elif facts.kind == "number" and not nodes.named and self._total(last) is not None:
             form, end = self._total(last) or ("sum", last)
             yield Parse(end, ExactQuery(form, nodes, Measure(property=name)), cost)

@@ -18,6 +18,7 @@ from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Voice
+from orienteer.methods.anchor.reading.units import ConverseEdges
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
@@ -117,7 +118,7 @@ class VerbPhrases:
             }
             if not edges:
                 return None
-            units.append(unit._replace(edges=edges))
+            units.append(unit._replace(edges=ConverseEdges(edges) if isinstance(unit.edges, ConverseEdges) else edges))
         return verbs._replace(units=tuple(units))
 
     def _may_follow(self, edge: int, preposition: str) -> bool:
