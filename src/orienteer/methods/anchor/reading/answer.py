@@ -133,6 +133,11 @@ class Answerer:
                 yield f"one name of {len(rows)} nodes, and all of them are meant: {bearers}"
         if query.nodes.best is not None and len(outcome.rows) > query.nodes.best.first:
             yield f"{len(outcome.rows)} nodes tie"
+        if query.nodes.best is not None and query.nodes.best.skipped and not len(outcome.rows):
+            place = query.nodes.best.skipped + 1
+            yield f"no node is alone in place {place}: too few have a value, or nodes tie before it"
+        if query.form == "every" and outcome.value is False:
+            yield "the first hits are those that do not meet it"
         if outcome.missing:
             nodes = "node has" if outcome.missing == 1 else "nodes have"
             yield f"{outcome.missing:,} {nodes} no value there and count for nothing"
@@ -153,7 +158,7 @@ class Answerer:
         if query.form == "count":
             meets = "node meets" if value == 1 else "nodes meet"
             return _Spoken(str(value), f"{value:,} {meets} it: {line.removeprefix('count ')}", "number")
-        if query.form in ("test", "compare"):
+        if query.form in ("test", "compare", "every"):
             text = "yes" if value else "no"
             return _Spoken(text, f"{text}: {line}", "boolean")
         text = _number(value)
@@ -209,6 +214,11 @@ class Explainer:
         if measure is not None and measure.property is not None:
             text_of_value = self._value(row, measure.property)
             texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
+        if self._query.form == "every" and self._query.other is not None:
+            claimed = self._query.other.conditions[len(self._query.nodes.conditions) :]
+            for condition in claimed:
+                if isinstance(condition, Valued):
+                    texts.append(f"{condition.property}: {self._value(row, condition.property)}")
         return "; ".join(dict.fromkeys(texts)), tuple(dict.fromkeys(edges))
 
     def _reasons(self, row: int, condition: Condition) -> Iterator[tuple[str, list[WalkedEdge]]]:

@@ -46,7 +46,8 @@ _FAR = 0.05  # cost
 _FINITE = words_of("is are was were do does did has have had")
 _AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
 _OR = phrases_of("or are, or, or that, or which, or who")
-_ASIDES = phrases_of("are there, is there, there are, in all, in total, altogether, are the ones, are those")
+_ASIDES = phrases_of("""are there, is there, there are, in all, in total, altogether, are the ones, are those,
+    have they got, have we got, have you got, do we have, do you have, we have, we ve got, you have""")
 """What may stand between a noun and what is said of it: `how many ships are there that`."""
 _USED = ("against", "for", "with")
 _ARTICLES = phrases_of("a, an, one of the, the, a kind of, among the, to the")
@@ -75,7 +76,7 @@ class Clauses:
         ground = Ground(context, relations, phrases)
         properties, lists, joints = PropertyClauses(ground), ObjectLists(context), Joints(context, relations)
         self._properties = properties
-        rankings = Rankings(ground, properties, joints)
+        self._rankings = rankings = Rankings(ground, properties, joints)
         self._membership = Membership(ground, lists)
         self._whose = Whose(ground, properties, joints, rankings)
         self._verbs = VerbPhrases(ground, lists, joints, rankings)
@@ -254,6 +255,7 @@ class Clauses:
         yield from self._membership.said(place, nodes)
         yield from self.likenesses.said(place, nodes)
         yield from self._extents.said(place, nodes)
+        yield from self._rankings.most_bare(place, nodes)
 
 
 def _has_said(described: Described) -> bool:

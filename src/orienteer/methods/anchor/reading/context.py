@@ -93,6 +93,8 @@ class Context:
     def is_over(self, place: int) -> bool:
         """Tell whether nothing that says anything follows."""
         rest = tuple(self.words[place:])
+        if any(unit.cost == 0 for at in range(place, self.end) for unit in self.units.properties.get(at, ())):
+            return False  # "listed" says something where a property is called so
         return _is_empty(rest) or (rest[0] in HERE_FIRST and HERE.issuperset(rest))
 
     def complain(self, place: int, why: str) -> None:

@@ -43,10 +43,14 @@ class Counts:
         asked = context.starts(begin, "what is", "what s", "which is", "tell me") or begin
         number = context.starts(context.skip(asked, ("the", "total", "overall", "exact", "full", "a")), *_NUMBERS)
         lasts = set(ends(context, begin, COUNTING)) | ({number} if number is not None else set())
-        for last in sorted(lasts):
+        for last in sorted(last for last in lasts if not self._is_property(last - 2)):
             for nodes in context.nodes(last):
                 if not nodes.value.named:
                     yield Parse(nodes.last, ExactQuery("count", nodes.value), nodes.cost)
+
+    def _is_property(self, place: int) -> bool:
+        """Tell whether a word is a property's name, and counts nothing: `the total amount of the orders`."""
+        return any(unit.cost == 0 for unit in self._context.units.properties.get(place, ()))
 
     def _numbers_behind(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `beers by X, how many`, `beers by X: count`."""

@@ -53,6 +53,8 @@ class Executor:
         """Return the outcome of a query."""
         if query.form == "compare":
             return self._compare(query)
+        if query.form == "every":
+            return self._every(query)
         rows, missing = self._asked(query.nodes)
         if query.form == "count":
             return QueryOutcome(rows, len(rows))
@@ -108,6 +110,25 @@ class Executor:
             return QueryOutcome(rows, None, missing=1)
         is_so = values[0] > others[0] if query.descending else values[0] < others[0]
         return QueryOutcome(rows, bool(is_so))
+
+    def _every(self, query: ExactQuery) -> QueryOutcome:
+        """Tell whether all nodes of a set meet further conditions; the rows are those that do not, where some do not.
+
+        Nothing is told where none is known to fail, and some have no value; nor of a set without nodes.
+        """
+        assert query.other is not None
+        rows, _ = self._asked(query.nodes)
+        claimed = query.other.conditions[len(query.nodes.conditions) :]
+        meeting, failing = rows, [rows[:0]]
+        for condition in claimed:
+            meeting = self._meeting(meeting, condition)
+            failing.append(self._meeting(rows, negated(condition)))
+        failed = np.unique(np.concatenate(failing)).astype(np.int32)
+        if len(failed):
+            return QueryOutcome(failed, False)
+        if not len(rows) or len(meeting) < len(rows):
+            return QueryOutcome(rows, None, missing=len(rows) - len(meeting))
+        return QueryOutcome(rows, True)
 
     # ------------------------------------------------------------------------------------------------------------ sets
 
@@ -242,6 +263,10 @@ class Executor:
         rows, values = rows[is_present], values[is_present]
         order = np.lexsort((rows, -values if best.descending else values))
         rows, values = rows[order], values[order]
+        if best.skipped:
+            if len(rows) <= best.skipped or values[best.skipped - 1] == values[best.skipped]:
+                return rows[:0], missing  # nobody has that place alone
+            rows, values = rows[best.skipped :], values[best.skipped :]
         if len(rows) > best.first:
             last = values[best.first - 1]
             keep = values >= last if best.descending else values <= last

@@ -40,7 +40,10 @@ ENDINGS = tuple(
         many thanks, please and thank you, according to the graph, according to this graph, according to the data,
         according to this data, as far as you know, as far as we know, in your data, in your graph, in your database,
         of all of these, at present, right now, at the moment, to date, so far, if you can, if you don t mind, if
-        possible, if any, by any chance, then"""
+        possible, if any, by any chance, then, we ve got, you ve got, you have got, have they got, have you got, on your books, on our books, on the books, on file, on our records, in our
+        records, in your records, in the records, on the list, on our list, around here, out there, at this point,
+        to your knowledge, to our knowledge, that you know of, that we know of, you know of, we know of, by now,
+        if you know, if you happen to know, if that s possible, put together, and so on, do you reckon, roughly"""
     )
 )
 """Phrases that may end a question and say nothing."""

@@ -51,6 +51,8 @@ class _ReadingLine:
     def _query(self) -> ExactQuery:
         if self._tokens.takes("whether", "any"):
             return ExactQuery("test", self._nodes())
+        if self._tokens.takes("whether", "every"):
+            return self._every()
         if self._tokens.takes("whether"):
             return self._comparison()
         if self._tokens.takes("list"):
@@ -72,6 +74,13 @@ class _ReadingLine:
         if not is_more and not self._tokens.takes("is", "less", "than", "of"):
             self._tokens.fail("write `is more than of` or `is less than of`")
         return ExactQuery("compare", nodes, measure, self._nodes(), is_more)
+
+    def _every(self) -> ExactQuery:
+        """Return the query of `whether every hall that -in-> "X" meets material = "stone"`."""
+        nodes = self._nodes()
+        if not self._tokens.takes("meets"):
+            self._tokens.fail("write `meets` and the conditions that all of them are to meet")
+        return ExactQuery("every", nodes, other=nodes.that(*self._all(nodes.types)))
 
     def _total(self, form: Form) -> ExactQuery:
         """Return the query of `average height of tower`."""
@@ -123,12 +132,13 @@ class _ReadingLine:
         descending = self._tokens.takes("most")
         if not descending and not self._tokens.takes("least"):
             return None
-        first = int(self._tokens.take().text) if self._tokens.peek().text.isdecimal() else 1
-        if first < 1 or not self._tokens.takes("by"):
-            self._tokens.fail("write `most by FIELD of` or `most 3 by FIELD of`")
+        is_place = self._tokens.takes("place")
+        number = int(self._tokens.take().text) if self._tokens.peek().text.isdecimal() else 1
+        if number < 1 or not self._tokens.takes("by"):
+            self._tokens.fail("write `most by FIELD of`, `most 3 by FIELD of` or `most place 3 by FIELD of`")
         measure = self._measure()
         self._of()
-        return Best(measure, descending, first)
+        return Best(measure, descending, skipped=number - 1) if is_place else Best(measure, descending, number)
 
     def _kinds(self) -> frozenset[int] | None:
         """Return the types that are named here, none for `anything`; None where neither stands here."""

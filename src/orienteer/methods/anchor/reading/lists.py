@@ -70,6 +70,9 @@ class ListForms:
         asks_where = "where" in context.words[:start]
         for nodes in context.nodes(start):
             is_kind = asks_all or (context.at(nodes.last - 1).endswith("s") and cost == 0)
+            is_of_namesakes = any(isinstance(c, Among) and not c.negated for c in nodes.value.conditions)
+            if is_of_namesakes and not nodes.value.named and context.at(start - 1) not in ("which", "what", "who"):
+                continue  # who writes "joan pike projects" knows her
             if not (nodes.value.named and (is_kind or asks_where)):
                 yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + cost)
                 yield from self._and_others(nodes, cost)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import phrases_of
-from orienteer.methods.anchor.reading.lexicon import NameUnit
+from orienteer.methods.anchor.reading.lexicon import NameUnit, PropertyFacts
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 
@@ -39,6 +39,16 @@ class NamePhrases:
             yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
             for kind in units.types.get(unit.last, ()):
                 yield from self._of_types(unit, kind.types, kind.last, cost)
+            for value in units.values.get(unit.last, ()):
+                facts = self._context.lexicon.properties.get(value.property)
+                rows = tuple(row for row in unit.rows if facts and self._is_so(facts, row, value.value))
+                if rows:
+                    yield Parse(value.last, NodeSet(conditions=(Among(rows),)), cost + value.cost)
+
+    def _is_so(self, facts: PropertyFacts, row: int, value: str) -> bool:
+        """Tell whether a node has a value: `the Shipwreck overture` is one."""
+        own = self._context.lexicon.value(facts, row)
+        return isinstance(own, str) and own.casefold() == value.casefold()
 
     def _behind_kind(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""

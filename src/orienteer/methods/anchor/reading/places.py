@@ -13,6 +13,8 @@ from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import Relation, Voice
 
+_COUNTED = words_of("in on at with from for")
+"""Prepositions before a number of things: `in three or more orchestras`."""
 _LYING = words_of("lie lies lying located situated found based sit sits sitting stand stands standing")
 """Verbs that say no more than the preposition behind them."""
 
@@ -68,7 +70,9 @@ class Places:
             return next(self._relations.unnamed(nodes, preposition, target, frame), None)
 
         for objects in self._lists.objects(place):
-            parse = self._joints.all_joined(nodes, objects, related) if objects.value.amount is None else None
+            if objects.value.amount is not None and preposition not in _COUNTED:
+                continue
+            parse = self._joints.all_joined(nodes, objects, related)
             if parse is not None:
                 yield parse
 
@@ -78,7 +82,8 @@ class Places:
             return
         if self._context.at(place) in DETERMINERS | PREPOSITIONS or self._context.at(place - 1) in PREPOSITIONS:
             return  # "drugs for X": the preposition says by which edges
-        for named in self._phrases.names(place):
+        is_denied = self._context.at(place) == "not"
+        for named in self._phrases.names(place + is_denied):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):
-                    yield joined(relation, named.last, named.cost + 0.1)
+                    yield joined(relation, named.last, named.cost + 0.1, is_denied=is_denied)

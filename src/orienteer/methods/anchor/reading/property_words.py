@@ -112,6 +112,8 @@ class PropertyWords:
                 continue
             for value in _forms(surface):
                 for name in self._arrays.properties.having(value):
+                    if name not in self.facts:
+                        continue
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
 
 
@@ -123,7 +125,7 @@ def _begins_alike(stem: str, other: str) -> bool:
 def _forms(surface: str) -> Iterator[str]:
     """Yield a value and what it may be made of: `wood` of `wooden`, `static` of `statically`."""
     yield surface
-    for ending in ("en", "ally", "ly"):
+    for ending in ("en", "ally", "ly", "s"):
         if surface.endswith(ending) and len(surface) > len(ending) + 2:
             yield surface.removesuffix(ending)
 

@@ -21,7 +21,7 @@ NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNT
 }
 _COUNTING = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
 fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
-_ORDINALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTING.split(), 1)}
+ORDINALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTING.split(), 1)}
 _MOST_CENTURIES = 21
 _SCALES: Mapping[str, float] = {
     "hundred": 1e2,
@@ -89,7 +89,7 @@ def _century(words: Sequence[Written], first: int) -> Quantity | None:
         return None
     word = words[first].text
     digits = word.rstrip("stndrh")
-    number = int(digits) if digits.isdecimal() and word != digits else _ORDINALS.get(word, 0)
+    number = int(digits) if digits.isdecimal() and word != digits else ORDINALS.get(word, 0)
     if not 1 <= number <= _MOST_CENTURIES:
         return None
     begin = 100.0 * (number - 1) + 1

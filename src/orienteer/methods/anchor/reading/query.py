@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 Comparison: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
 Extent: TypeAlias = Literal["some", "every", "only"]
-Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare"]
+Form: TypeAlias = Literal["list", "count", "test", "value", "average", "sum", "compare", "every"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ class Best:
     measure: Measure
     descending: bool = True
     first: int = 1
+    skipped: int = 0
+    """How many places in front are left out: one where the second is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +118,37 @@ class ExactQuery:
     measure: Measure | None = None
     """What `value`, `average`, `sum` and `compare` read of them."""
     other: NodeSet | None = None
-    """With `compare`: whether `nodes` have more of the measure than these, or less."""
+    """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: those of `nodes` of
+    which is true what is asked of all of them."""
     descending: bool = True
 
 
 def negated(condition: Condition) -> Condition:
     """Return the contrary of a condition."""
     return replace(condition, negated=not condition.negated)
+
+
+def placed(query: ExactQuery, skipped: int) -> ExactQuery | None:
+    """Return a query for the node behind so many others; None where no superlative asks for one, or several do."""
+    bests = [nodes.best for nodes in _sets_of(query.nodes) if nodes.best is not None]
+    if len(bests) != 1 or bests[0].first != 1 or bests[0].skipped:
+        return None
+    return replace(query, nodes=_placed(query.nodes, skipped))
+
+
+def _sets_of(nodes: NodeSet) -> Iterator[NodeSet]:
+    yield nodes
+    for joined in joined_of(nodes):
+        yield joined.target
+
+
+def _placed(nodes: NodeSet, skipped: int) -> NodeSet:
+    best = replace(nodes.best, skipped=skipped) if nodes.best is not None else None
+    conditions = tuple(
+        replace(condition, target=_placed(condition.target, skipped)) if isinstance(condition, Joined) else condition
+        for condition in nodes.conditions
+    )
+    return replace(nodes, best=best, conditions=conditions)
 
 
 def joined_of(nodes: NodeSet) -> Iterator[Joined]:

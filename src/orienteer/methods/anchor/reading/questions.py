@@ -18,6 +18,7 @@ from orienteer.methods.anchor.reading.pairs import NamedPairs
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.totality import Totality
 from orienteer.methods.anchor.reading.totals import Totals
 from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 from orienteer.methods.anchor.reading.values import Values
@@ -39,6 +40,7 @@ class Questions:
         self._pairs = NamedPairs(context, relations, phrases, clauses, contrasts)
         claims = Claims(context, relations, phrases, clauses)
         self._checks = Checks(context, phrases, clauses, contrasts, claims)
+        self._totality = Totality(context, clauses)
         self._lists = ListForms(context, relations, phrases, clauses)
         context.queries = self._queries
 
@@ -64,6 +66,7 @@ class Questions:
         yield from self._values.queries(begin)
         yield from self._pairs.queries(begin)
         yield from self._checks.queries(begin)
+        yield from self._totality.queries(begin)
         yield from self._lists.queries(begin)
         yield from self._trailing.queries(begin)
 

@@ -135,6 +135,12 @@ class Rankings:
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 
+    def most_bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[department] most vehicles`: words for a search, without a verb."""
+        if self._context.at(place) in MOST and nodes.types and not nodes.conditions:
+            for parse in self.most_had(place, nodes):
+                yield parse._replace(cost=parse.cost + 0.2)
+
     def _more_had(self, place: int, nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `[has] more ships than any other company`."""
         for measure in self.measures(place, nodes):

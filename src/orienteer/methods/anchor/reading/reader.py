@@ -14,9 +14,11 @@ from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.openings import WORDS
 from orienteer.methods.anchor.reading.phrases import PhraseRules
-from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of
+from orienteer.methods.anchor.reading.quantities import ORDINALS
+from orienteer.methods.anchor.reading.query import Among, Either, ExactQuery, Joined, NodeSet, joined_of, placed
 from orienteer.methods.anchor.reading.questions import Questions
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.thesaurus import MOST, SUPERLATIVES
 from orienteer.methods.anchor.reading.unanswered import Unanswered
 from orienteer.methods.anchor.words import SchemaWords
 from orienteer.text import english
@@ -41,6 +43,12 @@ _SPELLED_OUT = tuple(
 """Signs and contractions, and the words that they stand for."""
 
 
+_ORDINAL = re.compile(
+    rf"(?i)\b({'|'.join([*ORDINALS, '2nd', '3rd', '[4-9]th', '10th'])})[-\s]+"
+    rf"(?=(?:{'|'.join([*SUPERLATIVES, *MOST])})\b)"
+)
+"""`second` before a superlative."""
+_UN = re.compile(r"(?i)\bun(\w{4,})")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
@@ -68,12 +76,21 @@ class QuestionReader:
         self.lexicon = Lexicon(graph, vocabulary, linker)
         self._relations = SchemaRelations(self.lexicon)
 
+    def _denied(self, match: re.Match[str]) -> str:
+        """Return `non approved` for `unapproved`, where a property says whether something is approved."""
+        stem = self.lexicon.vocabulary.stem(match[1].casefold())
+        is_told = any(facts.kind == "boolean" and facts.stems == (stem,) for facts in self.lexicon.properties.values())
+        return f"non {match[1]}" if is_told else match[0]
+
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
         if len(text) > _MOST_CHARACTERS:
             return ReadQuestion(None, complaint=_TOO_LONG)
         for pattern, replacement in _SPELLED_OUT:
             text = pattern.sub(replacement, text)
+        text = _UN.sub(self._denied, text)
+        ordinals = _ORDINAL.findall(text)
+        text = _ORDINAL.sub("", text) if len(ordinals) == 1 else text
         vocabulary = self.lexicon.vocabulary
         written = vocabulary.read(text)
         if len(written.words) > _MOST_WORDS:
@@ -99,12 +116,20 @@ class QuestionReader:
             if unanswered is not None:
                 return ReadQuestion(None, not_understood=(unanswered,))
             query = _but_others(context, parses[0].value)
-            return ReadQuestion(query, parses[0].cost, respelled=tuple(respelled))
+            behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
+            if behind is None:
+                return ReadQuestion(None, not_understood=(ordinals[0],))
+            return ReadQuestion(behind, parses[0].cost, respelled=tuple(respelled))
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
         return ReadQuestion(
             None, not_understood=words, unknown_names=names, complaint=complaint, reached=_reached(context)
         )
+
+
+def _place(ordinal: str) -> int:
+    """Return the place that `second` or `2nd` says."""
+    return ORDINALS.get(ordinal.casefold()) or int(ordinal.rstrip("stndrhSTNDRH"))
 
 
 def _grouped(context: Context) -> str | None:
@@ -117,6 +142,8 @@ def _grouped(context: Context) -> str | None:
 
 def _is_of_every(query: ExactQuery) -> bool:
     """Tell whether `every` is a condition of a query, and does not ask for an answer for each of several."""
+    if query.form == "every":
+        return True
     is_plain = query.form in ("list", "count", "test") and query.nodes.best is None
     return is_plain and any(condition.extent == "every" for condition in joined_of(query.nodes))
 

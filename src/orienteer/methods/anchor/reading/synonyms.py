@@ -181,7 +181,7 @@ PROPERTIES = _groups(
     released release,
     died death,
     seats seat seating capacity,
-    duration runtime,
+    duration runtime running,
     bought buy purchase purchased acquired,
     started start began begin,
     ended end finished finish,

@@ -118,8 +118,14 @@ def _grades(word: str) -> tuple[str, str]:
 
 
 ADJECTIVES: Mapping[str, Adjective] = dict(_adjectives())
-COMPARATIVES: Mapping[str, Adjective] = {_grades(word)[0]: adjective for word, adjective in ADJECTIVES.items()}
-SUPERLATIVES: Mapping[str, Adjective] = {_grades(word)[1]: adjective for word, adjective in ADJECTIVES.items()}
+COMPARATIVES: Mapping[str, Adjective] = {
+    **{_grades(word)[0]: adjective for word, adjective in ADJECTIVES.items()},
+    "elder": ADJECTIVES["old"],
+}
+SUPERLATIVES: Mapping[str, Adjective] = {
+    **{_grades(word)[1]: adjective for word, adjective in ADJECTIVES.items()},
+    "eldest": ADJECTIVES["old"],
+}
 VERBS: Mapping[str, frozenset[str]] = {
     "earn": _words("salary wage pay income"),
     "pay": _words("salary wage pay income"),

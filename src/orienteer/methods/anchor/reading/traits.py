@@ -21,7 +21,7 @@ _MOVING = words_of(
 )
 """Verbs that say no more than an adjective behind them."""
 _MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
-_BEGINNING = AGES | {"appeared", "began", "came"}
+_BEGINNING = AGES | words_of("appeared began came went go goes date dates dating")
 
 _SHOWING = words_of(
     """saw see sees seeing carry carries carrying reach reaches reached reaching show shows showing boast boasts
@@ -164,7 +164,7 @@ class Traits:
         """Yield `appeared before 1960`, `came out in 1990`."""
         dated = self._properties.dated(nodes)
         if dated is not None and self._context.at(place) in _BEGINNING:
-            begin = self._context.skip(place + 1, ("out",))
+            begin = self._context.skip(place + 1, words_of("out up back into being existence to the world"))
             named = NamedProperty(dated, begin, 0.1)
             yield from self._properties.ordered(named, begin, nodes)
             for parse in (

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import STATING, phrases_of, words_of
+from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Form, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
+from orienteer.text.units import UNITS
 
 _WHAT = phrases_of(
     """what is, what s, what was, what are, what, which, in what, in which, on what, on which, when was, when were,
@@ -27,7 +30,9 @@ _WHEN = phrases_of(
     what is the year in which, what was the year in which, what is the date on which, what was the date on which,
     what year is, when is, when has"""
 )
-_HOW_MUCH_DOES = phrases_of("how much does, how much do, how much did, how long does, what does, what do, what did")
+_HOW_MUCH_DOES = phrases_of(
+    "how much does, how much do, how much did, how long does, what does, what do, what did, how much is, how much was"
+)
 _OF = phrases_of(
     """of all, of, for, across all, across, among, over, does, do, did, are there in, are there at, are there on,
     are in, are at, are, were, in, that, is, was, by, has, had, can"""
@@ -115,10 +120,11 @@ class Values:
         """Yield `how much does X weigh`, `what does X cost`."""
         for start in ends(self._context, begin, _HOW_MUCH_DOES):
             for scope in self._context.nodes(start):
-                verb = self._context.at(scope.last)
+                at = self._context.skip(scope.last, ("get", "gets", "got", "be", "being"))
+                verb = IRREGULAR_VERBS.get(self._context.at(at), self._context.at(at))
                 facts = self._phrases.stated_by(verb, scope.value) if verb in VERBS else None
                 if facts is not None:
-                    yield from self._value(facts.name, scope.value, scope.last + 1, scope.cost)
+                    yield from self._value(facts.name, scope.value, at + 1, scope.cost)
 
     def _times(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `when was X built`, where one property alone tells when something was."""
@@ -145,7 +151,14 @@ class Values:
             form, end = self._total(last) or ("sum", last)
             yield Parse(end, ExactQuery(form, nodes, Measure(property=name)), cost)
         elif nodes.conditions or nodes.best:
+            last = self._in_its_unit(facts, last)
             yield Parse(last, ExactQuery("value", nodes, Measure(property=name)), cost)
+
+    def _in_its_unit(self, facts: PropertyFacts, place: int) -> int:
+        """Return where `in minutes` ends, of a property that is told in minutes; the place without it."""
+        unit = self._context.at(self._context.skip(place, ("in", "measured", "given", "of", "expressed")))
+        is_own = facts.unit is not None and unit in UNITS and UNITS[unit] == UNITS[facts.unit]
+        return self._context.skip(place, ("in", "measured", "given", "of", "expressed")) + 1 if is_own else place
 
     def _total(self, last: int) -> tuple[Form, int] | None:
         """Return what is asked of all values, `on average`, and where that ends; None where nothing is."""

@@ -78,9 +78,15 @@ class VerbPhrases:
             verbs = self._fitting(all_verbs, preposition)
             if verbs is not None:
                 frame = _FRAMES.get(preposition, Voice.SUBJECT)
+                if preposition == "of" and self._are_doers(verbs):
+                    frame = Voice.SUBJECT
                 if begin > all_verbs.last and self._context.at(begin - 1) == "by":  # "depended on by"
                     frame = Voice.PASSIVE
                 yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
+
+    def _are_doers(self, verbs: Verbs) -> bool:
+        """Tell whether the words are a noun for whoever does it: "a pupil of X" studies under X."""
+        return all(self._relations.is_agent(unit, self._context.at(unit.last - 1)) for unit in verbs.units)
 
     def is_particle(self, place: int, verbs: Verbs) -> bool:
         """Tell whether a word behind verbs is a preposition, or a word of their label: `named after`."""

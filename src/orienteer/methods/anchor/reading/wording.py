@@ -42,6 +42,10 @@ class QueryWording:
         nodes = self._nodes(query.nodes)
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
+        if query.form == "every":
+            assert query.other is not None
+            claimed = query.other.conditions[len(query.nodes.conditions) :]
+            return f"whether every {nodes} meets {' and '.join(map(self.condition, claimed))}"
         assert query.measure is not None
         measure = self.measure(query.measure)
         if query.form == "compare":
@@ -65,7 +69,7 @@ class QueryWording:
         return " ".join(parts)
 
     def _best(self, best: Best) -> str:
-        first = f" {best.first}" if best.first > 1 else ""
+        first = f" place {best.skipped + 1}" if best.skipped else f" {best.first}" if best.first > 1 else ""
         return f"{'most' if best.descending else 'least'}{first} by {self.measure(best.measure)} of"
 
     def measure(self, measure: Measure) -> str:
@@ -173,14 +177,21 @@ class CypherWording:
 
     def query(self, query: ExactQuery) -> str | None:
         """Return the statement."""
-        if query.form == "compare" or not self._is_sayable(query.nodes):
+        if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
             return None
+        if query.form == "every":
+            assert query.other is not None
+            claimed = query.other.conditions[len(query.nodes.conditions) :]
+            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in claimed)
+            conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
+            return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
         where = self._where("n", query.nodes)
         match = f"MATCH (n{self._label(query.nodes)}){where}"
         best = query.nodes.best
         if best is not None:
             measured = self._measured("n", best.measure)
-            order = f" ORDER BY value{' DESC' if best.descending else ''} LIMIT {best.first}"
+            skipped = f" SKIP {best.skipped}" if best.skipped else ""
+            order = f" ORDER BY value{' DESC' if best.descending else ''}{skipped} LIMIT {best.first}"
             return f"{match} WITH n, {measured} AS value WHERE value IS NOT NULL RETURN n.id, n.name, value{order}"
         returned = {
             "list": "RETURN n.id, n.name",
