@@ -27,6 +27,7 @@ from orienteer.ingest.tables.known import nodes_line
 from orienteer.ingest.tables.labels import Labels
 from orienteer.ingest.tables.mapping import FileMapping, rendered
 from orienteer.ingest.tables.mapping_file import plan_of, read_mappings
+from orienteer.ingest.tables.nodes import DEFAULT_TYPE
 from orienteer.ingest.tables.plan import (
     EDGE_WORDS,
     NODE_WORDS,
@@ -42,6 +43,7 @@ from orienteer.ingest.tables.plan import (
 )
 from orienteer.ingest.tables.reader import TableReader
 from orienteer.ingest.tables.spec import TableSpec
+from orienteer.ingest.tables.type_names import things_in
 from orienteer.options import Options
 
 SOME = 10
@@ -139,6 +141,7 @@ def _imported(
             for line in rendered(importer.mapping):
                 builder.tell(line, 0)
             importer.into(builder)
+            importer.call_nodes_by_folder(builder)
             report = importer.report(builder)
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
                 raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
@@ -181,7 +184,7 @@ class _Importer:
     """One import: how each file is read, and what is counted on the way."""
 
     def __init__(self, sources: Sequence[Path], options: ImportOptions, unreadable: Mapping[Path, str]) -> None:
-        self._options = options
+        self._sources, self._options = sources, options
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
         if options.mapping and (options.nodes or options.edges or options.columns):
@@ -237,6 +240,16 @@ class _Importer:
                 TableReader(self._plan, self._columns, self._tally, self.labels).into(builder)
                 mirror.clean(builder.edges, self._tally, directed=self._plan.directed)
             self._read_labels(builder)
+
+    def call_nodes_by_folder(self, builder: GraphBuilder) -> None:
+        """Have nodes of which no table tells a type called by their folder as well: `disease` in `disease_ontology`."""
+        folders = [source for source in self._sources if source.is_dir()]
+        if builder.edges.node_type_names == [DEFAULT_TYPE] and len(folders) == 1 == len(self._sources):
+            things = things_in(folders[0].resolve().name)
+            if things and DEFAULT_TYPE not in self.labels.also_called:
+                self.labels.also_called[DEFAULT_TYPE] = things
+                note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {things[0]} by the folder's name"
+                self._tally.notes.append(note)
 
     def _read_labels(self, builder: GraphBuilder) -> None:
         edges = builder.edges

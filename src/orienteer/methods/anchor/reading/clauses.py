@@ -256,6 +256,7 @@ class Clauses:
         yield from self.likenesses.said(place, nodes)
         yield from self._extents.said(place, nodes)
         yield from self._rankings.most_bare(place, nodes)
+        yield from self._having.role(place, nodes)
 
 
 def _has_said(described: Described) -> bool:

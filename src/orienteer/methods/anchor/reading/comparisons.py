@@ -10,7 +10,8 @@ from orienteer.methods.anchor.reading.others import another, but_not, valued_as
 from orienteer.methods.anchor.reading.quantities import Quantity, converted
 from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
 from orienteer.methods.anchor.reading.signs import BEHIND, BY_FIRST, OF_COUNTS, OF_DATES, OF_OTHERS, OR_SO, SAME_YEAR
-from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, Adjective
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, FACTORS, Adjective
+from orienteer.text.units import UNITS
 
 
 def sign(context: Context, place: int, *, of_dates: bool = False) -> Iterator[Parse[Comparison]]:
@@ -95,6 +96,8 @@ def compared(
             meant, amount = _with_behind(context, amount) if parse.value == "=" else (None, amount)
             yield from compared_with(context, parse.last, facts, amount, meant or parse.value)
     yield from _compared_with_another(context, place, facts)
+    yield from _times_another(context, place, facts)
+    yield from _within(context, place, facts)
     amount = context.units.quantities.get(place)
     if amount is not None:
         meant, amount = _with_behind(context, amount)
@@ -202,6 +205,70 @@ def _compared_with_another(
                 moment = context.lexicon.number(facts, other.value)
                 if moment is not None:
                     yield Parse(other.last, (Valued(facts.name, parse.value, moment),), other.cost)
+
+
+def factor(context: Context, place: int) -> Parse[tuple[Comparison, float]] | None:
+    """Return how many times as much is asked for here: `twice`, `more than three times`, `at least double`."""
+    comparison: Comparison = "="
+    begin = place
+    for parse in sign(context, place):
+        if parse.last > begin:
+            comparison, begin = parse.value, parse.last
+    times = FACTORS.get(context.at(begin))
+    if times is not None:
+        return Parse(begin + 1, (comparison, times), 0.0)
+    amount = _bare_number(context, begin)
+    last = context.starts(amount.last, "times") if amount is not None else None
+    return Parse(last, (comparison, amount.value), 0.0) if amount is not None and last is not None else None
+
+
+def _times_another(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `twice that of X`, `more than twice as long as X`, `double the duration of X`."""
+    times = factor(context, place) if facts.kind == "number" else None
+    if times is None:
+        return
+    for begin in times_what(context, times.last, facts):
+        for other in another(context, begin, facts.types):
+            value = context.lexicon.number(facts, other.value)
+            if value is not None:
+                comparison, factor_of = times.value
+                yield Parse(other.last, (Valued(facts.name, comparison, factor_of * value),), other.cost)
+
+
+def times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[int]:
+    """Yield where another node begins behind `that of`, `the duration of`, `as long as`, `as much as`."""
+    of = context.starts(place, "that of", "what", "as much as", "as many as", "the one of")
+    if of is not None:
+        yield of
+    stem = context.lexicon.vocabulary.stem
+    meant = ADJECTIVES.get(context.at(place + 1)) if context.at(place) == "as" else None
+    if meant is not None and context.at(place + 2) == "as" and {stem(word) for word in meant.words} & set(facts.stems):
+        yield place + 3
+    for unit in context.units.properties.get(context.skip(place, ("the",)), ()):
+        if unit.property == facts.name and context.at(unit.last) == "of":
+            yield unit.last + 1
+
+
+def _within(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
+    """Yield `within ten years of 1860`, `within 5 m of 100 m`: both ends included."""
+    begin = context.starts(place, "within", "no more than", "at most", "less than")
+    near = context.units.quantities.get(begin) if begin is not None and context.at(place) == "within" else None
+    of = context.starts(near.last, "of", "either side of", "on either side of") if near is not None else None
+    middle = context.units.quantities.get(context.skip(of, ("the", "year"))) if of is not None else None
+    if near is None or middle is None:
+        return
+    if facts.kind == "year" and middle.is_year and near.unit is not None and UNITS[near.unit] == UNITS["year"]:
+        years = (
+            Valued(facts.name, ">=", middle.value - near.value),
+            Valued(facts.name, "<=", middle.value + near.value),
+        )
+        yield Parse(middle.last, years, 0.0)
+    elif facts.kind == "number":
+        yield from _ranged(
+            facts,
+            middle._replace(value=middle.value - near.value, unit=near.unit or middle.unit),
+            middle._replace(value=middle.value + near.value, unit=near.unit or middle.unit),
+        )
 
 
 def of_same_year(context: Context, facts: PropertyFacts, row: int) -> tuple[Condition, ...]:

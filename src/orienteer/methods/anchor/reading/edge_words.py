@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from orienteer.methods.anchor.reading.synonyms import CONVERSES, IRREGULAR_VERBS, LIGHT_VERBS, RELATIONS
+from orienteer.methods.anchor.reading.synonyms import CONVERSES, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
 from orienteer.methods.anchor.reading.units import ConverseEdges, EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import remembered
@@ -34,6 +34,7 @@ class EdgeWords:
         self._groups = [self._stems(group) for group in RELATIONS]
         self._converses = [tuple(map(self._stems, pair)) for pair in CONVERSES]
         self._light = self._stems(LIGHT_VERBS)
+        self._kind = (vocabulary.stem("kind"),)
         self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), ANY)
 
     def _stems(self, words: Iterable[str]) -> frozenset[str]:
@@ -85,7 +86,8 @@ class EdgeWords:
         places = []
         for edge, labels in enumerate(self._vocabulary.edge_labels):
             for label in labels:
-                for at, own in enumerate(label.stems):
+                stems = self._kind if " ".join(label.words) in IS_A else label.stems
+                for at, own in enumerate(stems):
                     likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
                     if not likeness and any(own in group for group in groups):
                         likeness = SYNONYM

@@ -30,20 +30,22 @@ ENDINGS = tuple(
     tuple(ending.split())
     for ending in phrases_of(
         """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this
-        dataset, in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do
-        you know, on record, in the whole graph, of them, all together, are known, can you tell me, do you know of,
-        are recorded, are listed, are they, is it, did it, in here, as well, that we have, that there are, that exist,
-        we have, in the collection, in the catalogue, in question, are in the graph, does the graph have, does the
-        graph hold, does the graph contain, have we got, or both, or either, or any of them, for me, or both of them,
-        of any kind, of them all, of all of them, of all, any more, anymore, any longer, be, were there, was there,
-        each, too, either, are, is, was, were, do, all in all, all told, thank you, thank you very much, thanks a lot,
-        many thanks, please and thank you, according to the graph, according to this graph, according to the data,
-        according to this data, as far as you know, as far as we know, in your data, in your graph, in your database,
-        of all of these, at present, right now, at the moment, to date, so far, if you can, if you don t mind, if
-        possible, if any, by any chance, then, we ve got, you ve got, you have got, have they got, have you got, on your books, on our books, on the books, on file, on our records, in our
-        records, in your records, in the records, on the list, on our list, around here, out there, at this point,
-        to your knowledge, to our knowledge, that you know of, that we know of, you know of, we know of, by now,
-        if you know, if you happen to know, if that s possible, put together, and so on, do you reckon, roughly"""
+            dataset, in this data, in total, at all, are there, is there, there are, do we have, in all, do you
+            have, do you know, on record, in the whole graph, of them, all together, are known, can you tell me, do
+            you know of, are recorded, are listed, are they, is it, did it, in here, as well, that we have, that
+            there are, that exist, we have, in the collection, in the catalogue, in question, are in the graph, does
+            the graph have, does the graph hold, does the graph contain, have we got, or both, or either, or any of
+            them, for me, or both of them, of any kind, of them all, of all of them, of all, any more, anymore, any
+            longer, be, were there, was there, each, too, either, are, is, was, were, do, all in all, all told,
+            thank you, thank you very much, thanks a lot, many thanks, please and thank you, according to the graph,
+            according to this graph, according to the data, according to this data, as far as you know, as far as we
+            know, in your data, in your graph, in your database, of all of these, at present, right now, at the
+            moment, to date, so far, if you can, if you don t mind, if possible, if any, by any chance, then, we ve
+            got, you ve got, you have got, have they got, have you got, on your books, on our books, on the books,
+            on file, on our records, in our records, in your records, in the records, on the list, on our list,
+            around here, out there, at this point, to your knowledge, to our knowledge, that you know of, that we
+            know of, you know of, we know of, by now, if you know, if you happen to know, if that s possible, put
+            together, and so on, do you reckon, roughly"""
     )
 )
 """Phrases that may end a question and say nothing."""
@@ -57,8 +59,10 @@ HERE = HERE_FIRST | words_of(
 
 FINDING = phrases_of(
     """can i find, can one find, can you find, can we find, could i find, would i find, would you find, do i find,
-    do you find, do we find, will i find, might i find, does one find, you find, one finds, you can find, one can find,
-    i can find, we find, i find, can be found, could be found, may be found, to be found, can i see, can one see"""
+        do you find, do we find, will i find, might i find, does one find, you find, one finds, you can find, one
+        can find, i can find, we find, i find, might i come across, would i come across, can i come across, do i
+        come across, could i come across, do you come across, you come across, i come across, will i come across,
+        might i run into, can be found, could be found, may be found, to be found, can i see, can one see"""
 )
 """Words for being somewhere: `beers that you find in X`."""
 
@@ -128,7 +132,7 @@ EXCEPTING = phrases_of(
 """Phrases before what is left out."""
 
 OTHERS = phrases_of(
-    "all other, any other, every other, all others, any others, all the other, all the others, every others"
+    """all other, any other, every other, all others, any others, all the other, all the others, every others"""
 )
 """What an adjective is compared with in a superlative: `taller than any other`."""
 

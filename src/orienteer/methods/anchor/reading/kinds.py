@@ -67,6 +67,9 @@ class KindPhrases:
         for unit in context.units.values.get(begin, ()):
             yield from self._of_values(unit)
             yield from self._of_value(unit)
+            if context.at(unit.last - 1) == f"{unit.value.split()[-1]}s":  # "the serialists"
+                facts = context.lexicon.properties[unit.property]
+                yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", unit.value),)), unit.cost + 0.2)
         yield from self._so(begin)
         for name in context.units.names.get(begin, ()):
             yield from self._class_of(name)
@@ -116,7 +119,8 @@ class KindPhrases:
 
     def _so(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `organic beers`, `non organic beers`: of a property that is true or false."""
-        for unit in self._context.units.properties.get(begin, ()):
+        is_non = self._context.at(begin) == "non"
+        for unit in self._context.units.properties.get(begin + is_non, ()):
             facts = self._context.lexicon.properties[unit.property]
             if facts.kind == "boolean" and unit.cost == 0:
                 word = self._context.at(unit.last - 1)
@@ -124,7 +128,7 @@ class KindPhrases:
                     yield Parse(
                         unit.last, NodeSet(facts.types, (Valued(facts.name, "=", facts.true),)), unit.cost + 0.1
                     )
-                is_not = begin > 0 and self._context.at(begin - 1) in ("non", "not")
+                is_not = is_non or (begin > 0 and self._context.at(begin - 1) in ("non", "not"))
                 for head in self._having(facts, unit.last):
                     nodes = head.value.that(Valued(facts.name, "=", facts.true, negated=is_not))
                     yield Parse(head.last, nodes, head.cost + unit.cost)

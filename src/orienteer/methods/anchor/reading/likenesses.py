@@ -272,7 +272,7 @@ class Likenesses:
                     continue
                 for relation in relate(head.value):
                     for other in another(self._context, begin, self._relations.types_of(relation.nodes)):
-                        conditions = measured_as(self._context, relation.measure, opening.value.comparison, other.value)
+                        conditions = measured_as(self._context, relation.measure, opening.value, other.value)
                         if conditions:
                             yield Parse(other.last, relation.nodes.that(*conditions), head.cost + other.cost)
 
@@ -285,7 +285,7 @@ class Likenesses:
                 if begin is None:
                     continue
                 for other in another(self._context, begin, self._relations.types_of(able)):
-                    conditions = measured_as(self._context, measure.value, opening.value.comparison, other.value)
+                    conditions = measured_as(self._context, measure.value, opening.value, other.value)
                     if conditions:
                         yield Parse(other.last, able.that(*conditions), measure.cost + other.cost)
 

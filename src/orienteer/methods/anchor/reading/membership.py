@@ -82,6 +82,7 @@ class Membership:
                 far = 0.0 if are_those or self._context.at(place) == "but" else 0.1
                 for others in self._not_joined(objects, nodes):
                     yield others._replace(cost=others.cost + far)
+                yield from self._not_of_kind(objects, nodes)
         those = self._context.skip(begin, _OTHERS)
         units = self._context.units
         if nodes.conditions and units.names.get(those) and not units.edges.get(those):
@@ -98,6 +99,16 @@ class Membership:
         types = self._relations.types_of(nodes)
         if all(self._relations.types_of(member.nodes) & types for member in objects.value.members):
             yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
+
+    def _not_of_kind(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[projects] except cancelled`: where each has one status, and no more."""
+        conditions = []
+        for member in objects.value.members:
+            relation = next(self._relations.unnamed(nodes, "", member.nodes), None)
+            if relation is None or not self._relations.is_single(relation.kinds):
+                return
+            conditions.append(Joined(relation.kinds, relation.target, negated=True))
+        yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
 
     def _not_joined(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""

@@ -15,7 +15,7 @@ _MOST = 24  # lists of one length that are followed
 _OPENING = words_of("the a an all of any")
 _BOTH = phrases_of("both of, both, each of")
 _EITHER = phrases_of(
-    "either of, either, any of, at least one of, one of, any one of, one or both of, one or the other of"
+    """either of, either, any of, at least one of, one of, any one of, one or both of, one or the other of"""
 )
 _NONE = phrases_of("no, none of, not")
 _ANY_OF_THEM = phrases_of("or both, or either, or any of them, or all of them")

@@ -20,6 +20,8 @@ class Opening(NamedTuple):
     comparison: Comparison
     words: str
     joint: str
+    times: float = 1.0
+    """How many times as many as of the other node are asked for."""
 
 
 _PHRASES: tuple[tuple[Comparison, str, str], ...] = (
@@ -41,6 +43,17 @@ _PHRASES: tuple[tuple[Comparison, str, str], ...] = (
 _OPENINGS = tuple(
     Opening(comparison, words, joint) for comparison, joint, phrases in _PHRASES for words in phrases_of(phrases)
 )
+_TIMES = {2.0: "twice", 3.0: "three times", 4.0: "four times", 5.0: "five times", 10.0: "ten times", 0.5: "half"}
+_BEFORE_TIMES: tuple[tuple[Comparison, str], ...] = (
+    ("=", ""),
+    ("=", "exactly"),
+    (">", "more than"),
+    (">", "over"),
+    (">=", "at least"),
+    ("<", "less than"),
+    ("<", "fewer than"),
+    ("<=", "at most"),
+)
 _DENYING = words_of("not never no")
 _DENIED_BEFORE = 4  # words: "do not own as many ships as X"
 
@@ -50,6 +63,11 @@ def openings(context: Context, place: int) -> Iterator[Parse[Opening]]:
 
     What is not "as many" is less: behind a denial `as many` is read as "at least as many".
     """
+    for times, words in _TIMES.items():
+        for comparison, before in _BEFORE_TIMES:
+            last = context.starts(place, f"{before} {words} as many".strip(), f"{before} {words} as much".strip())
+            if last is not None:
+                yield Parse(last, Opening(comparison, words, "as", times), 0.0)
     for opening in _OPENINGS:
         last = context.starts(place, opening.words)
         if last is None:
@@ -77,11 +95,12 @@ def another(context: Context, place: int, types: frozenset[int]) -> Iterator[Par
                 yield Parse(last + 1, rows[0], named.cost)
 
 
-def measured_as(context: Context, measure: Measure, comparison: Comparison, row: int) -> tuple[Condition, ...]:
+def measured_as(context: Context, measure: Measure, opening: Opening, row: int) -> tuple[Condition, ...]:
     """Return what it means that a measure compares so with that of a node; nothing where it has no value."""
-    value = context.lexicon.measured(row, measure)
-    if value is None:
+    own, comparison = context.lexicon.measured(row, measure), opening.comparison
+    if own is None:
         return ()
+    value = opening.times * own
     if measure.property is not None:
         condition: Condition = Valued(measure.property, comparison, value)
     else:

@@ -11,16 +11,18 @@ from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrast, Contrasts
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
+from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.thesaurus import MORE, MOST, VERBS
 
 _WHICH = phrases_of(
-    "which of the two, which one of, which of, which one, which, who, what, between, of, out of, comparing, compare"
+    """which of the two, which one of, which of, which one, which, who, what, between, of, out of, comparing, compare,
+    if you compare, if i compare, if we compare"""
 )
-_JOINED = phrases_of("or, and, versus, vs, or is it, and the, or the")
-_BEHIND_PAIR = words_of("which one is who was are what of them")
+_JOINED = phrases_of("or, and, versus, vs, or is it, and the, or the, with, against, or does, to")
+_BEHIND_PAIR = words_of("which one is who was are what of them the two")
 _BEFORE_PAIR = words_of("between of out the one among here two is it")
 _ORDER = {"first": False, "earlier": False, "last": True, "later": True, "earliest": False, "latest": True}
 """By word that follows `born`, whether later is meant."""
@@ -52,10 +54,25 @@ class NamedPairs:
         which = begin if which is None else which
         for names in self._names(which):
             yield from self._chosen(_Pair(names, context.skip(names.last, _BEHIND_PAIR)))
+        yield from self._around(begin)
         start = context.starts(which, "one is", "one was", "one", "is", "was", "are") or which
         yield from self._names_last(start)
         for head in self._phrases.heads(which):  # "which tower is taller, X or Y"
             yield from self._names_last(context.skip(head.last, ("is", "was", "are")))
+
+    def _around(self, begin: int) -> Iterator[Parse[ExactQuery]]:
+        """Yield `does X weigh more, or Y`: what compares them stands between the names."""
+        context = self._context
+        for first in self._likeliest(begin + 1) if context.at(begin) in ASKING else ():
+            for contrast in self._contrasted(_Pair(first, first.last, None), is_whole=False):
+                joined = context.starts(contrast.last, *_JOINED)
+                for second in self._likeliest(joined) if joined is not None else ():
+                    rows = self._of_one_kind(first.value, second.value)
+                    if rows and context.is_over(second.last):
+                        able = self._relations.able(NodeSet(conditions=(Among(rows),)), contrast.value.measure)
+                        nodes = replace(able, best=Best(contrast.value.measure, contrast.value.is_more, 1))
+                        cost = first.cost + second.cost + contrast.cost
+                        yield Parse(second.last, ExactQuery("list", nodes), cost)
 
     def _names_last(self, start: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `taller, X or Y`: the names stand at the end, and what compares them before."""
@@ -104,14 +121,14 @@ class NamedPairs:
             return self._context.is_over(last)
         return self._context.skip(last, _BEFORE_PAIR) == pair.until
 
-    def _contrasted(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
-        yield from self._by_adjective(pair)
+    def _contrasted(self, pair: _Pair, *, is_whole: bool = True) -> Iterator[Parse[Contrast]]:
+        yield from self._by_adjective(pair, is_whole=is_whole)
         yield from self._by_verb(pair)
         yield from self._by_order(pair)
         yield from self._contrasts.measures(pair.start, pair.names.value)
         yield from self._by_most(pair)
 
-    def _by_adjective(self, pair: _Pair) -> Iterator[Parse[Contrast]]:
+    def _by_adjective(self, pair: _Pair, *, is_whole: bool) -> Iterator[Parse[Contrast]]:
         """Yield `taller`, `the tallest one`."""
         begin = self._context.skip(pair.start)
         meanings = [(parse.last, *parse.value) for parse in adjective(self._context, begin)]
@@ -122,7 +139,8 @@ class NamedPairs:
         ]
         for end, word, is_more in meanings:
             last = self._context.starts(end, "one") or end
-            facts = self._phrases.compared_by(word, pair.names.value, begin) if self._is_all(pair, last) else None
+            is_all = not is_whole or self._is_all(pair, last)
+            facts = self._phrases.compared_by(word, pair.names.value, begin) if is_all else None
             if facts is not None:
                 yield Parse(last, Contrast(Measure(property=facts.name), word.ascending == is_more), 0.0)
 

@@ -78,11 +78,11 @@ class Places:
 
     def beside(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
-        if place == 0 or not nodes.types or nodes.conditions:
+        is_denied = self._context.at(place) == "not"
+        if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
             return
         if self._context.at(place) in DETERMINERS | PREPOSITIONS or self._context.at(place - 1) in PREPOSITIONS:
             return  # "drugs for X": the preposition says by which edges
-        is_denied = self._context.at(place) == "not"
         for named in self._phrases.names(place + is_denied):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):

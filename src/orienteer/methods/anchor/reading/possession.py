@@ -139,12 +139,23 @@ class Having:
         """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
         for objects in self._lists.objects(place):
             noun = self._context.starts(objects.last, *_AS_NOUN)
-            for unit in self._context.units.edges.get(noun, ()) if noun is not None else ():
+            nouns = (noun, *(kind.last for kind in self._context.units.types.get(noun, ()))) if noun is not None else ()
+            for unit in (unit for start in nouns for unit in self._context.units.edges.get(start, ())):
                 verbs = Verbs((unit,), unit.last)
                 for related in self._verb_phrases.joined(nodes, verbs, Voice.HAS_NOUN, objects):
                     value = denied(related.value, nodes) if is_denied else related.value
                     if value is not None:
                         yield Parse(unit.last, value, related.cost)
+
+    def role(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `lead X`, `lead X or Y`: a part that somebody plays, right behind a kind."""
+        for unit in self._context.units.edges.get(place, ()):
+            if nodes.types and self._relations.is_role(unit):
+                for objects in self._lists.objects(unit.last):
+                    if all(member.nodes.named for member in objects.value.members):
+                        verbs = Verbs((unit,), unit.last)
+                        for parse in self._verb_phrases.joined(nodes, verbs, Voice.HAS_NOUN, objects):
+                            yield parse._replace(cost=parse.cost + 0.1)
 
     def _noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `more than 3 dependencies`, `hypernym X`, `a supervisor`: a noun that names edges."""

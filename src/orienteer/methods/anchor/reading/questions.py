@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from orienteer.methods.anchor.reading.antecedents import Antecedents, holds
 from orienteer.methods.anchor.reading.checks import Checks
@@ -11,6 +12,7 @@ from orienteer.methods.anchor.reading.clauses import Clauses
 from orienteer.methods.anchor.reading.context import Context, Parse, best
 from orienteer.methods.anchor.reading.contrasts import Contrasts
 from orienteer.methods.anchor.reading.counts import Counts
+from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.lists import ListForms
 from orienteer.methods.anchor.reading.nouns import NounPhrases
 from orienteer.methods.anchor.reading.openings import begins
@@ -22,6 +24,16 @@ from orienteer.methods.anchor.reading.totality import Totality
 from orienteer.methods.anchor.reading.totals import Totals
 from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 from orienteer.methods.anchor.reading.values import Values
+
+_THEIR_NAMES = phrases_of(
+    """which ones are they, which ones, which are they, which, who are they, who is left, who remains, who, what are
+    they, what is left, list them all, list them, name them all, name them, show them, show me, give me their names,
+    give their names, i d like their names, tell me their names, their names, and which are they, and which ones,
+    and who are they, and who, and which, and what are they, and if so which ones, and if so which, if so which ones,
+    if so which, if so who, and if so who, and what are their names, what are their names, name names, tell me which,
+    tell me who"""
+)
+"""Sentences that ask for the names of what was asked about before."""
 
 
 class Questions:
@@ -54,7 +66,15 @@ class Questions:
         parses = self._read_from(0)
         self._context.reached = max((parse.last for parse in parses), default=0)
         whole = best(parse for parse in parses if self._context.is_over(parse.last))
-        return whole or self._read_behind()
+        return whole or best(self._with_their_names(parses)) or self._read_behind()
+
+    def _with_their_names(self, parses: list[Parse[ExactQuery]]) -> Iterator[Parse[ExactQuery]]:
+        """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`"""
+        for parse in parses:
+            last = self._context.starts(parse.last, *_THEIR_NAMES)
+            is_of_nodes = parse.value.form in ("list", "test") and not parse.value.nodes.named
+            if last is not None and self._context.is_over(last) and is_of_nodes:
+                yield parse._replace(last=last, value=replace(parse.value, form="list"))
 
     def _read_from(self, first: int) -> list[Parse[ExactQuery]]:
         return [parse for begin in begins(self._context, first) for parse in self._queries(begin)]

@@ -12,7 +12,7 @@ import numpy as np
 from orienteer.methods.anchor.reading.edge_words import ANY
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, NO_ROLES, ROLES, SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ROLES, SYMMETRIC
 from orienteer.methods.anchor.reading.units import ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
@@ -179,6 +179,16 @@ class SchemaRelations:
                 return True
         return False
 
+    def _is_of_kinds(self, edge: int) -> bool:
+        """Tell whether edges lead from a kind to the wider one that it is of: `is_a`."""
+        return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
+
+    def is_role(self, unit: EdgeUnit) -> bool:
+        """Tell whether words are what edge types are called by, and these by the part that their targets play."""
+        return all(self._is_role(edge) for edge, fit in unit.edges.items() if fit > _SYNONYMS) and (
+            max(unit.edges.values()) > _SYNONYMS
+        )
+
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
         if not word.endswith(_AGENTS) or word in IRREGULAR_VERBS:  # who went is no agent
@@ -286,7 +296,7 @@ class SchemaRelations:
     def _is_against(self, edge: int, frame: Voice) -> bool:
         """Tell whether the nodes that are described are the targets of these edges."""
         words = self._words([edge])
-        says_by, says_of = "by" in words or self._is_role(edge), "of" in words
+        says_by, says_of = "by" in words or self._is_role(edge), "of" in words or self._is_of_kinds(edge)
         if frame is Voice.NOUN_OF:
             return not says_of
         if frame is Voice.HAS_NOUN:

@@ -40,7 +40,8 @@ RELATIONS = _groups(
     premiere debut first,
     born birth birthplace native hail,
     die died death,
-    score call need require use include write written,
+    score call need require use include write written ask demand,
+    conduct conductor direct director maestro baton,
     dedicate dedicatee honour honor,
     garage keep kept store stored park parked house housed station,
     order purchase buy place,
@@ -79,8 +80,8 @@ RELATIONS = _groups(
     precede predecessor before previous,
     opposite antonym contrary reverse,
     synonym equivalent,
-    kind type sort hyponym subtype subclass,
-    hypernym superclass supertype broader,
+    kind type sort form variety hyponym subtype subclass child children descendant narrower subcategory,
+    hypernym superclass supertype broader parent category ancestor,
     implement implementation,
     support feature offer,
     instrument equip fit mount install carry,
@@ -103,15 +104,24 @@ CONVERSES = tuple(
         ),
         ("child children son daughter offspring kid", "parent father mother"),
         ("follow succeed successor after", "precede predecessor before"),
+        (
+            "kind type sort form variety hyponym subtype subclass child children descendant narrower subcategory",
+            "hypernym superclass supertype broader parent category ancestor",
+        ),
     )
 )
 """Words of the one group say from the other end what those of the other say: who teaches others is whom they study
 under."""
 
+IS_A = frozenset(
+    ["is a", "isa", "is an", "a kind of", "type of", "kind of", "subclass of", "sub class of", "subtype of"]
+)
+"""Labels of edges from a kind to the wider one that it is of; words for kinds are said of them."""
+
 LIGHT_VERBS = _words(
     """
     belong involve feature run go come get handle keep put place hold include appear assign concern cover contain find
-    show take host
+    show take host work serve sit ask give
     """
 )
 """Verbs that say no more than that there is a relation, where there is only one."""

@@ -135,6 +135,16 @@ VERBS: Mapping[str, frozenset[str]] = {
     "measure": _words("length height diameter"),
 }
 """Verbs that state a property."""
+FACTORS: Mapping[str, float] = {
+    "twice": 2.0,
+    "double": 2.0,
+    "thrice": 3.0,
+    "triple": 3.0,
+    "treble": 3.0,
+    "quadruple": 4.0,
+    "half": 0.5,
+}
+"""Words for how many times as much."""
 MORE: Mapping[str, bool] = {
     "more": True,
     "greater": True,

@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.query import ExactQuery, NodeSet
 
 _ALL = phrases_of(
-    "every one of the, every single one of the, each of the, each one of the, all of the, all the, every single"
+    """every one of the, every single one of the, each of the, each one of the, all of the, all the, every single"""
 )
 _ARE_ALL = phrases_of(
     """are all of them, are they all, is each of them, is every one of them, is each one, do all of them, do they all,

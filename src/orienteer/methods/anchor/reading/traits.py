@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.amounts import Amounts
-from orienteer.methods.anchor.reading.comparisons import adjective, compared, compared_twice
+from orienteer.methods.anchor.reading.comparisons import adjective, compared, compared_twice, factor
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import DENIALS, OTHERS, STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
@@ -48,7 +48,9 @@ class Traits:
                 yield Parse(named.last, nodes.that(Valued(named.facts.name, "=", named.facts.true)), named.cost)
         yield from self._beyond(place, nodes)
         yield from self._as_much(place, nodes)
+        yield from self._times(place, nodes)
         yield from self._verb(place, nodes)
+        yield from self._in_a_way(place, nodes)
         yield from self._amounts.said(place, nodes)
         articles = ("a", "an", "the", "either", "both")
         begin = self._context.starts(place, *_MADE_OF) or self._context.skip(place, articles)
@@ -123,9 +125,28 @@ class Traits:
                 excluded = () if is_denied else (but_not(other.value),)
                 yield Parse(other.last, nodes.that(valued, *excluded), other.cost)
 
+    def _times(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `more than twice as long as X`, `over double the duration of X`."""
+        times = factor(self._context, place)
+        for facts in self._phrases.properties_of(nodes) if times is not None else ():
+            if facts.kind == "number":
+                for parse in compared(self._context, place, facts, default=None):
+                    if parse.last > (times.last if times is not None else place):
+                        yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.05)
+
+    def _in_a_way(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `write in a serialist style`: a verb that says no more than the property behind it."""
+        for unit in self._context.units.edges.get(place, ()):
+            begin = self._context.starts(unit.last, "in a", "in an", "in the", "with a", "with an")
+            for value, owners in self._properties.values(begin, nodes) if begin is not None else ():
+                for named in self._properties.named(value.last, owners):
+                    if named.facts.name == value.property:
+                        valued = Valued(value.property, "=", value.value)
+                        yield Parse(named.last, owners.that(valued), named.cost + value.cost + 0.1)
+
     def _superlative(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `the oldest`, `tallest`, `the most expensive one`."""
-        begin = self._context.skip(place)
+        begin = self._context.skip(self._context.skip(place, _MOVING))
         for parse in self._phrases.superlative(begin):
             best = self._phrases.best_of(nodes, parse.value, 1, begin)
             if best is not None:

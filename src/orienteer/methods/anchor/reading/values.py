@@ -31,7 +31,8 @@ _WHEN = phrases_of(
     what year is, when is, when has"""
 )
 _HOW_MUCH_DOES = phrases_of(
-    "how much does, how much do, how much did, how long does, what does, what do, what did, how much is, how much was"
+    """how much does, how much do, how much did, how long does, what does, what do, what did, how much is,
+    how much was"""
 )
 _OF = phrases_of(
     """of all, of, for, across all, across, among, over, does, do, did, are there in, are there at, are there on,

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases_of
 from orienteer.methods.anchor.reading.joints import Joints, joined
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
-from orienteer.methods.anchor.reading.query import Best, Joined, NodeSet
+from orienteer.methods.anchor.reading.query import Best, Filled, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MOST
@@ -18,6 +18,19 @@ from orienteer.methods.anchor.reading.thesaurus import MOST
 _WHOSE = phrases_of(
     """whose, where the, for which the, with a, having a, having the, and whose, that have a, which have a, for whom
     the, of which the, with the, where its, where their, for which"""
+)
+
+_WE_LACK = phrases_of(
+    """not we have, we not have, we have no, there no, no, we lack, we are missing, we do not have, we do not know,
+    we not know, not we know, not have"""
+)
+_FIGURES = phrases_of(
+    """a figure for, any figure for, a value for, any value for, an entry for, any entry for, a record of, any
+        record of, data on, any data on, information on, figure for, figures for, value for, entry for, data for,
+        record of"""
+)
+_MISSING = phrases_of(
+    """missing, unknown, not known, not recorded, blank, not given, empty, lacking, not stated, not there"""
 )
 
 
@@ -30,6 +43,7 @@ class Whose:
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `whose height is over 5 m`, `whose brewery is in Belgium`, `whose supervisor is X`."""
+        yield from self._unknown_to_us(place, nodes)
         begin = self._context.starts(place, *_WHOSE)
         if begin is None:
             return
@@ -38,6 +52,20 @@ class Whose:
             yield from self._properties.described(named, nodes)
         yield from self._kind(begin, nodes)
         yield from self._edge_noun(begin, nodes)
+
+    def _unknown_to_us(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[for which X] is the height missing`, `[for which X] do we not have a height`."""
+        context = self._context
+        begin = context.starts(context.skip(place, AUXILIARIES), *_WE_LACK)
+        if begin is not None:
+            begin = context.starts(begin, *_FIGURES) or begin
+            for named in self._properties.named(begin, nodes):
+                yield Parse(named.last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
+        if context.at(place) in ("is", "are", "was"):
+            for named in self._properties.named(place + 1, nodes):
+                last = context.starts(named.last, *_MISSING)
+                if last is not None:
+                    yield Parse(last, nodes.that(Filled(named.facts.name, negated=True)), named.cost)
 
     def _measure(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] number of genes is 5`, `[whose] height is the largest`."""
