@@ -23,54 +23,11 @@ IRREGULAR = {
 """Plurals that the endings below would spell wrongly, and words that only look like plurals."""
 FILLERS = frozenset({"basics", "basic", "data", "dataset", "table", "tbl", "dim", "list", "export", "dump", "full"})
 """Words of a file's name that do not say what it holds."""
-OF_GRAPHS = frozenset(
-    [
-        "graph",
-        "graphs",
-        "knowledge",
-        "ontology",
-        "network",
-        "database",
-        "csv",
-        "csvs",
-        "tsv",
-        "json",
-        "jsonl",
-        "parquet",
-        "kgx",
-        "tables",
-        "sample",
-        "example",
-        "nodes",
-        "edges",
-        "files",
-        "file",
-        "folder",
-        "dir",
-        "directory",
-        "import",
-        "source",
-        "sources",
-        "input",
-        "inputs",
-        "output",
-        "demo",
-        "test",
-        "tests",
-        "tmp",
-        "temp",
-        "new",
-        "old",
-        "raw",
-        "work",
-        "world",
-        "download",
-        "downloads",
-        "desktop",
-        "documents",
-        "home",
-    ]
-)
+_OF_GRAPHS = """
+graph graphs knowledge ontology network database csv csvs tsv json jsonl parquet kgx tables sample example nodes edges
+files file folder dir directory import source sources input inputs output demo test tests tmp temp new old raw work
+world download downloads desktop documents home
+"""
 """Words of a folder's name that say that a graph is in it, and not of what."""
 KEY_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "nr", "no", "num", "number", "ref", "fk", "pk"})
 """Words at an end of a column's name that say that it holds keys."""
@@ -104,7 +61,7 @@ def node_type_of(name: str) -> str:
 
 def things_in(folder: str) -> tuple[str, ...]:
     """Return what a folder's name says that it holds: `disease` for `disease_ontology`; empty where it says nothing."""
-    words = [word for word in _telling(folder) if word not in OF_GRAPHS and word.isalpha() and len(word) > 2]
+    words = [word for word in _telling(folder) if word not in _OF_GRAPHS.split() and word.isalpha() and len(word) > 2]
     return (" ".join((*words[:-1], singular(words[-1]))),) if words else ()
 
 

@@ -34,7 +34,10 @@ class EdgeWords:
         self._groups = [self._stems(group) for group in RELATIONS]
         self._converses = [tuple(map(self._stems, pair)) for pair in CONVERSES]
         self._light = self._stems(LIGHT_VERBS)
-        self._kind = (vocabulary.stem("kind"),)
+        kind = Label(("kind",), (vocabulary.stem("kind"),))
+        self._labels = [
+            [kind if " ".join(label.words) in IS_A else label for label in labels] for labels in vocabulary.edge_labels
+        ]
         self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), ANY)
 
     def _stems(self, words: Iterable[str]) -> frozenset[str]:
@@ -84,10 +87,9 @@ class EdgeWords:
         groups = [group for group in self._groups if stem in group]
         others = [other for pair in self._converses for one, other in (pair, pair[::-1]) if stem in one]
         places = []
-        for edge, labels in enumerate(self._vocabulary.edge_labels):
+        for edge, labels in enumerate(self._labels):
             for label in labels:
-                stems = self._kind if " ".join(label.words) in IS_A else label.stems
-                for at, own in enumerate(stems):
+                for at, own in enumerate(label.stems):
                     likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
                     if not likeness and any(own in group for group in groups):
                         likeness = SYNONYM

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.methods.anchor.reading.property_words import GENERAL
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords
 
 MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
@@ -65,7 +66,7 @@ class PartialNames:
         word = reading.words[place]
         if reading.is_written_as_name(place) or word.is_quoted:
             return True
-        if place not in covered and not word.is_stop:
+        if place not in covered and not word.is_stop and word.text not in GENERAL:
             return True
         # "of" in "Bank of England"
         is_inside = 0 < place < len(reading.words) - 1 and len(word.text) <= 3

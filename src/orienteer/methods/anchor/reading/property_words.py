@@ -21,7 +21,7 @@ _YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "li
 _BOOLEANS = ("true", "false", "yes", "no")
 _LONGEST_VALUE = 6  # words
 _ALIKE = 0.7  # likeness of stems that are one word
-_GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
+GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
 """Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
 _LIGHT = frozenset(
     ["year", "date", "time", "day", "number", "no", "count", "name"]
@@ -69,7 +69,7 @@ class PropertyWords:
         units = [list(self._named(reading, place)) for place in range(len(reading.words))]
         texts = [word.text for word in reading.words]
         for place in range(len(texts) - 2):  # "year of birth", "date of launch"
-            if texts[place] in _GENERAL and texts[place + 1] == "of":
+            if texts[place] in GENERAL and texts[place + 1] == "of":
                 units[place] += units[place + 2]
         return units
 
@@ -89,7 +89,7 @@ class PropertyWords:
             if last > place and (is_sure or not own):  # "drugs" are no part of `drugbank_type`
                 cost = 0.3 * len(own) / len(facts.stems)
                 yield PropertyUnit(last, facts.name, cost)
-                if last < len(reading.words) and reading.words[last].text in _GENERAL:
+                if last < len(reading.words) and reading.words[last].text in GENERAL:
                     yield PropertyUnit(last + 1, facts.name, cost)
 
     @remembered(8_192)
