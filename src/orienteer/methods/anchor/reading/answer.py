@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from orienteer.methods.anchor.reading.query import (
     joined_of,
 )
 from orienteer.methods.anchor.reading.reader import QuestionReader, ReadQuestion, named_rows
+from orienteer.methods.anchor.reading.synonyms import IS_A
 from orienteer.methods.anchor.reading.thesaurus import MOST
 from orienteer.methods.anchor.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
@@ -107,14 +108,23 @@ class Answerer:
     def _answered(self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase]) -> ExactAnswer:
         line = self._wording.line(query)
         reading = Reading(text=line, cypher=self._wording.cypher(query), complete=True, total=len(outcome.rows))
-        spoken = self._spoken(query, outcome, line)
         notes = tuple(self._notes(query, outcome, respelled, line))
+        if query.form == "test" and outcome.value is False and self._is_of_kinds(query):
+            outcome = replace(outcome, value=None)
+            notes = (*notes, "no edge says so, and whether it is so over several steps is not read")
+        spoken = self._spoken(query, outcome, line)
         if spoken.answer is None and not notes and query.form != "list":
             notes = ("no node has a value to answer with",)
         if not len(outcome.rows) and query.form in ("list", "value"):
             notes = (*notes, f"nothing in the graph meets all of it: {line}")
         is_ordered = query.nodes.best is not None
         return ExactAnswer(reading, None, outcome.rows, is_ordered, *spoken, notes)
+
+    def _is_of_kinds(self, query: ExactQuery) -> bool:
+        """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
+        schema, types = self._graph.schema, self._graph.arrays.types
+        labels = {schema.label(types.edges[kind >> 1]) for kind in edges_of(query)}
+        return any(label.replace("_", " ").casefold() in IS_A for label in labels)
 
     def _notes(
         self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str

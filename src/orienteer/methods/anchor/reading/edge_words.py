@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.synonyms import CONVERSES, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
-from orienteer.methods.anchor.reading.units import ConverseEdges, EdgeUnit
+from orienteer.methods.anchor.reading.units import ANY, ConverseEdges, EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import remembered
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
 _LEAST_FIT = 0.3  # the share of a label that words must be like
-ANY = 0.25  # fit of a verb that says no more than that there is an edge
 
 
 class _LabelPlace(NamedTuple):

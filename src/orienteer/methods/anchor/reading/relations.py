@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.methods.anchor.reading.edge_words import ANY
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ROLES, SYMMETRIC
-from orienteer.methods.anchor.reading.units import ConverseEdges
+from orienteer.methods.anchor.reading.units import ANY, ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
 from orienteer.text import english

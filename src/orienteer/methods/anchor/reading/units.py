@@ -27,6 +27,10 @@ class NameUnit(NamedTuple):
     cost: float
 
 
+ANY = 0.25
+"""Fit of a verb that says no more than that there is an edge."""
+
+
 class ConverseEdges(dict[int, float]):
     """Edge types that words say from the other end, with how alike they are: `taught` of `studied_under`."""
 
@@ -82,9 +86,13 @@ class Units:
 
     def covered(self) -> set[int]:
         """Return the places of words that may be something."""
+        edges = {
+            first: [unit for unit in units if max(unit.edges.values(), default=0.0) > ANY]
+            for first, units in self.edges.items()
+        }
         places = {
             place
-            for units in (self.types, self.names, self.edges, self.properties, self.values)
+            for units in (self.types, self.names, edges, self.properties, self.values)
             for first, spans in units.items()
             for span in spans
             for place in range(first, span.last)
