@@ -20,6 +20,7 @@ from orienteer.ingest.tables.mapping import ColumnLink, link_of
 from orienteer.ingest.tables.mapping_file import read_mappings
 from orienteer.ingest.tables.spec import spec_of
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of, without_key
+from orienteer.records import Node
 
 
 def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, Report]:
@@ -33,6 +34,10 @@ def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Gr
 
 def triples(graph: Graph) -> list[tuple[str, str, str]]:
     return sorted((edge.source, edge.type, edge.target) for edge in graph.iter_edges())
+
+
+def nodes_of(graph: Graph) -> list[Node]:
+    return [graph.node(identifier) for identifier in graph.arrays.ids]
 
 
 def refusal(folder: Path, files: Mapping[str, str], **options: Any) -> str:
@@ -163,6 +168,69 @@ def test_null_words_are_empty_and_codes_that_look_like_them_are_not(tmp_path: Pa
     assert "size 1 n/a, 1 -, 1 \\N" in notes
     assert "since 1 NA" in notes
     assert "iso 1 NA, strand 2 -" in notes
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "numbers"),
+    [
+        (("5400 kg", "12 kg", "0.5 kg"), "weight_kg", [5400, 12, 0.5]),
+        (("1,200 EUR", "800 EUR", ""), "weight_eur", [1200, 800]),
+        (("€20", "€ 7.5", "n/a"), "weight_eur", [20, 7.5]),
+        (("12%", "3 %", "4%"), "weight_percent", [12, 3, 4]),
+        (("3 km/h", "4 km/h", "5 km/h"), "weight_kmh", [3, 4, 5]),
+        (("20m", "30m", "40m"), "weight_m", [20, 30, 40]),
+        (("5400 kg", "12 km", "7 kg"), None, []),  # two units
+        (("12b", "14b", "7b"), None, []),  # numbers of houses
+        (("5 stars", "3 stars", "1 stars"), None, []),  # no unit of measurement
+        (("5 kg", "heavy", "7 kg"), None, []),
+    ],
+)
+def test_numbers_with_their_unit_are_numbers(
+    cells: tuple[str, ...], column: str | None, numbers: list[float], tmp_path: Path
+) -> None:
+    rows = "".join(f'{at},Thing {at},"{cell}"\n' for at, cell in enumerate(cells, 1))
+    graph, report = imported(tmp_path, {"things.csv": f"id,name,weight\n{rows}"})
+    values = [node.properties for node in nodes_of(graph)]
+    if column is None:
+        assert [properties.get("weight") for properties in values] == list(cells)
+    else:
+        assert [properties[column] for properties in values if column in properties] == numbers
+        assert all("weight" not in properties for properties in values)
+        (mapping,) = report.mapping
+        assert mapping.columns["weight"] == f"number {column.removeprefix('weight_')}"
+        assert f"kept as {column}" in mapping.why
+
+
+def test_a_column_that_names_its_unit_keeps_its_name_and_a_mapping_says_so_too(tmp_path: Path) -> None:
+    folder = tmp_path / "things"
+    folder.mkdir()
+    (folder / "things.csv").write_text("id,name,mass_kg,tag\n1,A,5 kg,2 t\n2,B,7 kg,x\n")
+    import_graph([folder], tmp_path / "graph")
+    assert [node.properties["mass_kg"] for node in nodes_of(Graph.open(tmp_path / "graph"))] == [5, 7]
+    mapping = tmp_path / "mapping.toml"
+    mapping.write_text(
+        '[[table]]\nfile = "things.csv"\nkind = "nodes"\ntype = "thing"\n[table.columns]\n'
+        'id = "id"\nname = "name"\nmass_kg = "property"\ntag = "number t"\n'
+    )
+    import_graph([folder], tmp_path / "given", options=ImportOptions(mapping=mapping))
+    first, second = (node.properties for node in nodes_of(Graph.open(tmp_path / "given")))
+    assert (first, second) == ({"mass_kg": "5 kg", "tag_t": 2}, {"mass_kg": "7 kg", "tag": "x"})
+    mapping.write_text(mapping.read_text().replace("number t", "number parsecs"))
+    with pytest.raises(BadInput, match="number UNIT"):
+        import_graph([folder], tmp_path / "refused", options=ImportOptions(mapping=mapping))
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [("disease_ontology", ("disease",)), ("Papers2024", ("paper",)), ("graph", ()), ("my-kg-export", ())],
+)
+def test_nodes_without_a_type_are_called_by_their_folder(folder: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "nodes.csv").write_text("id,name\na,A\nb,B\n")
+    (tmp_path / folder / "edges.csv").write_text("source,type,target\na,cites,b\n")
+    report = import_graph([tmp_path / folder], tmp_path / "target")
+    assert Graph.open(tmp_path / "target").schema.also_called.get("node", ()) == words
+    assert any("by the folder's name" in note for note in report.notes) == bool(words)
 
 
 def test_formats_with_nulls_of_their_own_keep_their_texts(tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ def node_type_of(name: str) -> str:
 
 def things_in(folder: str) -> tuple[str, ...]:
     """Return what a folder's name says that it holds: `disease` for `disease_ontology`; empty where it says nothing."""
-    words = [word for word in _telling(folder) if word not in _OF_GRAPHS.split() and word.isalpha() and len(word) > 2]
+    parts = [word.strip("0123456789") for word in _telling(folder)]
+    words = [word for word in parts if word not in _OF_GRAPHS.split() and word.isalpha() and len(word) > 2]
     return (" ".join((*words[:-1], singular(words[-1]))),) if words else ()
 
 

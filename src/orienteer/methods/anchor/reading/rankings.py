@@ -101,12 +101,13 @@ class Rankings:
         return None if last is None else self._context.skip(last, ("does", "has", "did", "do", "is"))
 
     def most_doers(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `do the most packages depend on`, `the fewest people have worked at`."""
+        """Yield `do the most packages depend on`, `do most genes that X binds participate in`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
         if is_more is None:
             return
-        for counted in self._phrases.heads(self._context.starts(begin + 1, "number of", "count of") or begin + 1):
+        heads = self._phrases.heads(self._context.starts(begin + 1, "number of", "count of") or begin + 1)
+        for counted in [further for head in heads for further in self._context.described(head)]:
             for unit in self._context.units.edges.get(self._context.skip(counted.last, AUXILIARIES), ()):
                 last = unit.last + (self._context.at(unit.last) in PREPOSITIONS)
                 relation = next(self._relations.named(nodes, unit.edges, Voice.OBJECT, counted.value), None)
@@ -136,10 +137,11 @@ class Rankings:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 
     def most_bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[department] most vehicles`: words for a search, without a verb."""
+        """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
         if self._context.at(place) in MOST and nodes.types and not nodes.conditions:
             for parse in self.most_had(place, nodes):
-                yield parse._replace(cost=parse.cost + 0.2)
+                if self._context.is_over(parse.last):  # "pathway most genes that are ... participate in" counts those
+                    yield parse._replace(cost=parse.cost + 0.2)
 
     def _more_had(self, place: int, nodes: NodeSet, *, descending: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `[has] more ships than any other company`."""
