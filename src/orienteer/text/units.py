@@ -49,8 +49,13 @@ UNITS: Mapping[str, tuple[str, float]] = {
         ("speed", 1.0, "kmh kph"),
         ("speed", 1.852, "kn kt knot"),
         ("euro", 1.0, "eur euro"),
+        ("euro", 1e3, "keur teur"),
+        ("euro", 1e6, "meur"),
         ("dollar", 1.0, "usd dollar"),
+        ("dollar", 1e3, "kusd"),
+        ("dollar", 1e6, "musd"),
         ("sterling", 1.0, "gbp"),
+        ("sterling", 1e6, "mgbp"),
         ("temperature", 1.0, "celsius degc"),
     )
     for name in names.split()

@@ -221,7 +221,7 @@ class SchemaWords:
     def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
         """Return a question with mistyped words of the schema put right; those that are `right` are left."""
         for place, word in enumerate(reading.words):
-            is_right = reading.is_written_as_name(place) or word.text in right
+            is_right = reading.is_written_as_name(place) or word.text in right or word.text.startswith("un")
             other = None if is_right else self.respelled(word.text)
             if other is not None:
                 reading = reading.respelled(place, other, other)

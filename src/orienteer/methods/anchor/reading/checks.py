@@ -39,7 +39,8 @@ class Checks:
 
     def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
-        if self._context.reading.text.rstrip().endswith("?"):
+        text = self._context.reading.text.rstrip(" .").casefold()
+        if text.endswith(("?", "yes or no", "true or false")):
             yield from self._any(begin)
             yield from self._claims(begin)
         start = self._start(begin)
@@ -69,6 +70,7 @@ class Checks:
         if not _QUESTION_WORDS.isdisjoint(self._context.words):
             return
         for named in self._phrases.names(begin) if begin == 0 else ():
+            yield from self._contrasts.queries(named)
             for nodes in self._clauses.modifiers(named.last, named.value):
                 if len(nodes.value.conditions) > 1:
                     yield Parse(nodes.last, ExactQuery("test", nodes.value), named.cost + nodes.cost + 0.1)

@@ -31,10 +31,12 @@ class Claims:
 
     def _identical(self, start: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `X's owner Y`, `the owner of X Y`, `Y X's owner`, of which one is a name and one is described."""
-        if self._context.at(start - 1) not in ("is", "was", "are", "were"):
+        is_asked = self._context.at(start - 1) in ("is", "was", "are", "were")
+        if not is_asked and self._context.at(start - 1) not in ("if", "whether", "that"):
             return
         for first in self._context.nodes(start):
-            for second in self._context.nodes(first.last):
+            behind = first.last if is_asked else self._context.starts(first.last, "is", "was", "are", "were")
+            for second in self._context.nodes(behind) if behind is not None else ():
                 named, described = (first, second) if first.value.named else (second, first)
                 rows = self._of_types(named.value, described.value)
                 if rows and not described.value.named and described.value.conditions and not described.value.best:

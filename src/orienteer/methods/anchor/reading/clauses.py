@@ -72,7 +72,7 @@ class Clauses:
     """Reads what is said of nodes in one question."""
 
     def __init__(self, context: Context, relations: SchemaRelations, phrases: PhraseRules) -> None:
-        self._context = context
+        self._context, self._relations, self._phrases = context, relations, phrases
         ground = Ground(context, relations, phrases)
         properties, lists, joints = PropertyClauses(ground), ObjectLists(context), Joints(context, relations)
         self._properties = properties
@@ -118,11 +118,16 @@ class Clauses:
             return  # "neither games nor fonts and libs" may mean either
         # "operators of observatories in Kelmar": without a word between them, what is nearest is spoken of
         far = _FAR if begin is None and nodes.conditions and self._context.at(last) in PREPOSITIONS else 0.0
+        if begin is None and nodes.conditions and not self._is_behind_comma(last):
+            far = _FAR  # "students enrolled in courses taught by X": the courses are
         if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
             far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
         for modified in self._further(last if begin is None else begin, nodes, nodes):
             parse = Parse(modified.last, modified.value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
+
+    def _is_behind_comma(self, place: int) -> bool:
+        return place < self._context.end and self._context.reading.words[place].after_comma
 
     def _is_bare_behind_denial(self, place: int, described: Described) -> bool:
         """Tell whether a name or a value alone is joined to what is denied: `outside Ardony and Drusk`."""
@@ -169,6 +174,15 @@ class Clauses:
         begin = self._context.starts(place, "made of", "made out of", "made from") or place
         yield from self._properties.described(NamedProperty(facts, begin, 0.0), nodes)
 
+    def named_at(self, place: int) -> Iterator[Parse[NodeSet]]:
+        """Yield the named nodes that begin at a place."""
+        yield from self._phrases.names(place)
+
+    def had_by_name(self, owner: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield the nodes of a set that a named one has."""
+        for relation in self._relations.unnamed(nodes, "of", owner.value, Voice.NOUN_OF):
+            yield Parse(owner.last, relation.joined, relation.cost)
+
     def had_by(self, owners: Parse[Objects], nodes: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes of a set that things have."""
         for parse in self._having.things(owners, nodes.value):
@@ -189,6 +203,7 @@ class Clauses:
         """Yield `but not X`, `whose height is 5 m`, `[that] are not brewed by X`, `by which X is suggested`."""
         context = self._context
         yield from self._membership.excepted(place, nodes)
+        yield from self._neither(place, nodes)
         yield from self._whose.said(place, nodes)
         if context.at(place) == "whose":
             yield from self.likenesses.whose(place + 1, nodes)
@@ -204,6 +219,22 @@ class Clauses:
                 value = denied(parse.value, nodes) if core.is_denied else parse.value
                 if value is not None:
                     yield parse._replace(value=value)
+
+    def _neither(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[are] neither lent by X nor sold to Y`, `neither treated nor palliated by any X`."""
+        context = self._context
+        begin = context.starts(context.skip(context.skip(place, RELATIVE), AUXILIARIES), "neither")
+        if begin is None:
+            return
+        for first in self._context.modifiers(begin, nodes):
+            nor = context.starts(first.last, "nor")
+            for second in self._context.modifiers(nor, nodes) if nor is not None else ():
+                denials = [denied(parse.value, nodes) for parse in (first, second)]
+                if None not in denials:
+                    new = (one.conditions[len(nodes.conditions) :] for one in denials if one is not None)
+                    conditions = tuple(condition for some in new for condition in some)
+                    yield Parse(second.last, nodes.that(*conditions), first.cost + second.cost)
+        yield from self._verbs.neither(begin, nodes)
 
     def _cores(self, place: int) -> Iterator[Core]:
         """Yield what may be left out: auxiliaries with a denial, phrases between them and a verb, an article."""
@@ -257,6 +288,7 @@ class Clauses:
         yield from self._extents.said(place, nodes)
         yield from self._rankings.most_bare(place, nodes)
         yield from self._having.role(place, nodes)
+        yield from self._having.counted(place, nodes)
 
 
 def _has_said(described: Described) -> bool:

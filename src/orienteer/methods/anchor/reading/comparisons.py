@@ -285,7 +285,12 @@ def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) 
         return _conditions_of_dates(facts, comparison, amount)
     if facts.kind != "number" or amount.span is not None:
         return ()
-    value = converted(amount.value, amount.unit, facts.unit)
+    unit = amount.unit
+    if unit is None and amount.scale > 1 and facts.unit is not None:  # "25 million" of `budget_musd`
+        dimension, factor_of = UNITS[facts.unit]
+        bases = [name for name, meaning in UNITS.items() if meaning == (dimension, 1.0)]
+        unit = bases[0] if factor_of > 1 and dimension in ("euro", "dollar", "sterling") and bases else None
+    value = converted(amount.value, unit, facts.unit)
     return () if value is None else (Valued(facts.name, comparison, value),)
 
 

@@ -13,7 +13,7 @@ from orienteer.methods.anchor.reading.openings import ASKING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
-from orienteer.methods.anchor.reading.thesaurus import MORE
+from orienteer.methods.anchor.reading.thesaurus import COMPARATIVES, MORE
 
 _DOES = ("does", "do", "has", "have", "is", "did")
 
@@ -61,7 +61,8 @@ class Contrasts:
     def _compared(
         self, named: Parse[NodeSet], other: Parse[NodeSet], contrast: Contrast, last: int
     ) -> Parse[ExactQuery]:
-        query = ExactQuery("compare", named.value, contrast.measure, other.value, contrast.is_more)
+        ours, theirs = (self._relations.able(nodes, contrast.measure) for nodes in (named.value, other.value))
+        query = ExactQuery("compare", ours, contrast.measure, theirs, contrast.is_more)
         return Parse(last, query, named.cost + other.cost)
 
     def measures(self, begin: int, nodes: NodeSet) -> Iterator[Parse[Contrast]]:
@@ -71,6 +72,10 @@ class Contrasts:
         if context.at(start) in MORE:
             for measure in self._clauses.measures(start + 1, nodes):
                 yield Parse(measure.last, Contrast(measure.value, MORE[context.at(start)]), measure.cost)
+        elif context.at(start) in COMPARATIVES:  # "the longer runtime"
+            for facts, last, cost in self._clauses.named_property(start + 1, nodes):
+                contrast = Contrast(Measure(property=facts.name), COMPARATIVES[context.at(start)].ascending)
+                yield Parse(last, contrast, cost)
         for unit in context.units.edges.get(begin, ()):
             yield from self._by_verb(unit, nodes)
 

@@ -54,10 +54,19 @@ class Counts:
 
     def _numbers_behind(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `beers by X, how many`, `beers by X: count`."""
+        yield from self._numbers_of_name(begin)
         for nodes in self._context.nodes(begin):
             last = self._context.starts(nodes.last, *_BEHIND)
             if last is not None and not nodes.value.named:
                 yield Parse(last, ExactQuery("count", nodes.value), nodes.cost)
+
+    def _numbers_of_name(self, begin: int) -> Iterator[Parse[ExactQuery]]:
+        """Yield `X number of side effects`, `X: number of side effects`."""
+        for named in self._clauses.named_at(begin):
+            number = self._context.starts(named.last, "number of", "count of", "how many")
+            for kind in self._context.units.types.get(number, ()) if number is not None else ():
+                for counted in self._clauses.had_by_name(named, NodeSet(kind.types)):
+                    yield Parse(kind.last, ExactQuery("count", counted.value), named.cost + counted.cost + 0.1)
 
     def _parts(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `of the beers that X brews, how many are Y`, `among the beers of X, which are Y`."""

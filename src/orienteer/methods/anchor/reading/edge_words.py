@@ -62,11 +62,16 @@ class EdgeWords:
     def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""
         word = reading.words[place]
-        verb = IRREGULAR_VERBS.get(word.text)
+        verb = IRREGULAR_VERBS.get(word.text) or self._verb_of_agent(word.text)
         places = self._like(word.stem) or self._like(word.text)
         for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
             if not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
+
+    def _verb_of_agent(self, word: str) -> str | None:
+        """Return the irregular verb whose agent a noun is: `lend` of `lender`, which edges called `lent_by` say."""
+        verb = word.removesuffix("s").removesuffix("er")
+        return verb if verb != word and verb in IRREGULAR_VERBS.values() else None
 
     def _fit(self, reading: QuestionWords, place: int, like: _LabelPlace) -> tuple[int, float]:
         """Return where the words end that are a label from one of its words on, and the share of it that they are."""
@@ -84,12 +89,15 @@ class EdgeWords:
     def _like(self, stem: str) -> tuple[_LabelPlace, ...]:
         """Return the words of labels that a stem may be."""
         groups = [group for group in self._groups if stem in group]
+        forms = frozenset(form for form, verb in IRREGULAR_VERBS.items() if verb == stem)
         others = [other for pair in self._converses for one, other in (pair, pair[::-1]) if stem in one]
         places = []
         for edge, labels in enumerate(self._labels):
             for label in labels:
                 for at, own in enumerate(label.stems):
                     likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
+                    if not likeness and own in forms:
+                        likeness = 0.9
                     if not likeness and any(own in group for group in groups):
                         likeness = SYNONYM
                     if likeness:

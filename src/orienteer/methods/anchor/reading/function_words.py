@@ -45,7 +45,8 @@ ENDINGS = tuple(
             on file, on our records, in our records, in your records, in the records, on the list, on our list,
             around here, out there, at this point, to your knowledge, to our knowledge, that you know of, that we
             know of, you know of, we know of, by now, if you know, if you happen to know, if that s possible, put
-            together, and so on, do you reckon, roughly"""
+            together, and so on, do you reckon, roughly, yes or no, true or false, both included, inclusive, both
+            inclusive, to make, to build, to buy"""
     )
 )
 """Phrases that may end a question and say nothing."""

@@ -20,6 +20,8 @@ _ASKING = words_of("which what whichever whatever")
 _ANYBODY = words_of("anyone someone everyone anybody somebody everybody")
 _AMONG = phrases_of("of all, of any, of, among all, among, in")
 _PARTICIPLES = ("ed", "en", "n", "t", "d")
+_MOST_RATED = {"best": True, "top": True, "worst": False}
+"""Superlatives before a word for a property: `best rated`, `best paid`."""
 _MOST_ASKED = 1_000  # nodes of a superlative
 
 
@@ -71,6 +73,7 @@ class KindPhrases:
                 facts = context.lexicon.properties[unit.property]
                 yield Parse(unit.last, NodeSet(facts.types, (Valued(facts.name, "=", unit.value),)), unit.cost + 0.2)
         yield from self._so(begin)
+        yield from self._of_amount(begin)
         for name in context.units.names.get(begin, ()):
             yield from self._class_of(name)
         yield from self._of_name(begin)
@@ -85,6 +88,29 @@ class KindPhrases:
                 yield Parse(begin + 1, NodeSet(), 0.25)
         for kind in kinds:
             yield Parse(kind.last, NodeSet(types=kind.types), kind.cost)
+        if not kinds:
+            yield from self._doers(begin)
+        for kind in kinds if not word.endswith("s") else ():  # "film directors"
+            for parse in self._doers(kind.last):
+                yield parse._replace(cost=parse.cost + 0.1)
+
+    def _doers(self, begin: int) -> Iterator[Parse[NodeSet]]:
+        """Yield `directors`, `actors`: whoever does what edges say."""
+        for unit in self._context.units.edges.get(begin, ()):
+            for relation in self._relations.doers(unit, self._context.at(unit.last - 1)):
+                yield Parse(unit.last, relation.joined, relation.cost)
+
+    def _of_amount(self, begin: int) -> Iterator[Parse[NodeSet]]:
+        """Yield `5-credit courses`."""
+        amount = self._context.units.quantities.get(begin)
+        if amount is None or amount.unit is not None:
+            return
+        for unit in self._context.units.properties.get(amount.last, ()):
+            facts = self._context.lexicon.properties[unit.property]
+            if facts.kind == "number" and unit.cost == 0:
+                for head in self._having(facts, unit.last):
+                    valued = Valued(facts.name, "=", amount.value)
+                    yield Parse(head.last, head.value.that(valued), head.cost + 0.05)
 
     # ------------------------------------------------------------------------------------------- values before kinds
 
@@ -187,7 +213,7 @@ class KindPhrases:
         context = self._context
         first, at = self._number(context.skip(place, ("top", "first")))
         recently = context.starts(at, "most recently", "least recently")
-        descending = MOST.get(context.at(at))
+        descending = _MOST_RATED.get(context.at(at), MOST.get(context.at(at)))
         if descending is None:
             return
         for unit in context.units.properties.get(at + 1 if recently is None else recently, ()):

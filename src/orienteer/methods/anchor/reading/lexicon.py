@@ -87,7 +87,8 @@ class Lexicon:
         properties = self._property_words.units(reading)
         for place in range(len(reading.words)):
             units.types[place] = list(self._types(reading, place))
-            kinds = {unit.last for unit in units.types[place] if unit.cost == 0}  # "employees" are no `job_title`
+            is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
+            kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
             edges = self._edge_words.units(reading, place)
             units.edges[place] = [
                 unit for unit in edges if unit.last not in kinds or max(unit.edges.values()) > SYNONYM
@@ -107,7 +108,10 @@ class Lexicon:
             # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
             is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
             if rows and not is_origin:
-                units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.4 if whole else 0.2))
+                units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.6 if whole else 0.2))
+                own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
+                if own and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
+                    units.names[name.first].append(NameUnit(name.last + 1, own, 0.2))
         return units, respelled
 
     def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
@@ -131,7 +135,7 @@ class Lexicon:
 
     def _has(self, row: int, sign: str) -> bool:
         arrays = self.graph.arrays
-        return any(sign in name for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
+        return any(sign in name.casefold() for name in (arrays.names[row], arrays.ids[row], *arrays.aliases_at(row)))
 
     def _likeliest(self, candidates: Sequence[tuple[int, float]]) -> tuple[int, ...]:
         """Return the nodes that a phrase may mean, of each type those that are called most exactly so."""
@@ -158,8 +162,17 @@ class Lexicon:
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
-        if not by_span and (like := self._types_like(reading.words[place].stem)):
-            yield TypeUnit(place + 1, like, 0.15)
+        if not by_span and not self._is_of_graph(reading, place):
+            if like := self._types_like(reading.words[place].stem):
+                yield TypeUnit(place + 1, like, 0.15)
+
+    def _is_of_graph(self, reading: QuestionWords, place: int) -> bool:
+        """Tell whether a word is a name or a value: where some are a "Professor", that is no other word for lecturers."""
+        word = reading.words[place].text
+        arrays = self.graph.arrays
+        return any(
+            arrays.name_index.called(form) or arrays.properties.having(form) for form in {word, word.removesuffix("s")}
+        )
 
     def _types_like(self, stem: str) -> frozenset[int]:
         """Return the node types that a word says in another word of its group."""

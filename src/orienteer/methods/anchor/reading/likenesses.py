@@ -71,6 +71,8 @@ class Likenesses:
         word = self._context.at(place)
         if word in HAVING or word in _SHARING:
             yield from self._had(place, nodes, partner, is_shared=word in _SHARING)
+        elif word == "same" and nodes.types:  # "customers same town as X"
+            yield from self._had(place - 1, nodes, partner, is_shared=False)
         elif word in PREPOSITIONS:
 
             def by_place(target: NodeSet) -> Iterator[Relation]:
@@ -100,6 +102,26 @@ class Likenesses:
         yield from self._same_value(place + 1, nodes, partner, sames, joints)
         if partner is None and not is_shared:
             yield from self._more_had(place + 1, nodes)
+        if partner is None and is_shared:
+            yield from self._shared_with_owner(place + 1, nodes)
+
+    def _shared_with_owner(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[share] X's home town`."""
+        for other in another(self._context, place, self._relations.types_of(nodes)):
+            if self._context.possessive(other.last) is None and self._context.at(other.last - 1) != "s":
+                continue
+            for named in self._properties.named(other.last, nodes):
+                conditions = valued_as(self._context, named.facts, other.value)
+                if conditions:
+                    yield Parse(named.last, nodes.that(*conditions), named.cost + other.cost + 0.1)
+            for unit in self._context.units.edges.get(other.last, ()):
+                for relation in self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()):
+                    conditions = _as_another(relation, other.value, "some")
+                    yield Parse(unit.last, relation.nodes.that(*conditions), other.cost + relation.cost)
+            for head in self._phrases.heads(other.last):
+                for relation in self._relations.unnamed(nodes, "with", head.value) if not head.value.named else ():
+                    conditions = _as_another(relation, other.value, "some")
+                    yield Parse(head.last, relation.nodes.that(*conditions), other.cost + relation.cost + head.cost)
 
     def whose(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] brewery is the same as that of X`, `[whose] universities are those of X`."""

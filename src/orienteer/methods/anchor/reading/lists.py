@@ -12,7 +12,7 @@ from orienteer.methods.anchor.reading.openings import LISTING, ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, Condition, Either, ExactQuery, Joined, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-from orienteer.methods.anchor.reading.thesaurus import MOST
+from orienteer.methods.anchor.reading.thesaurus import MOST, SUPERLATIVES
 
 _LEAVING_OUT = phrases_of(
     """leaving out, excluding, except for, apart from, aside from, ignoring, not counting, other than, besides,
@@ -100,7 +100,10 @@ class ListForms:
         first = 1
         if amount is not None and amount.unit is None:
             first, at = max(1, int(amount.value)), amount.last
-        if not is_top and context.at(at) in MOST:  # "5 largest packages by size"
+        word = SUPERLATIVES.get(context.at(at))
+        if not is_top and word is not None:  # "oldest department by founding year"
+            is_top, descending, at = True, word.ascending, at + 1
+        elif not is_top and context.at(at) in MOST:  # "5 largest packages by size"
             is_top, descending, at = True, MOST[context.at(at)], at + 1
         for nodes in context.nodes(at):
             best = nodes.value.best
@@ -109,7 +112,7 @@ class ListForms:
                     ranked = replace(nodes.value, best=replace(best, first=first))
                     yield Parse(nodes.last, ExactQuery("list", ranked), nodes.cost + cost - 0.05)
                 continue
-            by = context.starts(nodes.last, *_RANKED_BY)
+            by = context.starts(nodes.last, *_RANKED_BY) or (nodes.last if is_top and amount is not None else None)
             if by is None or (amount is None and not is_top):
                 continue
             for measure in self._clauses.measures(by, nodes.value):
@@ -175,7 +178,8 @@ class ListForms:
         asked = self._context.starts(begin, *_WHO)
         if asked is None:
             return
-        if self._context.at(asked - 1) in ("which", "what") and self._context.units.types.get(asked):
+        is_kind = any(head.value.types and not head.value.named for head in self._phrases.heads(asked))
+        if self._context.at(asked - 1) in ("which", "what") and is_kind:
             return  # "which captains live" asks for captains, and not for where they do
         people = self._phrases.who() if self._context.at(asked - 1) in ("who", "whom") else frozenset()
         asked = self._context.starts(asked, "else") or asked

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS,
 from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
-from orienteer.methods.anchor.reading.query import Among, Either, Joined, NodeSet
+from orienteer.methods.anchor.reading.query import Among, Condition, Either, Joined, NodeSet
 
 _OTHERS = words_of("for the those ones them that any")
 
@@ -18,6 +18,9 @@ _CALLED = phrases_of(
     """called, named, by the name of, with the name of, with the name, go by the name of, goes by the name of,
     going by the name of, bearing the name, bear the name, bears the name, titled"""
 )
+_BEFORE_CLASSES = words_of("is are was were not be")
+_JOINTS = ("and", "or", "nor")
+_MOST_CLASSES = 3
 _PER_WORD = 0.03  # the longer name is the likelier
 
 
@@ -25,7 +28,7 @@ class Membership:
     """Reads which nodes are of a set, and which are left out of it, in one question."""
 
     def __init__(self, ground: Ground, lists: ObjectLists) -> None:
-        self._context, self._relations, _ = ground
+        self._context, self._relations, self._phrases = ground
         self._lists = lists
 
     # ------------------------------------------------------------------------------------------------------ those of
@@ -36,9 +39,43 @@ class Membership:
         if among is not None:
             yield from self._among(among, nodes)
         yield from self._called(place, nodes)
+        if nodes.types and not nodes.named and self._context.at(place - 1) in _BEFORE_CLASSES:
+            yield from self._classes(place, nodes)
         is_unknown = not nodes.named and not nodes.types
         if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
             yield from self._kind(place, nodes, is_unknown=is_unknown)
+
+    def _classes(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[are] dramas`, `[are] both war and drama`, `[are] neither comedies nor dramas`."""
+        context = self._context
+        begin = context.starts(place, "neither", "either", "both", "a", "an") or place
+        is_denied = context.at(place) == "neither"
+        rows: list[Parse[tuple[Condition, ...]]] = [Parse(begin, (), 0.0)]
+        for _ in range(_MOST_CLASSES):
+            rows = [
+                Parse(one.last, (*row.value, *one.value), row.cost + one.cost)
+                for row in rows
+                for one in self._class(row.last if not row.value else context.starts(row.last, *_JOINTS), nodes)
+            ]
+            for row in rows:
+                words = set(context.words[place : row.last])
+                conditions = contrary(row.value[:1]) + contrary(row.value[1:]) if is_denied else row.value
+                if len(row.value) > 1 and "or" in words and not is_denied:
+                    conditions = (Either(tuple((condition,) for condition in row.value)),)
+                yield Parse(row.last, nodes.that(*conditions), row.cost + 0.1)
+
+    def _class(self, place: int | None, nodes: NodeSet) -> Iterator[Parse[tuple[Condition, ...]]]:
+        """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
+        if place is None:
+            return
+        for head in self._phrases.heads(place):
+            if head.value.types and head.value.types <= self._relations.types_of(nodes) and head.value.conditions:
+                if not head.value.named and head.value.best is None:
+                    yield Parse(head.last, head.value.conditions, head.cost)
+        for named in self._phrases.names(place):
+            if not self._relations.types_of(named.value) & nodes.types:
+                for relation in self._relations.unnamed(nodes, "", named.value):
+                    yield Parse(named.last, (Joined(relation.kinds, relation.target),), named.cost + relation.cost)
 
     def _called(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[are] called X`, `who go by the name of X`."""
@@ -83,6 +120,10 @@ class Membership:
                 for others in self._not_joined(objects, nodes):
                     yield others._replace(cost=others.cost + far)
                 yield from self._not_of_kind(objects, nodes)
+        for head in self._phrases.heads(begin):  # "except the dramas"
+            is_alike = bool(head.value.types & self._relations.types_of(nodes))
+            if is_alike and head.value.conditions and not head.value.named and head.value.best is None:
+                yield Parse(head.last, nodes.that(*contrary(head.value.conditions)), head.cost + 0.1)
         those = self._context.skip(begin, _OTHERS)
         units = self._context.units
         if nodes.conditions and units.names.get(those) and not units.edges.get(those):

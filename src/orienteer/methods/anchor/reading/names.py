@@ -53,6 +53,11 @@ class NamePhrases:
     def _behind_kind(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
         context = self._context
+        for role in context.units.edges.get(begin, ()):
+            if any(self._relations.doers(role, context.at(role.last - 1))):  # "director X"
+                for unit in context.units.names.get(role.last, ()):
+                    cost = unit.cost - _PER_WORD * (unit.last - begin) + 0.1
+                    yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
         for kind in context.units.types.get(begin, ()):
             named = context.starts(kind.last, *_CALLED) or kind.last
             named = context.skip(named, ("named", "called", "the", "titled"))

@@ -6,18 +6,18 @@ from orienteer.methods.anchor.reading.context import Context
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 
 POLITE = phrases_of(
-    """please, can you, could you, would you, i want to know, i would like to know, i d like to know, do you know,
-        tell me, show me, give me, find me, i need to know, i wonder, we need, i need, i want, i am looking for, i m
-        looking for, looking for, help me find, let me know, i d need, i d want, i m after, take, i m interested in,
-        i am interested in, say, i m curious, i am curious, i m trying to find, just, so, and, ok, hi, hello, could
-        i get, could i have, can i get, can i see, id like, i d like, may i have, me, about, out, for me, each,
-        every, all, everything that is, to know, do we know, us, list me, what about, how about, return, get, get
-        me, fetch, see, on average, work out, figure out, check, determine, compute, calculate, could you please,
-        might you, would you be so kind as to, be so kind as to, i was wondering, i m wondering, i am wondering, any
-        idea, have you any idea, do you have any idea, do you happen to know, would you happen to know, i d be
-        interested in knowing, i would be interested in knowing, i d be interested to know, i d love to see, i d
-        love to know, i would love to know, i d like to see, i would like to see, kindly, let s see, let us see,
-        what i want to know is, what i d like to know is, what i would like to know is, my question is, quick
+    """please, state, can you, could you, would you, i want to know, i would like to know, i d like to know, do you
+        know, tell me, show me, give me, find me, i need to know, i wonder, we need, i need, i want, i am looking
+        for, i m looking for, looking for, help me find, let me know, i d need, i d want, i m after, take, i m
+        interested in, i am interested in, say, i m curious, i am curious, i m trying to find, just, so, and, ok,
+        hi, hello, could i get, could i have, can i get, can i see, id like, i d like, may i have, me, about, out,
+        for me, each, every, all, everything that is, to know, do we know, us, list me, what about, how about,
+        return, get, get me, fetch, see, on average, work out, figure out, check, determine, compute, calculate,
+        could you please, might you, would you be so kind as to, be so kind as to, i was wondering, i m wondering, i
+        am wondering, any idea, have you any idea, do you have any idea, do you happen to know, would you happen to
+        know, i d be interested in knowing, i would be interested in knowing, i d be interested to know, i d love to
+        see, i d love to know, i would love to know, i d like to see, i would like to see, kindly, let s see, let us
+        see, what i want to know is, what i d like to know is, what i would like to know is, my question is, quick
         question, question, hi there, hey, hey there, hello there, good morning, go ahead and, are you able to, is
         it possible to, is it possible to know, provide, provide me with, retrieve, i d like you to, i would like
         you to, i want you to, would you mind telling me, would you mind, telling me, find out, help me find out,

@@ -55,10 +55,31 @@ class NamedPairs:
         for names in self._names(which):
             yield from self._chosen(_Pair(names, context.skip(names.last, _BEHIND_PAIR)))
         yield from self._around(begin)
+        yield from self._grade_of(which)
         start = context.starts(which, "one is", "one was", "one", "is", "was", "are") or which
         yield from self._names_last(start)
         for head in self._phrases.heads(which):  # "which tower is taller, X or Y"
             yield from self._names_last(context.skip(head.last, ("is", "was", "are")))
+
+    def _grade_of(self, begin: int) -> Iterator[Parse[ExactQuery]]:
+        """Yield `the longer of X and Y`, `the larger of the rooms X and Y by capacity`."""
+        context = self._context
+        for meant in adjective(context, context.skip(begin)):
+            word, is_more = meant.value
+            of = context.starts(context.starts(meant.last, "one") or meant.last, "of the two", "of")
+            of = context.starts(of, "the") or of if of is not None else None
+            places = (of, *(kind.last for kind in context.units.types.get(of, ()))) if of is not None else ()
+            for names in (names for place in places for names in self._names(place)):
+                by = context.starts(names.last, "by", "in", "in terms of")
+                named = self._clauses.named_property(by, names.value) if by is not None else ()
+                choices = [(facts, last) for facts, last, _ in named if facts.kind != "text"]
+                if not choices and (facts := self._phrases.compared_by(word, names.value, begin)) is not None:
+                    choices = [(facts, names.last)]
+                for facts, last in choices:
+                    measure = Measure(property=facts.name)
+                    able = self._relations.able(names.value, measure)
+                    nodes = replace(able, best=Best(measure, word.ascending == is_more, 1))
+                    yield Parse(last, ExactQuery("list", nodes), names.cost)
 
     def _around(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `does X weigh more, or Y`: what compares them stands between the names."""

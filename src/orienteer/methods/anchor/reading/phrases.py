@@ -11,6 +11,7 @@ from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.names import NamePhrases
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 
 _LONGEST_CHAIN = 3  # possessives in a row
 
@@ -45,6 +46,7 @@ class PhraseRules:
     def _owned_once(self, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         begin = self._context.possessive(owner.last)
         if begin is None:
+            yield from self._beside(owner)
             return
         for head in self.heads(begin):
             if not head.value.named:
@@ -52,6 +54,15 @@ class PhraseRules:
                     cost = owner.cost + head.cost + relation.cost - 0.2
                     yield Parse(head.last, relation.joined, cost)
         yield from self.noun_of(begin, owner.value, owner.cost)
+
+    def _beside(self, owner: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+        """Yield `Duvel brewery country`: words for a search, at the end, without a possessive."""
+        if owner.value.named or not owner.value.conditions:
+            return  # a name before a kind is read with the kinds; "concert halls" are a kind of halls
+        for unit in self._context.units.types.get(owner.last, ()):
+            if unit.types and self._context.is_over(unit.last):
+                for relation in self._relations.unnamed(NodeSet(unit.types), "of", owner.value, Voice.NOUN_OF):
+                    yield Parse(unit.last, relation.joined, owner.cost + unit.cost + relation.cost + 0.2)
 
     def noun_of(self, place: int, owner: NodeSet, cost: float) -> Iterator[Parse[NodeSet]]:
         """Yield the nodes that are the NOUN of others, where the noun names edges: `hyponyms` behind `dog's`."""
@@ -100,7 +111,8 @@ class PhraseRules:
             yield Parse(last, relation.joined, cost + relation.cost)
 
     def _is_verb_form(self, unit: EdgeUnit) -> bool:
-        return self._context.at(unit.last - 1).endswith(("ing", "ed"))
+        word = self._context.at(unit.last - 1)
+        return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS
 
     def _is_verb(self, unit: EdgeUnit, begin: int) -> bool:
         """Tell whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""

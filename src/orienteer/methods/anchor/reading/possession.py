@@ -20,9 +20,10 @@ from orienteer.methods.anchor.reading.function_words import (
 from orienteer.methods.anchor.reading.joints import Joints, contrary, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
-from orienteer.methods.anchor.reading.query import Comparison, Filled, NodeSet, Valued
+from orienteer.methods.anchor.reading.query import Comparison, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Relation, Voice
+from orienteer.methods.anchor.reading.units import ANY
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
@@ -76,6 +77,10 @@ class Having:
         """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
         begin = self._context.skip(place, DETERMINERS | _RECORDED)
         for named in self._properties.named(begin, nodes):
+            if named.facts.kind == "boolean":  # "with a scholarship" of `has_scholarship`
+                is_so = Valued(named.facts.name, "=", named.facts.true, is_denied)
+                yield Parse(named.last, nodes.that(is_so), named.cost + 0.05)
+                continue
             yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
             yield from self._properties.described(named, nodes, is_denied=is_denied)
         exactly: Parse[Comparison] = Parse(begin, "=", 0.1)
@@ -147,14 +152,31 @@ class Having:
                     if value is not None:
                         yield Parse(unit.last, value, related.cost)
 
+    def counted(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[directors] more than 2 films`, `[films] no award`: words for a search, without a verb."""
+        if not nodes.types or nodes.conditions and self._context.at(place) != "no" and not self._is_of_role(nodes):
+            return
+        is_denied = self._context.at(place) == "no"
+        for objects in self._lists.objects(place + is_denied):
+            is_counted = objects.value.amount is not None and self._context.is_over(objects.last)
+            if is_counted or (is_denied and not objects.value.members[0].nodes.named):
+                for parse in self.things(objects, nodes, is_denied=is_denied):
+                    yield parse._replace(cost=parse.cost + 0.25)
+
+    def _is_of_role(self, nodes: NodeSet) -> bool:
+        return all(isinstance(condition, Joined) and not condition.target.conditions for condition in nodes.conditions)
+
     def role(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `lead X`, `lead X or Y`: a part that somebody plays, right behind a kind."""
+        """Yield `lead X`, `director X or Y`: a part that somebody plays, right behind a kind."""
         for unit in self._context.units.edges.get(place, ()):
-            if nodes.types and self._relations.is_role(unit):
+            word = self._context.at(unit.last - 1)
+            is_doer = self._relations.is_agent(unit, word) and max(unit.edges.values()) > ANY
+            if nodes.types and (is_doer or self._relations.is_role(unit)):
                 for objects in self._lists.objects(unit.last):
                     if all(member.nodes.named for member in objects.value.members):
                         verbs = Verbs((unit,), unit.last)
-                        for parse in self._verb_phrases.joined(nodes, verbs, Voice.HAS_NOUN, objects):
+                        frame = Voice.PASSIVE if is_doer else Voice.HAS_NOUN
+                        for parse in self._verb_phrases.joined(nodes, verbs, frame, objects):
                             yield parse._replace(cost=parse.cost + 0.1)
 
     def _noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:

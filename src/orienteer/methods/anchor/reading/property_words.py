@@ -19,7 +19,9 @@ _SAMPLE = 200  # values of a property that tell what it holds
 _YEARS = (1000, 2100)  # whole numbers between these, of a property called so, are years
 _YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "light"}
 _BOOLEANS = ("true", "false", "yes", "no")
+_LONGEST_ACRONYM = 5  # letters
 _LONGEST_VALUE = 6  # words
+_LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
 GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
 """Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
@@ -75,6 +77,10 @@ class PropertyWords:
 
     def _named(self, reading: QuestionWords, place: int) -> Iterator[PropertyUnit]:
         for facts in self.facts.values():
+            letters = facts.name.casefold()
+            initials = "".join(word.text[:1] for word in reading.words[place : place + len(letters)])
+            if 2 < len(letters) <= _LONGEST_ACRONYM and letters == initials:  # "grade point average" of `gpa`
+                yield PropertyUnit(place + len(letters), facts.name, 0.05)
             own = list(facts.stems)
             last, is_sure = place, True
             while own and last < len(reading.words):
@@ -98,7 +104,8 @@ class PropertyWords:
         return frozenset(own for facts in self.facts.values() for own in facts.stems if self._is_same(stem, own))
 
     def _is_same(self, stem: str, own: str) -> bool:
-        if stem == own or (alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 3):
+        is_near = abs(len(stem) - len(own)) <= _LONGER  # "birthplace" is no `birth`
+        if stem == own or (is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 3):
             return True
         return any(stem in group and own in group for group in self._groups)
 

@@ -22,6 +22,12 @@ NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNT
 _COUNTING = """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
 fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"""
 ORDINALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTING.split(), 1)}
+_DECADES: Mapping[str, float] = {
+    word: 1900.0 + 10 * number
+    for number, word in enumerate(
+        ["twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"], 2
+    )
+}
 _MOST_CENTURIES = 21
 _SCALES: Mapping[str, float] = {
     "hundred": 1e2,
@@ -80,7 +86,13 @@ class Written(NamedTuple):
 
 def quantity(text: str, words: Sequence[Written], first: int) -> Quantity | None:
     """Return the number, quantity or date that begins with a word; None where none does."""
-    return _date(text, words, first) or _century(words, first) or _number(text, words, first)
+    return _date(text, words, first) or _century(words, first) or _decade(words, first) or _number(text, words, first)
+
+
+def _decade(words: Sequence[Written], first: int) -> Quantity | None:
+    """Return `nineties`, `the eighties`: those of the twentieth century."""
+    begin = _DECADES.get(words[first].text)
+    return Quantity(first + 1, begin, span=(begin, begin + 10)) if begin is not None else None
 
 
 def _century(words: Sequence[Written], first: int) -> Quantity | None:

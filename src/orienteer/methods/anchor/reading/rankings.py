@@ -128,6 +128,9 @@ class Rankings:
             yield from self._more_had(begin + 1, nodes, descending=is_more)
             return
         begin = self._context.starts(begin + 1, "number of", "count of", "amount of") or begin + 1
+        for measure in self._related_kinds(begin, nodes):
+            ranked = replace(self._relations.able(nodes, measure.value), best=Best(measure.value, is_more))
+            yield Parse(measure.last, ranked, measure.cost)
         for head in self._phrases.heads(begin):
             yield from self._most_things_had(head, nodes, descending=is_more)
             yield from self._most_things_behind(head, nodes, descending=is_more)

@@ -36,6 +36,8 @@ _SPELLED_OUT = tuple(
         (r"(?<![-\w])\s*>\s*(?=[\d.])", " over "),
         (r"(?<![-\w])\s*<\s*(?=[\d.])", " under "),
         (r"\s*==?\s*", " is "),
+        (r"(?i)\b(?:place|city|town|country) of birth\b", "birthplace"),
+        (r"(?i)\bbirth (?:place|city|town|country)\b", "birthplace"),
         (r"(?i),?\s*\bif (?:there are |there is )?any\b,?", " "),
         (r"(?i),?\s*\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
     )

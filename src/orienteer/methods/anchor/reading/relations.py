@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
-from orienteer.methods.anchor.reading.query import Among, Joined, Measure, NodeSet
+from orienteer.methods.anchor.reading.query import Among, Condition, Joined, Measure, NodeSet
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ROLES, SYMMETRIC
 from orienteer.methods.anchor.reading.units import ANY, ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
@@ -21,6 +21,7 @@ _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SYNONYMS = 0.65  # the fit of words that say the same, and of words that only begin alike, is below
 _SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
+_ROLE = 0.15  # cost of a kind that is told by what its things do
 _MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
@@ -36,6 +37,9 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 }
 """What a bare preposition may say, as beginnings of words of edge types."""
 
+
+_CHOOSING = frozenset(["for", "against", "by", "from", "under"])
+"""Those that choose among edges: drugs *for* a disease do not cause it. What is *in* a genre is in it by any edge."""
 
 _AGENTS = (
     *("er", "ers", "or", "ors", "ent", "ents", "ant", "ants", "ist", "ists"),
@@ -198,6 +202,8 @@ class SchemaRelations:
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
+        if max(unit.edges.values()) <= ANY:
+            return  # "the works of X" are no verb
         label_words = self._words(unit.edges)
         if word in label_words and label_words & _VERBAL:
             return  # "reports" of somebody are not whom they report to
@@ -233,8 +239,26 @@ class SchemaRelations:
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
         hops = list(self._unless_roles(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
+        if len(self._labels(edges)) > 1:  # "directors with more than two films": those that they directed
+            own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+            hops = [(source, hop) for source, hop in hops if hop.kind in own]
+            edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
+
+    def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
+        """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
+        if max(unit.edges.values()) <= ANY or not (self.is_agent(unit, word) or self.is_role(unit)):
+            return
+        frame = Voice.NOUN_OF if self.is_role(unit) else Voice.SUBJECT
+        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        for relation in self.named(NodeSet(), unit.edges, frame, NodeSet()):
+            kinds = tuple(kind for kind in relation.kinds if bool(kind & 1) == self._is_against(kind >> 1, meant))
+            hops = [
+                (source, hop) for source, own in enumerate(self._vocabulary.hops) for hop in own if hop.kind in kinds
+            ]
+            if hops:
+                yield self._relation(NodeSet(), hops, NodeSet(), relation.cost + _ROLE)
 
     def ambiguous(self, nodes: NodeSet, target: NodeSet) -> list[str]:
         """Return the labels of the edge types that join two sets, where there are several."""
@@ -262,7 +286,7 @@ class SchemaRelations:
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
-        if preposition not in _PREPOSITIONS or not nodes.types or nodes.types == self._all:
+        if preposition not in _CHOOSING or not nodes.types or nodes.types == self._all:
             return False
         hops = (hop for source in nodes.types for hop in self._vocabulary.hops[source])
         return any(self._is_hinted(hop.kind >> 1, preposition) for hop in hops)
@@ -320,3 +344,9 @@ class SchemaRelations:
         if nodes.types:
             return replace(nodes, types=nodes.types & types)
         return nodes if types == self._all else replace(nodes, types=types)
+
+
+def _role_of(condition: Condition) -> tuple[int, ...]:
+    """Return the kinds of edges that make nodes what they are called by: of directors, those to what they directed."""
+    is_bare = isinstance(condition, Joined) and not condition.target.conditions and condition.comparison is None
+    return condition.kinds if isinstance(condition, Joined) and is_bare and not condition.negated else ()

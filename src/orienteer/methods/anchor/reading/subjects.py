@@ -13,9 +13,10 @@ from orienteer.methods.anchor.reading.function_words import (
     CONTAINING,
     DENIALS,
     PREPOSITIONS,
+    RELATIVE,
 )
 from orienteer.methods.anchor.reading.joints import denied, joined
-from orienteer.methods.anchor.reading.objects import ObjectLists
+from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, NodeSet
@@ -72,11 +73,35 @@ class Subjects:
                 is_done = context.at(verbs.last) == "by" or (end == verbs.last and self._is_passive(place, verbs))
                 frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)
                 is_strict = end == verbs.last and frame is Voice.OBJECT
-                for related in self._verb_phrases.joined(nodes, verbs, frame, objects, is_strict=is_strict):
+                for related in self._related(nodes, verbs, frame, objects, end, is_strict=is_strict):
                     is_denied = context.at(verb) in DENIALS
                     value = denied(related.value, nodes) if is_denied else related.value
                     if value is not None:
-                        yield Parse(end, value, related.cost + 0.02)
+                        yield Parse(max(end, related.last), value, related.cost + 0.02)
+
+    def _related(
+        self,
+        nodes: NodeSet,
+        verbs: Verbs,
+        frame: Voice,
+        objects: Parse[Objects],
+        end: int,
+        *,
+        is_strict: bool,
+    ) -> Iterator[Parse[NodeSet]]:
+        """Yield what others do to nodes; what is said of the others may stand behind the verb.
+
+        "In which pathways do genes participate that are bound by X"
+        """
+        for related in self._verb_phrases.joined(nodes, verbs, frame, objects, is_strict=is_strict):
+            yield related._replace(last=end)
+        first = objects.value.members[0].nodes
+        is_open = len(objects.value.members) == 1 and not first.conditions and bool(first.types)
+        if is_open and self._context.at(end) in RELATIVE:
+            for said in self._context.modifiers(end, first):
+                others = objects.value._replace(members=(objects.value.members[0]._replace(nodes=said.value),))
+                described = Parse(said.last, others, objects.cost + said.cost)
+                yield from self._verb_phrases.joined(nodes, verbs, frame, described, is_strict=is_strict)
 
     def _is_passive(self, place: int, verbs: Verbs) -> bool:
         """Tell whether something is done to a subject: `[by which X] was Y influenced`, not `has Y influenced`."""

@@ -29,13 +29,29 @@ RELATIONS = _groups(
     find found,
     supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief
     manager run runs,
-    teach taught teacher instruct train trainer tutor,
+    teach taught teacher instruct train trainer tutor lecturer lecture professor give gave hold,
     study studied student attend pupil learn alumnus alumni graduate alma go went gone,
     found founded founder establish established start started,
     own owned owner owns possess proprietor operate operated operator run runs belong fleet,
     employ employer employee work works worked staff job hire,
-    assign assignment work works worked job,
-    member belong join play work works serve sing enrol compete crew employ,
+    assign assignment job,
+    direct director direction helm shoot shot make made,
+    act actor actress appear appearance star cast role play feature screen,
+    write script screenplay screenwriter,
+    enrol enroll enrolment enrollment sign signed register take taking attend study student,
+    screen screening show shown run,
+    film filmed shoot shot make made,
+    set setting take,
+    inspire influence shape,
+    live home hail come,
+    paint painter paintings artist,
+    depict show portray picture feature,
+    display exhibit show hang hold house see,
+    sell sold buy bought buyer acquire purchase,
+    lend lent loan lender,
+    drive driver driven wheel,
+    deliver carry carrier haul transport ship,
+    member belong join play serve sing enrol compete crew employ,
     hold held host stage house place venue occur happen,
     premiere debut first,
     born birth birthplace native hail,
@@ -121,7 +137,7 @@ IS_A = frozenset(
 LIGHT_VERBS = _words(
     """
     belong involve feature run go come get handle keep put place hold include appear assign concern cover contain find
-    show take host work serve sit ask give
+    take host work serve sit ask
     """
 )
 """Verbs that say no more than that there is a relation, where there is only one."""
@@ -147,7 +163,7 @@ TYPES = _groups(
     harbour harbor port,
     anatomy tissue organ,
     book volume title publication,
-    film movie picture,
+    film movie picture flick,
     author writer,
     paper article publication,
     airport airfield,
@@ -159,7 +175,18 @@ TYPES = _groups(
     programme program software application,
     award prize,
     college university school,
-    hall venue auditorium theatre theater,
+    hall venue auditorium theatre theater cinema,
+    course class module,
+    student pupil,
+    lecturer teacher professor instructor,
+    artwork painting picture work piece,
+    artist painter,
+    exhibition show exhibit,
+    collector buyer,
+    customer client buyer,
+    product item good,
+    carrier courier shipper haulier,
+    studio company,
     work piece composition opus,
     orchestra ensemble band group,
     item good product article,
@@ -198,6 +225,11 @@ PROPERTIES = _groups(
     delivered delivery arrived,
     headcount workforce employees staff,
     area size,
+    gross earnings takings revenue,
+    rating score rated scored,
+    language speak spoken,
+    gpa grade,
+    medium material,
     listed protected
     """
 )
@@ -207,7 +239,7 @@ PEOPLE = _words(
     """
     person people human employee worker staff author writer actor actress director astronomer captain scientist player
     student teacher doctor patient user customer member researcher engineer artist musician singer politician designer
-    founder individual athlete driver pilot nurse lawyer journalist character man woman
+    founder individual athlete driver pilot lecturer professor composer conductor nurse lawyer journalist character man woman
     """
 )
 """What node types of people are called: whom `who` asks for."""

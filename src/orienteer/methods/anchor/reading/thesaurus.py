@@ -127,10 +127,13 @@ SUPERLATIVES: Mapping[str, Adjective] = {
     "eldest": ADJECTIVES["old"],
 }
 VERBS: Mapping[str, frozenset[str]] = {
-    "earn": _words("salary wage pay income"),
+    "earn": _words("salary wage pay income gross revenue"),
     "pay": _words("salary wage pay income"),
     "weigh": _words("mass weight tonnage"),
-    "cost": _words("cost price fee toll fare"),
+    "cost": _words("cost price fee toll fare budget"),
+    "seat": _words("seat seats capacity"),
+    "hold": _words("capacity seats"),
+    "run": _words("runtime duration"),
     "last": _words("duration runtime length"),
     "measure": _words("length height diameter"),
 }

@@ -30,7 +30,9 @@ class Totality:
     def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         context = self._context
-        is_asked = context.at(begin) in ASKING
+        whether = context.starts(begin, "whether", "if", "check whether", "check if", "is it true that")
+        is_asked = context.at(begin) in ASKING or whether is not None
+        begin = begin if whether is None else whether - 1
         start = self._behind_all(begin + is_asked)
         if start is not None and (is_asked or self._is_question()):
             for nodes in context.nodes(start):

@@ -56,6 +56,8 @@ class Unanswered:
     def _is_claim(self) -> bool:
         """Tell whether something is said of all: `every ship of X is steel?`."""
         words = self._context.words
+        if self._context.reading.text.rstrip().endswith("?") and _WHICH.isdisjoint(words) and _WHO.isdisjoint(words):
+            return True  # "all X halls stone?"
         claimed = next((place for place, word in enumerate(words) if word in _PASSIVE), 0)
         return claimed > 0 and _LINKING.isdisjoint(words[:claimed])
 

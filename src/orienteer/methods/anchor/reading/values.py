@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
-from orienteer.methods.anchor.reading.function_words import STATING, phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import RELATIVE, STATING, phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
@@ -123,7 +123,8 @@ class Values:
             for scope in self._context.nodes(start):
                 at = self._context.skip(scope.last, ("get", "gets", "got", "be", "being"))
                 verb = IRREGULAR_VERBS.get(self._context.at(at), self._context.at(at))
-                facts = self._phrases.stated_by(verb, scope.value) if verb in VERBS else None
+                is_stated = verb in VERBS and (verb != "last" or self._context.at(begin + 1) == "long")
+                facts = self._phrases.stated_by(verb, scope.value) if is_stated else None
                 if facts is not None:
                     yield from self._value(facts.name, scope.value, at + 1, scope.cost)
 
@@ -138,6 +139,9 @@ class Values:
             for unit in self._context.units.properties.get(verb, ()):
                 if any(facts.name == unit.property for facts in dated):
                     yield from self._value(unit.property, scope.value, unit.last, scope.cost + unit.cost)
+                    if self._context.at(unit.last) in RELATIVE:  # "when was the museum founded that X"
+                        for said in self._context.modifiers(unit.last, scope.value):
+                            yield from self._value(unit.property, said.value, said.last, scope.cost + said.cost)
 
     def _value(self, name: str, nodes: NodeSet, last: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.edge_words import SYNONYM
 from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PARTICLES, PREPOSITIONS, TELLING
-from orienteer.methods.anchor.reading.joints import Joints, any_of, condition
+from orienteer.methods.anchor.reading.joints import Joints, any_of, condition, contrary
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.others import openings
@@ -67,6 +67,22 @@ class VerbPhrases:
             yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
             for objects in self._lists.objects(begin):
                 yield from self.joined(nodes, verbs, frame, objects, is_strict=is_strict)
+
+    def neither(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[neither] lent by nor sold to X`: two verbs of the same things, both denied."""
+        for first in self.actions(place):
+            nor = self._context.starts(first.begin, "nor")
+            for second in self.actions(nor) if nor is not None else ():
+                for objects in self._lists.objects(second.begin):
+                    for one in self.joined(nodes, first.verbs, self._frame_of_both(first, second), objects):
+                        for both in self.joined(one.value, second.verbs, second.frame, objects):
+                            new = both.value.conditions[len(nodes.conditions) :]
+                            denials = [one_denied for said in new for one_denied in contrary((said,))]
+                            yield Parse(both.last, nodes.that(*denials), one.cost + both.cost)
+
+    def _frame_of_both(self, first: Action, second: Action) -> Voice:
+        """Return how a verb is said that shares its preposition with the next: `neither treated nor healed by X`."""
+        return second.frame if first.begin == first.verbs.last else first.frame
 
     def actions(self, place: int) -> Iterator[Action]:
         """Yield the verbs that begin here with their prepositions."""
