@@ -75,6 +75,9 @@ def complete(result: Result) -> set[str]:
         ("projects more than twice as long as Bridge", {"Kerb"}),
         ("projects at least twice as long as Pond", {"Bridge", "Kerb"}),
         ("employees who started within 2 years of 2000", {"Ada Holm", "Dan Orr"}),
+        # the last word of a clause, and what is said of its subject behind it
+        ("Which projects do employees work on who are managed by Dan Orr?", {"Pond", "Kerb"}),
+        ("projects of employees who are managed by Ada Holm", {"Bridge", "Pond"}),
         # yes and no
         ("Which employees are not approved?", {"Ben Ruz", "Eve Lund"}),
         ("unapproved employees", {"Ben Ruz", "Eve Lund"}),
@@ -149,3 +152,90 @@ def test_what_is_no_kind_by_one_step_may_be_one_by_several(tmp_path: Path) -> No
     result = anchor.ask("Is asthma a kind of disease of the body?")
     assert result.answer is None  # it is one, over two steps, which are not walked
     assert any("several steps" in note for note in result.notes)
+
+
+FILMS = {
+    "nodes.csv": """id,type,name,runtime_min,is_animated
+f1,film,Salt,90,no
+f2,film,Ferry,120,no
+f3,film,Kites,60,yes
+f4,film,Fog,100,no
+p1,person,Ada Holm,,
+p2,person,Noor Vik,,
+p3,person,Ben Ruz,,
+g1,genre,Drama,,
+g2,genre,Comedy,,
+g3,genre,War,,
+a1,award,Golden Heron,,
+c1,city,Cork,,
+""",
+    "edges.csv": """source,type,target
+f1,directed_by,p1
+f2,directed_by,p1
+f3,directed_by,p2
+f4,directed_by,p3
+p2,acted_in,f1
+p2,acted_in,f2
+p1,acted_in,f4
+f1,has_genre,g1
+f2,has_genre,g1
+f2,has_genre,g3
+f3,has_genre,g2
+f4,has_genre,g3
+f1,won,a1
+p1,born_in,c1
+p2,influenced_by,p1
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> Retriever:
+    folder = tmp_path_factory.mktemp("pictures")
+    for name, text in FILMS.items():
+        (folder / name).write_text(text)
+    return Retriever(str(folder), "anchor")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which actors were born in Cork?", {"Ada Holm"}),
+        ("directors with more than one film", {"Ada Holm"}),
+        ("Which directors have never acted in a film?", {"Ben Ruz"}),
+        ("films by director Ada Holm", {"Salt", "Ferry"}),
+        ("films director Ada Holm or Noor Vik", {"Salt", "Ferry", "Kites"}),
+        ("Which films are dramas?", {"Salt", "Ferry"}),
+        ("Which films are neither dramas nor comedies?", {"Fog"}),
+        ("Which films are both war and drama?", {"Ferry"}),
+        ("all films except the dramas", {"Kites", "Fog"}),
+        ("Which films did not win any award?", {"Ferry", "Kites", "Fog"}),
+        ("films no award", {"Ferry", "Kites", "Fog"}),
+        ("Who shaped Noor Vik?", {"Ada Holm"}),
+        ("the longer of Salt and Ferry", {"Ferry"}),
+        ("Which film has the longer runtime, Salt or Fog?", {"Fog"}),
+        ("drama films highest runtime", {"Ferry"}),
+        ("top 2 films runtime", {"Ferry", "Fog"}),
+        ("Who directed the film that won the Golden Heron?", {"Ada Holm"}),
+        ("Who directed films which Noor Vik acted in?", {"Ada Holm"}),  # the films are what he acted in
+        ("animated films", {"Kites"}),
+    ],
+)
+def test_roles_and_classes_are_read(films: Retriever, question: str, names: set[str]) -> None:
+    result = films.ask(question)
+    assert complete(result) == names, (result.reading, result.notes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which films by Ada Holm went unawarded?",  # no word of the graph says `unawarded`
+        "Which films did Ada Holm help?",  # she directed some and acted in others
+        "Salt's people",
+        "all dramas long?",
+    ],
+)
+def test_what_no_word_tells_is_refused(films: Retriever, question: str) -> None:
+    result = films.ask(question)
+    assert result.answer is None
+    assert result.refusal is not None, result.reading

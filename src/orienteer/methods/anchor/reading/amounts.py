@@ -31,7 +31,7 @@ class Amounts:
         """Yield `over 100 MB`, where one property alone is told in such a unit; `before 1800` where one tells years."""
         yield from self._range(place, nodes)
         yield from self._bare(place, nodes)
-        begin = self._context.starts(place, "of", "dating from", "dating", "from") or place
+        begin = self._context.starts(place, "of", "dating from", "dating", "from", "dated") or place
         for start in dict.fromkeys((place, begin)):
             for comparison in sign(self._context, start, of_dates=True):
                 amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))

@@ -78,7 +78,7 @@ class Clauses:
         self._properties = properties
         self._rankings = rankings = Rankings(ground, properties, joints)
         self._membership = Membership(ground, lists)
-        self._whose = Whose(ground, properties, joints, rankings)
+        self._whose = Whose(ground, properties, lists, joints, rankings)
         self._verbs = VerbPhrases(ground, lists, joints, rankings)
         self._having = Having(ground, properties, lists, joints, self._verbs, rankings)
         self._subjects = Subjects(ground, lists, self._verbs, self._having, rankings)

@@ -162,12 +162,12 @@ class Lexicon:
             best = max(types.values())
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
-        if not by_span and not self._is_of_graph(reading, place):
-            if like := self._types_like(reading.words[place].stem):
-                yield TypeUnit(place + 1, like, 0.15)
+        like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
+        if like and not self._is_of_graph(reading, place):
+            yield TypeUnit(place + 1, like, 0.15)
 
     def _is_of_graph(self, reading: QuestionWords, place: int) -> bool:
-        """Tell whether a word is a name or a value: where some are a "Professor", that is no other word for lecturers."""
+        """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
         word = reading.words[place].text
         arrays = self.graph.arrays
         return any(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
-from orienteer.methods.anchor.reading.function_words import ANY_OF, DETERMINERS, EXCEPTING, phrases_of, words_of
+from orienteer.methods.anchor.reading.function_words import ANY_OF, BEING, DETERMINERS, EXCEPTING, phrases_of, words_of
 from orienteer.methods.anchor.reading.joints import contrary
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground
@@ -18,7 +18,7 @@ _CALLED = phrases_of(
     """called, named, by the name of, with the name of, with the name, go by the name of, goes by the name of,
     going by the name of, bearing the name, bear the name, bears the name, titled"""
 )
-_BEFORE_CLASSES = words_of("is are was were not be")
+_BESIDE_BEING = words_of("not neither both either all")
 _JOINTS = ("and", "or", "nor")
 _MOST_CLASSES = 3
 _PER_WORD = 0.03  # the longer name is the likelier
@@ -39,7 +39,8 @@ class Membership:
         if among is not None:
             yield from self._among(among, nodes)
         yield from self._called(place, nodes)
-        if nodes.types and not nodes.named and self._context.at(place - 1) in _BEFORE_CLASSES:
+        before = place - 1 - (self._context.at(place - 1) in _BESIDE_BEING)
+        if nodes.types and not nodes.named and self._context.at(before) in BEING:
             yield from self._classes(place, nodes)
         is_unknown = not nodes.named and not nodes.types
         if is_unknown or (nodes.named and self._context.at(place) in DETERMINERS):
@@ -68,10 +69,11 @@ class Membership:
         """Yield what one noun for a class says of nodes of a kind: `dramas`, `a comedy`, `war`."""
         if place is None:
             return
+        own = self._relations.types_of(nodes)
         for head in self._phrases.heads(place):
-            if head.value.types and head.value.types <= self._relations.types_of(nodes) and head.value.conditions:
-                if not head.value.named and head.value.best is None:
-                    yield Parse(head.last, head.value.conditions, head.cost)
+            types, conditions, best = head.value.types, head.value.conditions, head.value.best
+            if types and types <= own and conditions and not head.value.named and best is None:
+                yield Parse(head.last, conditions, head.cost)
         for named in self._phrases.names(place):
             if not self._relations.types_of(named.value) & nodes.types:
                 for relation in self._relations.unnamed(nodes, "", named.value):
@@ -119,11 +121,34 @@ class Membership:
                 far = 0.0 if are_those or self._context.at(place) == "but" else 0.1
                 for others in self._not_joined(objects, nodes):
                     yield others._replace(cost=others.cost + far)
-                yield from self._not_of_kind(objects, nodes)
-        for head in self._phrases.heads(begin):  # "except the dramas"
-            is_alike = bool(head.value.types & self._relations.types_of(nodes))
-            if is_alike and head.value.conditions and not head.value.named and head.value.best is None:
-                yield Parse(head.last, nodes.that(*contrary(head.value.conditions)), head.cost + 0.1)
+        yield from self._but_classes(begin, nodes)
+        yield from self._but_those(begin, nodes)
+
+    def _but_classes(self, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[films] except the dramas`, and `except cancelled` where each thing has one status, and no more."""
+        for one in self._class(begin, nodes):
+            joined = [condition for condition in one.value if isinstance(condition, Joined)]
+            if all(self._relations.is_single(condition.kinds) for condition in joined) or self._is_plural(one.last - 1):
+                yield Parse(one.last, nodes.that(*contrary(one.value)), one.cost + 0.1)
+        for objects in self._lists.objects(begin):
+            conditions = []
+            for member in objects.value.members:
+                relation = next(self._relations.unnamed(nodes, "", member.nodes), None)
+                if relation is not None and self._relations.is_single(relation.kinds):
+                    conditions.append(Joined(relation.kinds, relation.target, negated=True))
+            if len(conditions) == len(objects.value.members):
+                yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
+
+    def _is_plural(self, place: int) -> bool:
+        """Tell whether a word is the plural of a name: `dramas` of the genre "Drama"."""
+        names = self._context.units.names.get(place, ())
+        arrays = self._context.lexicon.graph.arrays
+        word = self._context.at(place)
+        own = [arrays.names[row].casefold() for unit in names for row in unit.rows]
+        return word.endswith("s") and bool(own) and not any(name.endswith(word) for name in own)
+
+    def _but_those(self, begin: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
+        """Yield `[except] those that treat Y`."""
         those = self._context.skip(begin, _OTHERS)
         units = self._context.units
         if nodes.conditions and units.names.get(those) and not units.edges.get(those):
@@ -140,16 +165,6 @@ class Membership:
         types = self._relations.types_of(nodes)
         if all(self._relations.types_of(member.nodes) & types for member in objects.value.members):
             yield Parse(objects.last, nodes.that(Among(rows, negated=True)), objects.cost + 0.05)
-
-    def _not_of_kind(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[projects] except cancelled`: where each has one status, and no more."""
-        conditions = []
-        for member in objects.value.members:
-            relation = next(self._relations.unnamed(nodes, "", member.nodes), None)
-            if relation is None or not self._relations.is_single(relation.kinds):
-                return
-            conditions.append(Joined(relation.kinds, relation.target, negated=True))
-        yield Parse(objects.last, nodes.that(*conditions), objects.cost + 0.2)
 
     def _not_joined(self, objects: Parse[Objects], nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[drugs for migraine] but not epilepsy`: the relation said last, denied of others."""

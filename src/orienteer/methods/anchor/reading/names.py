@@ -60,8 +60,8 @@ class NamePhrases:
                     yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
         for kind in context.units.types.get(begin, ()):
             named = context.starts(kind.last, *_CALLED) or kind.last
-            named = context.skip(named, ("named", "called", "the", "titled"))
-            for unit in context.units.names.get(named, ()):
+            starts = context.skips(named, ("named", "called", "the", "titled"))
+            for unit in (unit for start in starts for unit in context.units.names.get(start, ())):
                 cost = unit.cost - _PER_WORD * (unit.last - begin)
                 yield from self._of_types(unit, kind.types, unit.last, cost)
             if context.at(kind.last) == "of" and not context.at(kind.last - 1).endswith("s"):  # "the harbour of X"

@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.comparisons import adjective
 from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.contrasts import Contrast, Contrasts
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
-from orienteer.methods.anchor.reading.openings import ASKING
+from orienteer.methods.anchor.reading.openings import ASKING, LISTING
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Among, Best, ExactQuery, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
@@ -50,6 +50,8 @@ class NamedPairs:
     def queries(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield the queries that begin at a place."""
         context = self._context
+        for listed in context.ends(begin, LISTING):
+            yield from self._grade_of(listed)
         which = context.starts(begin, *_WHICH)
         which = begin if which is None else which
         for names in self._names(which):
@@ -105,7 +107,8 @@ class NamedPairs:
     def _names(self, place: int) -> Iterator[Parse[NodeSet]]:
         """Yield two names of one kind of things: `X or Y`, `either X and Y`."""
         context = self._context
-        for first in self._likeliest(context.skip(place, ("either", "between", "the", "of", "both"))):
+        starts = context.skips(place, ("either", "between", "the", "of", "both"))  # "The Last Gaucho" begins so
+        for first in (named for start in starts for named in self._likeliest(start)):
             joined = context.starts(first.last, *_JOINED)
             for second in self._likeliest(joined) if joined is not None else ():
                 rows = self._of_one_kind(first.value, second.value)

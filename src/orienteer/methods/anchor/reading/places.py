@@ -78,7 +78,7 @@ class Places:
 
     def beside(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[telescopes] Plainwater`: a name right behind a kind that it is not of."""
-        is_denied = self._context.at(place) == "not"
+        is_denied = self._context.at(place) == "not" and self._context.reading.words[place].after_comma
         if place == 0 or not nodes.types or (nodes.conditions and not is_denied):
             return
         if self._context.at(place) in DETERMINERS | PREPOSITIONS or self._context.at(place - 1) in PREPOSITIONS:

@@ -74,7 +74,7 @@ class Having:
     # -------------------------------------------------------------------------------------------------- properties
 
     def _property(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
-        """Yield `a website`, `a capacity over 50`, `over 100 employees`."""
+        """Yield `a website`, `a capacity over 50`."""
         begin = self._context.skip(place, DETERMINERS | _RECORDED)
         for named in self._properties.named(begin, nodes):
             if named.facts.kind == "boolean":  # "with a scholarship" of `has_scholarship`
@@ -83,6 +83,10 @@ class Having:
                 continue
             yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
             yield from self._properties.described(named, nodes, is_denied=is_denied)
+        yield from self._amount_of_property(begin, nodes, is_denied=is_denied)
+
+    def _amount_of_property(self, begin: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
+        """Yield `over 100 employees`, `between 20 and 40 berths`."""
         exactly: Parse[Comparison] = Parse(begin, "=", 0.1)
         for comparison in (*sign(self._context, begin), exactly):
             amount = self._context.units.quantities.get(comparison.last)
@@ -153,25 +157,29 @@ class Having:
                         yield Parse(unit.last, value, related.cost)
 
     def counted(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `[directors] more than 2 films`, `[films] no award`: words for a search, without a verb."""
-        if not nodes.types or nodes.conditions and self._context.at(place) != "no" and not self._is_of_role(nodes):
+        """Yield `[directors] more than 2 films`, `[films no] award`: words for a search, without a verb."""
+        is_behind_no = self._context.at(place - 1) == "no"  # which the clause denies as a whole
+        if not nodes.types or (nodes.conditions and not is_behind_no and not self._is_of_role(nodes)):
             return
-        is_denied = self._context.at(place) == "no"
-        for objects in self._lists.objects(place + is_denied):
+        if is_behind_no:
+            for parse in self._noun(place, nodes, is_denied=False):
+                yield parse._replace(cost=parse.cost + 0.2)
+        for objects in self._lists.objects(place):
             is_counted = objects.value.amount is not None and self._context.is_over(objects.last)
-            if is_counted or (is_denied and not objects.value.members[0].nodes.named):
-                for parse in self.things(objects, nodes, is_denied=is_denied):
+            if is_counted or (is_behind_no and not objects.value.members[0].nodes.named):
+                for parse in self.things(objects, nodes):
                     yield parse._replace(cost=parse.cost + 0.25)
 
     def _is_of_role(self, nodes: NodeSet) -> bool:
         return all(isinstance(condition, Joined) and not condition.target.conditions for condition in nodes.conditions)
 
     def role(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
-        """Yield `lead X`, `director X or Y`: a part that somebody plays, right behind a kind."""
-        for unit in self._context.units.edges.get(place, ()):
+        """Yield `lead X`, `[by] director X or Y`: a part that somebody plays, right behind a kind."""
+        begin = self._context.skip(place, ("by", "with", "of", "from", "the", "its", "their"))
+        for unit in self._context.units.edges.get(begin, ()):
             word = self._context.at(unit.last - 1)
             is_doer = self._relations.is_agent(unit, word) and max(unit.edges.values()) > ANY
-            if nodes.types and (is_doer or self._relations.is_role(unit)):
+            if nodes.types and (is_doer or self._relations.is_role(unit, word)):
                 for objects in self._lists.objects(unit.last):
                     if all(member.nodes.named for member in objects.value.members):
                         verbs = Verbs((unit,), unit.last)

@@ -27,7 +27,7 @@ GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating",
 """Words that stand beside a property's name and are no part of it: `year of birth`, `launch date`."""
 _LIGHT = frozenset(
     ["year", "date", "time", "day", "number", "no", "count", "name"]
-    + ["value", "total", "is", "has", "in", "at", "of", "the"]
+    + ["value", "total", "is", "has", "in", "at", "of", "on", "the"]
 )
 """Words of properties that a question leaves out: `founded_year`."""
 

@@ -141,7 +141,7 @@ class Rankings:
 
     def most_bare(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[department] most vehicles`: words for a search, without a verb, at the end."""
-        if self._context.at(place) in MOST and nodes.types and not nodes.conditions:
+        if self._context.at(place) in MOST and nodes.types:
             for parse in self.most_had(place, nodes):
                 if self._context.is_over(parse.last):  # "pathway most genes that are ... participate in" counts those
                     yield parse._replace(cost=parse.cost + 0.2)

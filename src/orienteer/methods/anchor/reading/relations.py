@@ -38,6 +38,8 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 """What a bare preposition may say, as beginnings of words of edge types."""
 
 
+_OF_ROLES = ("by", "with")
+"""Those before whoever plays a part: orders *by* a customer."""
 _CHOOSING = frozenset(["for", "against", "by", "from", "under"])
 """Those that choose among edges: drugs *for* a disease do not cause it. What is *in* a genre is in it by any edge."""
 
@@ -186,8 +188,10 @@ class SchemaRelations:
         """Tell whether edges lead from a kind to the wider one that it is of: `is_a`."""
         return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
 
-    def is_role(self, unit: EdgeUnit) -> bool:
+    def is_role(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are what edge types are called by, and these by the part that their targets play."""
+        if self._words(unit.edges).isdisjoint((word, word.removesuffix("s"))):
+            return False  # "manages" is no manager
         return all(self._is_role(edge) for edge, fit in unit.edges.items() if fit > _SYNONYMS) and (
             max(unit.edges.values()) > _SYNONYMS
         )
@@ -248,9 +252,9 @@ class SchemaRelations:
 
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
-        if max(unit.edges.values()) <= ANY or not (self.is_agent(unit, word) or self.is_role(unit)):
+        if max(unit.edges.values()) <= ANY or not (self.is_agent(unit, word) or self.is_role(unit, word)):
             return
-        frame = Voice.NOUN_OF if self.is_role(unit) else Voice.SUBJECT
+        frame = Voice.NOUN_OF if self.is_role(unit, word) else Voice.SUBJECT
         meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
         for relation in self.named(NodeSet(), unit.edges, frame, NodeSet()):
             kinds = tuple(kind for kind in relation.kinds if bool(kind & 1) == self._is_against(kind >> 1, meant))
@@ -280,7 +284,7 @@ class SchemaRelations:
     def _is_hinted(self, edge: int, preposition: str) -> bool:
         """Tell whether a preposition may say an edge type: `in` may say `located_in`, and `from` `brewed_by`."""
         words, hints = self._words([edge]), _PREPOSITIONS.get(preposition, frozenset())
-        if preposition in words:
+        if preposition in words or (preposition in _OF_ROLES and self._is_role(edge)):
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 

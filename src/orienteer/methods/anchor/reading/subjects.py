@@ -97,7 +97,7 @@ class Subjects:
             yield related._replace(last=end)
         first = objects.value.members[0].nodes
         is_open = len(objects.value.members) == 1 and not first.conditions and bool(first.types)
-        if is_open and self._context.at(end) in RELATIVE:
+        if is_open and (self._context.at(end) in RELATIVE or self._context.at(end) == "whose"):
             for said in self._context.modifiers(end, first):
                 others = objects.value._replace(members=(objects.value.members[0]._replace(nodes=said.value),))
                 described = Parse(said.last, others, objects.cost + said.cost)

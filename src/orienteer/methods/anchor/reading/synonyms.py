@@ -37,7 +37,7 @@ RELATIONS = _groups(
     assign assignment job,
     direct director direction helm shoot shot make made,
     act actor actress appear appearance star cast role play feature screen,
-    write script screenplay screenwriter,
+    write wrote written script screenplay screenwriter,
     enrol enroll enrolment enrollment sign signed register take taking attend study student,
     screen screening show shown run,
     film filmed shoot shot make made,
@@ -239,7 +239,8 @@ PEOPLE = _words(
     """
     person people human employee worker staff author writer actor actress director astronomer captain scientist player
     student teacher doctor patient user customer member researcher engineer artist musician singer politician designer
-    founder individual athlete driver pilot lecturer professor composer conductor nurse lawyer journalist character man woman
+    founder individual athlete driver pilot lecturer professor composer conductor
+    nurse lawyer journalist character man woman
     """
 )
 """What node types of people are called: whom `who` asks for."""

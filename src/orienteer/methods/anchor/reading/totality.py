@@ -37,6 +37,8 @@ class Totality:
         if start is not None and (is_asked or self._is_question()):
             for nodes in context.nodes(start):
                 yield from self._claimed(nodes, context.skip(nodes.last, ASKING if not is_asked else ()))
+                if whether is not None:
+                    yield from self._claimed(nodes, context.skip(nodes.last, ASKING))
         for nodes in context.nodes(begin) if self._is_question() else ():
             are_all = context.starts(nodes.last, *_ARE_ALL)
             if are_all is not None:

@@ -22,8 +22,8 @@ _TOTALS: tuple[tuple[_Total, tuple[str, ...]], ...] = (
     (
         "sum",
         phrases_of(
-            """total, sum of, the sum of, combined, summed, overall, the total, the combined, sum, aggregate,
-            cumulative, sum up, add up, all told"""
+            """total number of, total amount of, total, sum of, the sum of, combined, summed, overall, the total,
+                the combined, sum, aggregate, cumulative, sum up, add up, all told"""
         ),
     ),
 )

@@ -20,7 +20,7 @@ _WHAT = phrases_of(
     when did, when is, how much is, give, show, find, look up, list, what is the value of, name, at what, since when,
     how high is, how large is, tell me, to what, of what, how many, what were, what would, what might, on what date
     was, on what date were, on what date did, at what date was, on which date was, on which date did, on what day was,
-    on which day was"""
+    on which day was, number of, the number of, what is the number of"""
 )
 _WHEN = phrases_of(
     """when was, when were, when did, since when is, what year was, in what year was, in which year was,

@@ -9,8 +9,9 @@ from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.function_words import ADVERBIAL, AUXILIARIES, PREPOSITIONS, phrases_of
 from orienteer.methods.anchor.reading.joints import Joints, joined
+from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
-from orienteer.methods.anchor.reading.query import Best, Filled, Joined, NodeSet
+from orienteer.methods.anchor.reading.query import Among, Best, Filled, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MOST
@@ -37,8 +38,11 @@ _MISSING = phrases_of(
 class Whose:
     """Reads clauses whose subject belongs to the nodes that are described, in one question."""
 
-    def __init__(self, ground: Ground, properties: PropertyClauses, joints: Joints, rankings: Rankings) -> None:
+    def __init__(
+        self, ground: Ground, properties: PropertyClauses, lists: ObjectLists, joints: Joints, rankings: Rankings
+    ) -> None:
         self._context, self._relations, self._phrases = ground
+        self._lists = lists
         self._properties, self._joints, self._rankings = properties, joints, rankings
 
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -104,6 +108,11 @@ class Whose:
                 cut = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, described.value), None)
                 if cut is not None:
                     yield joined(cut, described.last, described.cost)
+            denied = self._context.starts(unit.last, "is not", "are not", "was not", "were not")
+            for other in self._context.nodes(denied) if denied is not None else ():
+                cut = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, other.value), None)
+                if cut is not None and other.value.named:
+                    yield joined(cut, other.last, other.cost, is_denied=True)
 
     def _own_clause(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield what a clause says of its own subject: `is X`, `is in Y`, `treats Z`, `took place at X`."""
@@ -113,3 +122,11 @@ class Whose:
         for named in self._context.nodes(begin):
             if named.value.named:
                 yield named
+        for objects in self._lists.objects(begin):
+            rows = tuple(row for member in objects.value.members for row in member.nodes.named)
+            if (
+                objects.value.any
+                and len(objects.value.members) > 1
+                and all(m.nodes.named for m in objects.value.members)
+            ):
+                yield Parse(objects.last, NodeSet(conditions=(Among(rows),)), objects.cost)
