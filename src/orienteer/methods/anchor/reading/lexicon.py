@@ -93,7 +93,12 @@ class Lexicon:
             units.edges[place] = [
                 unit for unit in edges if unit.last not in kinds or max(unit.edges.values()) > SYNONYM
             ]
-            units.properties[place] = properties[place]
+            sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
+            units.properties[place] = [
+                unit
+                for unit in properties[place]
+                if unit.last not in sure or unit.property.casefold() == reading.words[place].text
+            ]
             units.values[place] = list(self._property_words.values(reading, place))
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:
                 units.quantities[place] = amount
