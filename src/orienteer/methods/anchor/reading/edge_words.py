@@ -11,6 +11,8 @@ from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, al
 from orienteer.remembered import remembered
 
 SYNONYM = 0.6  # likeness, below every likeness of the same word
+_OF_ASKING = ("give", "gave", "show")
+"""Verbs that ask for something at the beginning of a question, and say something within it."""
 _LEAST_FIT = 0.3  # the share of a label that words must be like
 
 
@@ -64,8 +66,12 @@ class EdgeWords:
         word = reading.words[place]
         verb = IRREGULAR_VERBS.get(word.text) or self._verb_of_agent(word.text)
         places = self._like(word.stem) or self._like(word.text)
+        before = reading.text[reading.words[place - 1].end : word.start] if place else ","
+        is_verb = before.isspace() and word.text.startswith(
+            _OF_ASKING
+        )  # in "pictures that show a horse" it does not ask
         for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
-            if not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
+            if is_verb or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
 
     def _verb_of_agent(self, word: str) -> str | None:

@@ -30,23 +30,23 @@ ENDINGS = tuple(
     tuple(ending.split())
     for ending in phrases_of(
         """in the graph, in this graph, in the data, in the dataset, in the database, in this database, in this
-            dataset, in this data, in total, at all, are there, is there, there are, do we have, in all, do you
-            have, do you know, on record, in the whole graph, of them, all together, are known, can you tell me, do
-            you know of, are recorded, are listed, are they, is it, did it, in here, as well, that we have, that
-            there are, that exist, we have, in the collection, in the catalogue, in question, are in the graph, does
-            the graph have, does the graph hold, does the graph contain, have we got, or both, or either, or any of
-            them, for me, or both of them, of any kind, of them all, of all of them, of all, any more, anymore, any
-            longer, be, were there, was there, each, too, either, are, is, was, were, do, all in all, all told,
-            thank you, thank you very much, thanks a lot, many thanks, please and thank you, according to the graph,
-            according to this graph, according to the data, according to this data, as far as you know, as far as we
-            know, in your data, in your graph, in your database, of all of these, at present, right now, at the
-            moment, to date, so far, if you can, if you don t mind, if possible, if any, by any chance, then, we ve
-            got, you ve got, you have got, have they got, have you got, on your books, on our books, on the books,
-            on file, on our records, in our records, in your records, in the records, on the list, on our list,
-            around here, out there, at this point, to your knowledge, to our knowledge, that you know of, that we
-            know of, you know of, we know of, by now, if you know, if you happen to know, if that s possible, put
-            together, and so on, do you reckon, roughly, yes or no, true or false, both included, inclusive, both
-            inclusive, to make, to build, to buy"""
+        dataset, in this data, in total, at all, are there, is there, there are, do we have, in all, do you have, do
+        you know, on record, in the whole graph, of them, all together, are known, can you tell me, do you know of,
+        are recorded, are listed, are they, is it, did it, in here, as well, that we have, that there are, that
+        exist, we have, in the collection, in the catalogue, in question, are in the graph, does the graph have,
+        does the graph hold, does the graph contain, have we got, or both, or either, or any of them, for me, or
+        both of them, of any kind, of them all, of all of them, of all, any more, anymore, any longer, be, were
+        there, was there, each, too, either, are, is, was, were, do, all in all, all told, thank you, thank you very
+        much, thanks a lot, many thanks, please and thank you, according to the graph, according to this graph,
+        according to the data, according to this data, as far as you know, as far as we know, in your data, in your
+        graph, in your database, of all of these, at present, right now, at the moment, to date, so far, if you can,
+        if you don t mind, if possible, if any, by any chance, then, we ve got, you ve got, you have got, have they
+        got, have you got, on your books, on our books, on the books, on file, on our records, in our records, in
+        your records, in the records, on the list, on our list, around here, out there, at this point, to your
+        knowledge, to our knowledge, that you know of, that we know of, you know of, we know of, by now, if you
+        know, if you happen to know, if that s possible, put together, and so on, do you reckon, roughly, yes or no,
+        true or false, to their name, to its name, to his name, to her name, under their belt, both included,
+        inclusive, both inclusive, to make, to build, to buy"""
     )
 )
 """Phrases that may end a question and say nothing."""
@@ -100,7 +100,8 @@ HAVING = words_of("got with having has have had featuring possessing offer offer
 """Words before what nodes have."""
 
 STATING = words_of(
-    "have has had got reach reaches attain attains offer offers show shows charge charges carry carries see saw get"
+    """worth have has had got reach reaches attain attains offer offers show shows charge charges carry carries see saw
+    get"""
 )
 """Verbs before and behind a property that say no more than that nodes have it: `reach a top speed of 30 kn`."""
 

@@ -54,6 +54,8 @@ class NamedPairs:
             yield from self._grade_of(listed)
         which = context.starts(begin, *_WHICH)
         which = begin if which is None else which
+        if context.at(begin) in ASKING:  # "do X or Y weigh more"
+            which = begin + 1
         for names in self._names(which):
             yield from self._chosen(_Pair(names, context.skip(names.last, _BEHIND_PAIR)))
         yield from self._around(begin)

@@ -23,6 +23,9 @@ _MOVING = words_of(
 _MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
 _BEGINNING = AGES | words_of("appeared began came went go goes date dates dating")
 
+_PEOPLE = words_of("people persons visitors spectators passengers guests listeners viewers seats")
+"""What a capacity is a number of."""
+
 _SHOWING = words_of(
     """saw see sees seeing carry carries carrying reach reaches reached reaching show shows showing boast boasts
     boasting feature features attain attains attained bear bears bearing enjoy enjoys"""
@@ -174,12 +177,13 @@ class Traits:
                 *compared_twice(self._context, place + 1, fitting[0]),
             ):
                 last = self._properties.named_again(parse.last, fitting[0])
+                last = self._context.skip(last, _PEOPLE)  # "hold over a hundred people"
                 yield Parse(last, nodes.that(*parse.value), parse.cost)
             most = self._context.skip(place + 1)
             is_more = MOST.get(self._context.at(most))
             if is_more is not None and nodes.best is None:
                 best = Best(Measure(property=fitting[0].name), is_more)
-                yield Parse(most + 1, replace(nodes, best=best), 0.0)
+                yield Parse(self._context.skip(most + 1, _PEOPLE), replace(nodes, best=best), 0.0)
 
     def _begun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `appeared before 1960`, `came out in 1990`."""

@@ -10,6 +10,7 @@ from orienteer.methods.anchor.reading.query import ExactQuery, Joined
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 
 _WHICH = words_of("which what")
+_ASKED = 3  # words, among which the one that asks is
 _WHO = words_of("who whom")
 _EVERY = words_of("all every each")
 _PASSIVE = words_of("is are was were")
@@ -37,6 +38,8 @@ class Unanswered:
         types = self._relations.types_of(query.nodes)
         if words[0] in _WHICH and not _PASSIVE.isdisjoint(words) and self._ends_turned(query):
             yield len(words) - 1
+        if "where" in words[:_ASKED] and self._people and types and types <= self._people:
+            yield words.index("where")
         if words[0] in _EVERY and self._is_claim():
             yield 0
         if words[0] in _WHO and self._people and not self._people & types and self._is_scene(query):

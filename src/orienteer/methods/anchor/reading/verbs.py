@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
 from orienteer.methods.anchor.reading.edge_words import SYNONYM
 from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PARTICLES, PREPOSITIONS, TELLING
-from orienteer.methods.anchor.reading.joints import Joints, any_of, condition, contrary
+from orienteer.methods.anchor.reading.joints import Joints, any_of, condition, contrary, joined
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.others import openings
@@ -64,9 +64,18 @@ class VerbPhrases:
     def said(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `treat X and Y`, `brewed by X`, `treat or palliate X`, `bind the most genes`."""
         for verbs, begin, frame, is_strict in self.actions(place):
+            yield from self._done(place, nodes, verbs)
             yield from self._rankings.most_done(begin, nodes, verbs.units[0], frame)
             for objects in self._lists.objects(begin):
                 yield from self.joined(nodes, verbs, frame, objects, is_strict=is_strict)
+
+    def _done(self, place: int, nodes: NodeSet, verbs: Verbs) -> Iterator[Parse[NodeSet]]:
+        """Yield `[have never been] exhibited`: done by anybody, or to anything."""
+        is_passive = self._context.at(place - 1) in BEING | {"been", "being", "never", "not"}
+        participle = self._context.at(verbs.last - 1)
+        if is_passive and participle.endswith(("ed", "en", "wn", "ung")) and self._context.is_over(verbs.last):
+            for relation in self._relations.named(nodes, verbs.units[0].edges, Voice.PASSIVE, NodeSet()):
+                yield joined(relation, verbs.last, 0.2)
 
     def neither(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[neither] lent by nor sold to X`: two verbs of the same things, both denied."""
@@ -136,7 +145,7 @@ class VerbPhrases:
             edges = {
                 edge: fit
                 for edge, fit in unit.edges.items()
-                if self._may_follow(edge, preposition) or (preposition == "to" and fit <= SYNONYM)
+                if self._may_follow(edge, preposition) or (preposition in ("to", "under") and fit <= SYNONYM)
             }
             if not edges:
                 return None
