@@ -49,8 +49,9 @@ class Checks:
             yield from self._alike(start)
             yield from self._either(start)
             for behind in (start, start + 1) if self._context.at(start) == "not" else (start,):  # "isn't X in Y?"
-                yield from self._said_of_names(behind)
-                yield from self._claims_of_one.queries(behind)
+                if self._context.at(behind) not in ("all", "every", "each"):
+                    yield from self._said_of_names(behind)
+                    yield from self._claims_of_one.queries(behind)
 
     def _start(self, begin: int) -> int | None:
         """Return where what is to be checked begins: behind `is`, `does`, `is it true that`."""

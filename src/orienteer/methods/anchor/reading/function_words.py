@@ -20,7 +20,7 @@ DETERMINERS = words_of(
 """Words before a noun that say nothing which a query tells."""
 
 EMPTY = words_of(
-    """please also actually there overall altogether together total here exactly exist exists existing available
+    """please also actually there overall altogether total here exactly exist exists existing available
     recorded listed you think know ever themselves itself respectively entirely the whole i ve got in have currently
     presently now still today nowadays thanks cheers"""
 )

@@ -73,8 +73,10 @@ def contrary(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     if left_out and len(left_out) < len(conditions):
         return (*contrary([condition for condition in conditions if condition not in left_out]), *left_out)
     kinds = {condition.kinds if isinstance(condition, Joined) else None for condition in conditions}
-    if len(conditions) == 1 or (len(kinds) == 1 and None not in kinds):
-        return tuple(negated(condition) for condition in conditions)
+    if len(conditions) == 1:
+        return (negated(conditions[0]),)
+    if len(kinds) == 1 and None not in kinds:  # "not by X and not by Y" denies both
+        return tuple(replace(condition, negated=True) for condition in conditions)
     return (Either((tuple(conditions),), negated=True),)
 
 
@@ -115,6 +117,9 @@ class Joints:
                 objects.last, f"what is named is joined by different edges: {', '.join(sorted(labels))}"
             )
             return None
+        if objects.value.both and len(conditions) > 1 and self.are_single(conditions):
+            self._context.complain(objects.last, "nothing is joined to both: it has one of them at the most")
+            return None
         # "without X or Y" is without both
         together = conditions if is_denied else self.together(objects.value, conditions)
         return Parse(objects.last, nodes.that(*together), objects.cost + cost)
@@ -127,7 +132,11 @@ class Joints:
 
     def _cannot_be_both(self, objects: Objects, conditions: Sequence[Condition]) -> bool:
         """Tell whether nothing is joined to two: people "in Sales and Support" are in the one or the other."""
-        return not objects.both and all(
+        return not objects.both and self.are_single(conditions)
+
+    def are_single(self, conditions: Sequence[Condition]) -> bool:
+        """Tell whether nothing is joined to two by any of these relations."""
+        return all(
             isinstance(condition, Joined) and not condition.negated and self._relations.is_single(condition.kinds)
             for condition in conditions
         )

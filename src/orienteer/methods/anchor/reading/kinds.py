@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Joined, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
-from orienteer.methods.anchor.reading.synonyms import PEOPLE
+from orienteer.methods.anchor.reading.synonyms import NO_ROLES, PEOPLE
 from orienteer.methods.anchor.reading.thesaurus import MOST
 
 _SOMEBODY = words_of("who whoever people person anyone someone everyone somebody everybody anybody")
@@ -44,7 +44,12 @@ class KindPhrases:
         vocabulary = self._context.lexicon.vocabulary
         stems = set(map(vocabulary.stem, PEOPLE))
         labels = vocabulary.node_labels
-        return frozenset(number for number, own in enumerate(labels) for label in own if stems & set(label.stems))
+        return frozenset(
+            number
+            for number, own in enumerate(labels)
+            for label in own
+            if stems & set(label.stems) or (label.words[-1].endswith("er") and label.words[-1] not in NO_ROLES)
+        )
 
     def heads(self, place: int) -> list[Parse[NodeSet]]:
         """Return the kinds of things that begin here, with the words right before them."""
@@ -97,6 +102,8 @@ class KindPhrases:
     def _doers(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `directors`, `actors`: whoever does what edges say."""
         for unit in self._context.units.edges.get(begin, ()):
+            if self._context.lexicon.is_of_graph(self._context.reading, begin):
+                return  # a "professor" is one by that value, and not by whatever a professor does
             for relation in self._relations.doers(unit, self._context.at(unit.last - 1)):
                 yield Parse(unit.last, relation.joined, relation.cost)
 
@@ -151,9 +158,8 @@ class KindPhrases:
             if facts.kind == "boolean" and unit.cost == 0:
                 word = self._context.at(unit.last - 1)
                 if word.endswith("s") and word[:-1] in facts.name.casefold():  # "the icebreakers"
-                    yield Parse(
-                        unit.last, NodeSet(facts.types, (Valued(facts.name, "=", facts.true),)), unit.cost + 0.1
-                    )
+                    is_so = Valued(facts.name, "=", facts.true, negated=is_non)
+                    yield Parse(unit.last, NodeSet(facts.types, (is_so,)), unit.cost + 0.1)
                 is_not = is_non or (begin > 0 and self._context.at(begin - 1) in ("non", "not"))
                 for head in self._having(facts, unit.last):
                     nodes = head.value.that(Valued(facts.name, "=", facts.true, negated=is_not))
@@ -221,7 +227,8 @@ class KindPhrases:
             if facts.kind not in ("number", "year", "date"):
                 continue
             best_by = Best(Measure(property=facts.name), descending, first)
-            yield Parse(unit.last, NodeSet(facts.types, best=best_by), unit.cost + 0.2)
+            if context.depth <= 1:  # exhibitions with "the most visitors" are not in the museum that has them
+                yield Parse(unit.last, NodeSet(facts.types, best=best_by), unit.cost + 0.2)
             scope = context.starts(unit.last, *_AMONG)
             for head in self._having(facts, scope) if scope is not None else ():
                 if not head.value.named:

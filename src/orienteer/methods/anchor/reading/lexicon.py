@@ -89,9 +89,11 @@ class Lexicon:
             units.types[place] = list(self._types(reading, place))
             is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
             kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
-            edges = self._edge_words.units(reading, place)
+            is_named = self.is_of_graph(reading, place)  # what is "delivered" by its status is not carried
             units.edges[place] = [
-                unit for unit in edges if unit.last not in kinds or max(unit.edges.values()) > SYNONYM
+                unit
+                for unit in self._edge_words.units(reading, place)
+                if max(unit.edges.values()) > SYNONYM or not (unit.last in kinds or is_named)
             ]
             sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
             units.properties[place] = [
@@ -103,20 +105,7 @@ class Lexicon:
             if (amount := quantity(reading.text.casefold(), written, place)) is not None:
                 units.quantities[place] = amount
         self._add_uncovered(reading, units)
-        for name in self._partial_names.of(reading, units.covered()):
-            if [word.text for word in reading.words[name.first - 1 : name.last]] == ["in", "common"]:
-                continue
-            sign = reading.text[reading.words[name.last - 1].end :][:1]
-            whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
-            rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
-            word = reading.words[name.first].text
-            # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
-            is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
-            if rows and not is_origin:
-                units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.6 if whole else 0.2))
-                own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
-                if own and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
-                    units.names[name.first].append(NameUnit(name.last + 1, own, 0.2))
+        self._add_partial(reading, units)
         return units, respelled
 
     def _phrases(self, reading: QuestionWords) -> Iterator[LinkedPhrase]:
@@ -168,10 +157,10 @@ class Lexicon:
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
-        if like and not self._is_of_graph(reading, place):
+        if like and not self.is_of_graph(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 
-    def _is_of_graph(self, reading: QuestionWords, place: int) -> bool:
+    def is_of_graph(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
         word = reading.words[place].text
         arrays = self.graph.arrays
@@ -188,6 +177,24 @@ class Lexicon:
             for label in labels
             if groups and len(label.stems) == 1 and any(label.stems[0] in group for group in groups)
         )
+
+    def _add_partial(self, reading: QuestionWords, units: Units) -> None:
+        """Add the names of which words are a part, where no whole name is written so."""
+        for name in self._partial_names.of(reading, units.covered()):
+            if [word.text for word in reading.words[name.first - 1 : name.last]] == ["in", "common"]:
+                continue
+            sign = reading.text[reading.words[name.last - 1].end :][:1]
+            whole = any(unit.last == name.last for unit in units.names.get(name.first, ()))
+            rows = tuple(row for row in name.rows if sign not in ("+", "#") or self._has(row, sign))
+            word = reading.words[name.first].text
+            # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
+            is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
+            if rows and not is_origin:
+                if not whole:
+                    units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
+                own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
+                if own and not whole and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
+                    units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2))
 
     def _add_uncovered(self, reading: QuestionWords, units: Units) -> None:
         """Add the names that words are which stand where a kind is mostly said: `by which gnuplot is suggested`."""

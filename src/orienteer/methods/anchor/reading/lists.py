@@ -73,6 +73,8 @@ class ListForms:
             is_of_namesakes = any(isinstance(c, Among) and not c.negated for c in nodes.value.conditions)
             if is_of_namesakes and not nodes.value.named and context.at(start - 1) not in ("which", "what", "who"):
                 continue  # who writes "joan pike projects" knows her
+            if nodes.value.named and context.at(start) in ("a", "an"):
+                continue  # "who is a professor" asks for no "Professor"
             if not (nodes.value.named and (is_kind or asks_where)):
                 yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost + cost)
                 yield from self._and_others(nodes, cost)
@@ -187,11 +189,18 @@ class ListForms:
         for types in kinds:  # who owns a ship may be a company, where no people own any
             is_read = False
             for nodes in self._clauses.described(Parse(asked, NodeSet(types), 0.1)):
+                if people and not types and not self._are_doers(nodes.value):
+                    continue
                 if nodes.value.conditions or nodes.value.best is not None:
                     is_read = is_read or self._context.is_over(nodes.last)
                     yield Parse(nodes.last, ExactQuery("list", nodes.value), nodes.cost)
             if is_read:
                 return
+
+    def _are_doers(self, nodes: NodeSet) -> bool:
+        """Tell whether nodes do what is said of them: whoever built X is nothing that is `built_from` X."""
+        joined = [condition for condition in nodes.conditions if isinstance(condition, Joined)]
+        return all(self._relations.is_doer(kind) for condition in joined for kind in condition.kinds)
 
     def _whose(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `whose supervisor is X`: no kind is named, of which that is said."""

@@ -54,11 +54,13 @@ class NamePhrases:
         """Yield `the brewery Duvel Moortgat`, `the brewery called Duvel Moortgat`."""
         context = self._context
         for role in context.units.edges.get(begin, ()):
-            if any(self._relations.doers(role, context.at(role.last - 1))):  # "director X"
+            word = context.at(role.last - 1)
+            if not word.endswith("s") and any(self._relations.doers(role, word)):  # "director X"; "who tutors X" asks
                 for unit in context.units.names.get(role.last, ()):
                     cost = unit.cost - _PER_WORD * (unit.last - begin) + 0.1
                     yield Parse(unit.last, NodeSet(conditions=(Among(unit.rows),)), cost)
-        for kind in context.units.types.get(begin, ()):
+        is_verb = context.at(begin).endswith(("ed", "ing")) or context.at(begin - 1) in ("who", "whom", "which", "that")
+        for kind in context.units.types.get(begin, ()) if not is_verb else ():
             named = context.starts(kind.last, *_CALLED) or kind.last
             starts = context.skips(named, ("named", "called", "the", "titled"))
             for unit in (unit for start in starts for unit in context.units.names.get(start, ())):

@@ -120,7 +120,7 @@ class ObjectLists:
             Parse(head.last, Objects((Object(head.value, is_denied),)), head.cost)
             for head in self._context.nodes(begin)
             # "every paradigm" asks for all of them, which no condition here says
-            if head.value.named or self._context.at(begin) not in ("all", "every", "each")
+            if head.value.named or self._context.at(begin) not in ("all", "every", "each", "everything")
         ]
         antecedent = self._context.antecedent
         if antecedent is not None and self._context.at(begin) in PRONOUNS:

@@ -13,6 +13,8 @@ from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import Relation, Voice
 
+_SAYING_MORE = words_of("behind about around because up off out near than alongside over above below")
+"""Prepositions that no edge says by itself."""
 _COUNTED = words_of("in on at with from for")
 """Prepositions before a number of things: `in three or more orchestras`."""
 _LYING = words_of("lie lies lying located situated found based sit sits sitting stand stands standing")
@@ -33,7 +35,7 @@ class Places:
         if context.at(lying) in ("outside", "in", "within"):
             yield from self._valued_place(lying, nodes, is_denied=context.at(lying) == "outside")
         word = context.at(place)
-        if word not in PREPOSITIONS:
+        if word not in PREPOSITIONS or word in _SAYING_MORE:
             return
         begin = context.skip(place, PREPOSITIONS)
         yield from self._things(begin, nodes, word)

@@ -81,9 +81,17 @@ class Having:
                 is_so = Valued(named.facts.name, "=", named.facts.true, is_denied)
                 yield Parse(named.last, nodes.that(is_so), named.cost + 0.05)
                 continue
+            if is_denied and named.facts.kind == "number" and self._has_zero(named.facts.name):
+                self._context.complain(named.last, f"{named.facts.name} that is 0, or not known? say which")
+                continue
             yield Parse(named.last, nodes.that(Filled(named.facts.name, is_denied)), named.cost + 0.1)
             yield from self._properties.described(named, nodes, is_denied=is_denied)
         yield from self._amount_of_property(begin, nodes, is_denied=is_denied)
+
+    def _has_zero(self, name: str) -> bool:
+        """Tell whether some node has nothing of a property: "no stock" may be 0, or not known."""
+        properties = self._context.lexicon.graph.arrays.properties
+        return bool((properties.numbers(name, properties.rows(name)) == 0).any())
 
     def _amount_of_property(self, begin: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `over 100 employees`, `between 20 and 40 berths`."""

@@ -9,7 +9,7 @@ import numpy as np
 from orienteer.graph.properties import number_of
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.reading.synonyms import PROPERTIES
-from orienteer.methods.anchor.reading.thesaurus import AGES
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES
 from orienteer.methods.anchor.reading.units import PropertyFacts, PropertyKind, PropertyUnit, ValueUnit
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords, alike, split_label
 from orienteer.remembered import remembered
@@ -21,6 +21,7 @@ _YEAR_WORDS = AGES | {"year", "dissolved", "closed", "ended", "died", "lit", "li
 _BOOLEANS = ("true", "false", "yes", "no")
 _LONGEST_ACRONYM = 5  # letters
 _LONGEST_VALUE = 6  # words
+_NO_PROPERTIES = frozenset(["only", "every", "other", "different", *ADJECTIVES])
 _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
 GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
@@ -84,6 +85,8 @@ class PropertyWords:
             own = list(facts.stems)
             last, is_sure = place, True
             while own and last < len(reading.words):
+                if reading.words[last].text in _NO_PROPERTIES:  # "only" is not `online`, nor "heavy" a weight
+                    break
                 stem = reading.words[last].stem
                 same = self._same(stem)
                 match = next((other for other in own if other in same), None)
@@ -105,7 +108,7 @@ class PropertyWords:
 
     def _is_same(self, stem: str, own: str) -> bool:
         is_near = abs(len(stem) - len(own)) <= _LONGER  # "birthplace" is no `birth`
-        if stem == own or (is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 3):
+        if stem == own or (is_near and alike(stem, own) >= _ALIKE and min(len(stem), len(own)) > 4):
             return True
         return any(stem in group and own in group for group in self._groups)
 
@@ -119,7 +122,7 @@ class PropertyWords:
                 continue
             for value in _forms(surface):
                 for name in self._arrays.properties.having(value):
-                    if name not in self.facts:
+                    if name not in self.facts or "name" in name.casefold():
                         continue
                     yield ValueUnit(last, name, value, 0.05 if value == surface else 0.1)
 

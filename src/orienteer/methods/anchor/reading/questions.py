@@ -25,6 +25,7 @@ from orienteer.methods.anchor.reading.totals import Totals
 from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 from orienteer.methods.anchor.reading.values import Values
 
+_ALL_NAMES = ("all", "them", "names", "they", "left", "me")
 _THEIR_NAMES = phrases_of(
     """which ones are they, which ones, which are they, which, who are they, who is left, who remains, who, what are
     they, what is left, list them all, list them, name them all, name them, show them, show me, give me their names,
@@ -72,7 +73,9 @@ class Questions:
         """Yield the questions behind which their answers are asked for by name: `Are there beers by X? Which ones?`"""
         for parse in parses:
             last = self._context.starts(parse.last, *_THEIR_NAMES)
-            is_of_nodes = parse.value.form in ("list", "test") and not parse.value.nodes.named
+            is_of_nodes = parse.value.form == "test" and not parse.value.nodes.named
+            if parse.value.form == "list" and self._context.at(last - 1 if last else 0) in _ALL_NAMES:
+                is_of_nodes = True  # "Which ones?" behind "Who made the most?" asks for something else
             if last is not None and self._context.is_over(last) and is_of_nodes:
                 yield parse._replace(last=last, value=replace(parse.value, form="list"))
 

@@ -21,6 +21,8 @@ from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MORE, MOST
 
+_COUNTED = words_of("most least fewest more fewer less")
+"""Words that count the things behind them; others need `number of`."""
 _ARTICLES = words_of("the their its highest largest total a an")
 _BEHIND_VERBS = words_of("on to with in for by")
 _THERE = words_of("there it them")
@@ -84,7 +86,10 @@ class Rankings:
         is_more = MOST.get(word, MORE.get(word))
         if is_more is None or nodes.best is not None:
             return
-        begin = self._context.starts(begin + 1, "number of", "count of") or begin + 1
+        number = self._context.starts(begin + 1, "number of", "count of")
+        if number is None and word not in _COUNTED:
+            return  # "the largest ship" is one, and no number of ships
+        begin = number or begin + 1
         heads = self._phrases.heads(begin)
         counted = [further for head in heads for further in self._context.described(head)]
         for head in counted if heads else [Parse(begin, NodeSet(), 0.2)]:
@@ -104,9 +109,10 @@ class Rankings:
         """Yield `do the most packages depend on`, `do most genes that X binds participate in`."""
         begin = self._context.skip(place)
         is_more = MOST.get(self._context.at(begin))
-        if is_more is None:
+        number = self._context.starts(begin + 1, "number of", "count of")
+        if is_more is None or (number is None and self._context.at(begin) not in _COUNTED):
             return
-        heads = self._phrases.heads(self._context.starts(begin + 1, "number of", "count of") or begin + 1)
+        heads = self._phrases.heads(number or begin + 1)
         for counted in [further for head in heads for further in self._context.described(head)]:
             for unit in self._context.units.edges.get(self._context.skip(counted.last, AUXILIARIES), ()):
                 last = unit.last + (self._context.at(unit.last) in PREPOSITIONS)
@@ -127,7 +133,10 @@ class Rankings:
         if word not in MOST:
             yield from self._more_had(begin + 1, nodes, descending=is_more)
             return
-        begin = self._context.starts(begin + 1, "number of", "count of", "amount of") or begin + 1
+        number = self._context.starts(begin + 1, "number of", "count of", "amount of")
+        if number is None and word not in _COUNTED:
+            return
+        begin = number or begin + 1
         for measure in self._related_kinds(begin, nodes):
             ranked = replace(self._relations.able(nodes, measure.value), best=Best(measure.value, is_more))
             yield Parse(measure.last, ranked, measure.cost)

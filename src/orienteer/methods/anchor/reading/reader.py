@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from orienteer.graph.store import Graph
 from orienteer.methods.anchor.linker import LinkedPhrase, PhraseLinker
 from orienteer.methods.anchor.reading.clauses import Clauses
-from orienteer.methods.anchor.reading.context import Context
+from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, EMPTY
 from orienteer.methods.anchor.reading.lexicon import Lexicon
 from orienteer.methods.anchor.reading.openings import WORDS
@@ -54,6 +54,8 @@ _UN = re.compile(r"(?i)\bun(\w{4,})")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
+_BEFORE_THEIR = frozenset(["as", "among", "of", "with", "all", "in", "have", "has", "had", "and", "to"])
+"""Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
 
@@ -84,6 +86,21 @@ class QuestionReader:
         is_told = any(facts.kind == "boolean" and facts.stems == (stem,) for facts in self.lexicon.properties.values())
         return f"non {match[1]}" if is_told else match[0]
 
+    def _meant(
+        self, context: Context, parse: Parse[ExactQuery], people: frozenset[int], ordinals: list[str]
+    ) -> ReadQuestion:
+        """Return the query that was read, with what single words say of all of it; none where one asks for more."""
+        unanswered = Unanswered(context, self._relations, people).word(parse.value)
+        if unanswered is not None:
+            return ReadQuestion(None, not_understood=(unanswered,))
+        query = _but_others(context, parse.value)
+        if query is None:
+            return ReadQuestion(None, not_understood=("other",))
+        behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
+        if behind is None:
+            return ReadQuestion(None, not_understood=(ordinals[0],))
+        return ReadQuestion(behind, parse.cost)
+
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
         if len(text) > _MOST_CHARACTERS:
@@ -101,8 +118,10 @@ class QuestionReader:
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
-        if grouped is not None and grouped.casefold() != "every":
-            return ReadQuestion(None, not_understood=(grouped,))
+        if (
+            unsaid := grouped if grouped is not None and grouped.casefold() != "every" else _binding(context)
+        ) is not None:
+            return ReadQuestion(None, not_understood=(unsaid,))
         phrases = PhraseRules(context, self._relations)
         questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
         try:
@@ -114,14 +133,8 @@ class QuestionReader:
         if grouped is not None and not (parses and _is_of_every(parses[0].value)):
             return ReadQuestion(None, not_understood=(grouped,))
         if parses:
-            unanswered = Unanswered(context, self._relations, phrases.who()).word(parses[0].value)
-            if unanswered is not None:
-                return ReadQuestion(None, not_understood=(unanswered,))
-            query = _but_others(context, parses[0].value)
-            behind = placed(query, _place(ordinals[0]) - 1) if len(ordinals) == 1 else query
-            if behind is None:
-                return ReadQuestion(None, not_understood=(ordinals[0],))
-            return ReadQuestion(behind, parses[0].cost, respelled=tuple(respelled))
+            read = self._meant(context, parses[0], phrases.who(), ordinals)
+            return replace(read, respelled=tuple(respelled))
         complaint = max(context.complaints, key=lambda why: context.complaints[why], default=None)
         names, words = _left(context)
         return ReadQuestion(
@@ -155,7 +168,26 @@ def _reached(context: Context) -> str | None:
     return context.reading.surface(place, place + 1) if 0 < place < context.end else None
 
 
-def _but_others(context: Context, query: ExactQuery) -> ExactQuery:
+def _binding(context: Context) -> str | None:
+    """Return the word that ties two parts of a question together, which no query does: their own, a different one."""
+    for place, word in enumerate(context.words):
+        before = context.at(place - 1)
+        is_owned = word in ("their", "its", "his", "her") and before not in _BEFORE_THEIR
+        if is_owned and not any(mark in context.reading.text for mark in ".;:") and place < context.end - 1:
+            return context.reading.surface(place, place + 1)
+        if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
+            return context.reading.surface(place, place + 1)
+        if word == "a" and before in ("a", "an", "the"):  # "an A licence"
+            return context.reading.surface(place, place + 1)
+    return None
+
+
+def _leaves_out(nodes: NodeSet) -> bool:
+    """Tell whether a set already leaves nodes out: `the same brewery as X` asks for others by itself."""
+    return any(isinstance(condition, Among) and condition.negated for condition in nodes.conditions)
+
+
+def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
     """Return a query without what the question itself names, where it asks for others: `other languages by X`."""
     places = [place for place, word in enumerate(context.words) if word in ("other", "others", "else")]
     is_asked = any(
@@ -163,6 +195,8 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery:
         for place in places
     )
     rows = tuple(sorted(set(named_rows(query.nodes)))) if is_asked and query.form in ("list", "count") else ()
+    if is_asked and not rows and query.form in ("list", "count") and not _leaves_out(query.nodes):
+        return None  # doctors in "other wards": other than what?
     return replace(query, nodes=query.nodes.that(Among(rows, negated=True))) if rows else query
 
 

@@ -21,6 +21,8 @@ _NEAR = 0.05  # edge types this near to the best fit are meant as well
 _SYNONYMS = 0.65  # the fit of words that say the same, and of words that only begin alike, is below
 _SURE = 0.6  # below: a part of a label
 _UNNAMED = 0.3  # cost of a relation that no word names
+_LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
+_SYNONYM = 0.6  # fit of a word that says the same
 _ROLE = 0.15  # cost of a kind that is told by what its things do
 _MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
 _FOR = frozenset(["treat", "associate", "use"])
@@ -38,8 +40,15 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 """What a bare preposition may say, as beginnings of words of edge types."""
 
 
-_OF_ROLES = ("by", "with")
+_OF_ROLES = ("by",)
 """Those before whoever plays a part: orders *by* a customer."""
+_PLACING = frozenset(["in", "at", "on", "within", "inside", "from"])
+"""Those that say where things are: a picture that depicts a city is not *in* it."""
+_PLACES = frozenset(["in", "at", "on", "from", "part", "member", "contain", "contains", "include", "includes", "near"])
+_SIDES = frozenset(["in", "at", "on", "from", "to", "of", "with", "for", "under"])
+_NEUTRAL = frozenset(["has", "have", "belongs", "is", "of", "in"])
+_VERBS_BARE = frozenset(["treat", "cause", "bind", "depict", "show", "regulate", "cover", "associate", "resemble"])
+"""Labels that are verbs without an ending of one."""
 _CHOOSING = frozenset(["for", "against", "by", "from", "under"])
 """Those that choose among edges: drugs *for* a disease do not cause it. What is *in* a genre is in it by any edge."""
 
@@ -152,12 +161,20 @@ class SchemaRelations:
         if top <= ANY:
             yield from self._any(nodes, hops, frame, target)
             return
+        hops = [(source, hop) for source, hop in hops if not self._is_givers(hop, edges, frame)]
+        if not hops:
+            return
+        top = max(edges[hop.kind >> 1] for _, hop in hops)
         chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
         if top < _SURE and len(self._labels({hop.kind >> 1 for _, hop in chosen})) > 1:
             return  # a word of two labels names neither: `parts`, of part meronym and part holonym
-        if is_strict and top > _SYNONYMS:  # a synonym may turn it: who employs is worked for
+        if is_strict:  # a synonym may turn it, but no part that somebody plays: who employs is worked for
             chosen = [
-                (source, hop) for source, hop in chosen if self._is_passive(hop) or self._is_so_directed(hop, frame)
+                (source, hop)
+                for source, hop in chosen
+                if self._is_passive(hop)
+                or (top <= _SYNONYMS and not self._is_role(hop.kind >> 1))
+                or self._is_so_directed(hop, frame)
             ]
         if chosen:
             yield self._relation(nodes, self._directed(chosen, frame), target, 0.4 * (1 - top))
@@ -165,15 +182,55 @@ class SchemaRelations:
     def _any(
         self, nodes: NodeSet, hops: Collection[tuple[int, SchemaHop]], frame: Voice, target: NodeSet
     ) -> Iterator[Relation]:
-        """Yield the only relation between two kinds of things, of which a verb says nothing more."""
-        hops = self._unless_roles([(source, hop) for source, hop in hops if hop.target != source])
-        if len(self._labels({hop.kind >> 1 for _, hop in hops})) == 1:
+        """Yield the only relation between two kinds of things, of which a verb says nothing more, nor its label.
+
+        Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
+        """
+        hops = self._plain([(source, hop) for source, hop in hops if hop.target != source])
+        is_told = len({source for source, _ in hops}) == 1 and all(self._is_neutral(hop.kind >> 1) for _, hop in hops)
+        if is_told and len(self._labels({hop.kind >> 1 for _, hop in hops})) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
 
-    def _unless_roles(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
-        """Return the hops that tell of no role, where any do: who is in a department need not be its head."""
+    def _plain(self, hops: Collection[tuple[int, SchemaHop]]) -> Collection[tuple[int, SchemaHop]]:
+        """Return the hops by edges that are called as the things at an end are; else those that tell of no role.
+
+        The players of a club are in it by `club`, and need not be its `captain`; its head is in a department, too.
+        """
+        own = [(source, hop) for source, hop in hops if self._is_called_as(hop.kind >> 1, (source, hop.target))]
         plain = [(source, hop) for source, hop in hops if not self._is_role(hop.kind >> 1)]
-        return plain or hops
+        return own or plain or hops
+
+    def _is_called_as(self, edge: int, types: Iterable[int]) -> bool:
+        """Tell whether an edge type is called as one of these node types is: `department`."""
+        called = {label.words for kind in types for label in self._vocabulary.node_labels[kind]}
+        return any(label.words in called for label in self._vocabulary.edge_labels[edge])
+
+    @remembered(_MOST_KINDS)
+    def _is_neutral(self, edge: int) -> bool:
+        """Tell whether an edge type is called by a noun, or by having and belonging, and by no verb of its own."""
+        for label in self._vocabulary.edge_labels[edge]:
+            first, last = label.words[0], label.words[-1]
+            is_verb = first.endswith(("ed", "en", "ing")) or first in IRREGULAR_VERBS
+            is_third = first.endswith("s") and not first.endswith(("ss", "ments", "tions", "ships", "us"))
+            if first in _NEUTRAL or not (is_verb or is_third or last in english.STOP or first in _VERBS_BARE):
+                return True
+        return False
+
+    def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
+        """Tell whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
+        labels = self._vocabulary.edge_labels[hop.kind >> 1]
+        if edges[hop.kind >> 1] <= _SYNONYMS or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
+            return False
+        is_done = any(x.words[0].endswith("ed") or x.words[0] in IRREGULAR_VERBS for x in labels)
+        is_receiver = (frame is Voice.SUBJECT and hop.kind & 1) or (frame is Voice.OBJECT and not hop.kind & 1)
+        return is_done and bool(is_receiver)
+
+    def is_doer(self, kind: int) -> bool:
+        """Tell whether nodes at this end of edges do what their label says: of `owned_by`, the owner."""
+        words = self._words([kind >> 1])
+        if "by" in words or self._is_role(kind >> 1):
+            return bool(kind & 1)
+        return not kind & 1 and words.isdisjoint(_SIDES)
 
     @remembered(_MOST_KINDS)
     def _is_role(self, edge: int) -> bool:
@@ -187,6 +244,16 @@ class SchemaRelations:
     def _is_of_kinds(self, edge: int) -> bool:
         """Tell whether edges lead from a kind to the wider one that it is of: `is_a`."""
         return any(" ".join(label.words) in IS_A for label in self._vocabulary.edge_labels[edge])
+
+    def _says_of(self, edge: int) -> bool:
+        """Tell whether edges lead from what is the NOUN of something: `pupil_of`, `assistant_to`, not `next_of_kin`."""
+        for label in self._vocabulary.edge_labels[edge]:
+            first, last = label.words[0], label.words[-1]
+            if last == "of" or (last == "to" and first.endswith(("ant", "ent", "er", "or"))):
+                return True
+            if "of" in label.words and first in ("member", "part", "kind", "type", "instance"):
+                return True
+        return self._is_of_kinds(edge)
 
     def is_role(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are what edge types are called by, and these by the part that their targets play."""
@@ -241,7 +308,13 @@ class SchemaRelations:
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
-        hops = list(self._unless_roles(hops))
+        if preposition in _PLACING:
+            hops = [
+                (source, hop)
+                for source, hop in hops
+                if hop.kind >> 1 in hinted or self._is_neutral(hop.kind >> 1) or self._is_place(hop.kind >> 1)
+            ]
+        hops = list(self._plain(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) > 1:  # "directors with more than two films": those that they directed
             own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
@@ -254,6 +327,8 @@ class SchemaRelations:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
         if max(unit.edges.values()) <= ANY or not (self.is_agent(unit, word) or self.is_role(unit, word)):
             return
+        if not self._is_role_noun(unit, word):
+            return
         frame = Voice.NOUN_OF if self.is_role(unit, word) else Voice.SUBJECT
         meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
         for relation in self.named(NodeSet(), unit.edges, frame, NodeSet()):
@@ -261,8 +336,15 @@ class SchemaRelations:
             hops = [
                 (source, hop) for source, own in enumerate(self._vocabulary.hops) for hop in own if hop.kind in kinds
             ]
-            if hops:
+            if hops and len(self._labels({hop.kind >> 1 for _, hop in hops})) == 1:
                 yield self._relation(NodeSet(), hops, NodeSet(), relation.cost + _ROLE)
+
+    def _is_role_noun(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""
+        if max(unit.edges.values()) in (_SYNONYM, 1.0):
+            return True
+        stems = {stem for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for stem in label.stems}
+        return any(word.startswith(stem) and len(word) - len(stem) <= _LONGEST_ENDING for stem in stems)
 
     def ambiguous(self, nodes: NodeSet, target: NodeSet) -> list[str]:
         """Return the labels of the edge types that join two sets, where there are several."""
@@ -287,6 +369,10 @@ class SchemaRelations:
         if preposition in words or (preposition in _OF_ROLES and self._is_role(edge)):
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
+
+    def _is_place(self, edge: int) -> bool:
+        """Tell whether an edge type says where something is, or what it is a part of."""
+        return not self._words([edge]).isdisjoint(_PLACES)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""
@@ -323,7 +409,7 @@ class SchemaRelations:
     def _is_against(self, edge: int, frame: Voice) -> bool:
         """Tell whether the nodes that are described are the targets of these edges."""
         words = self._words([edge])
-        says_by, says_of = "by" in words or self._is_role(edge), "of" in words or self._is_of_kinds(edge)
+        says_by, says_of = "by" in words or self._is_role(edge), self._says_of(edge)
         if frame is Voice.NOUN_OF:
             return not says_of
         if frame is Voice.HAS_NOUN:

@@ -30,7 +30,7 @@ RELATIONS = _groups(
         alumnus alumni graduate alma go went gone, found founded founder establish established start started, own
         owned owner owns possess proprietor operate operated operator run runs belong fleet, employ employer
         employee work works worked staff job hire, assign assignment job, direct director direction helm shoot shot
-        make made, act actor actress appear appearance star cast role play feature screen, write wrote written
+        make made, act actor actress appear appearance star cast role, write wrote written
         script screenplay screenwriter, enrol enroll enrolment enrollment sign signed register take taking attend
         study student, screen screening show shown run, film filmed shoot shot make made, set setting take, inspire
         influence shape, live home hail come, paint painter paintings artist, depict show portray picture feature,
@@ -90,7 +90,7 @@ IS_A = frozenset(
 LIGHT_VERBS = _words(
     """
     belong involve feature run go come get handle keep put place hold include appear assign concern cover contain find
-    take host work serve sit ask
+    take host work serve ask
     """
 )
 """Verbs that say no more than that there is a relation, where there is only one."""
@@ -100,6 +100,7 @@ ROLES = _words("head lead boss chief chair captain coach parent mother father sp
 NO_ROLES = _words(
     "member number paper order water river cover layer center centre parameter chapter letter character other"
     " color colour factor sector error mirror floor door indoor order border component content event patent"
+    " constant variant quadrant plant computer printer container server folder poster cancer beer timber"
     " constant variant quadrant plant under over after per ever"
 )
 """Words with such an ending that are none."""

@@ -40,6 +40,11 @@ class Unanswered:
             yield len(words) - 1
         if "where" in words[:_ASKED] and self._people and types and types <= self._people:
             yield words.index("where")
+        if "where" in words[:_ASKED] and not any(_joined(query)) and query.nodes.named:
+            yield words.index("where")
+        used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
+        if used is not None and words[used - 2] not in _PASSIVE and self._people and types <= self._people:
+            yield used - 1  # who used to do something does so no longer
         if words[0] in _EVERY and self._is_claim():
             yield 0
         if words[0] in _WHO and self._people and not self._people & types and self._is_scene(query):

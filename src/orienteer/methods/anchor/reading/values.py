@@ -61,13 +61,21 @@ class Values:
         """Yield the queries that begin at a place."""
         for start in sorted({begin, *ends(self._context, begin, _WHAT)}):
             at = self._context.skip(start)
+            asks_time = "when" in self._context.words[:start]
             for query in (*self._of_nodes(at), *self._behind_nodes(at)):
+                if asks_time and not self._is_time(query.value):
+                    continue
                 if self._context.words[max(0, start - 2) : start] != ["how", "many"] or self._is_number(query.value):
                     yield query
         yield from self._amounts(begin)
         yield from self._by_adjective(begin)
         yield from self._by_verb(begin)
         yield from self._times(begin)
+
+    def _is_time(self, query: ExactQuery) -> bool:
+        """Tell whether the answer is a year or a date."""
+        name = query.measure.property if query.measure is not None else None
+        return name is not None and self._context.lexicon.properties[name].kind in ("year", "date")
 
     def _is_number(self, query: ExactQuery) -> bool:
         """Tell whether the answer is a number, as `how many` asks for one."""
@@ -102,7 +110,7 @@ class Values:
             facts = context.lexicon.properties[unit.property]
             for scope in scopes(context, unit.last):
                 has_it = bool(facts.types & self._relations.types_of(scope.value))
-                if facts.kind == "number" and has_it and not scope.value.named:
+                if facts.kind == "number" and has_it and not scope.value.named and unit.cost == 0:
                     query = ExactQuery("sum", scope.value, Measure(property=facts.name))
                     yield Parse(scope.last, query, scope.cost + unit.cost - 0.1)
 
@@ -134,7 +142,7 @@ class Values:
         for scope in self._context.nodes(when) if when is not None else ():
             dated = [facts for facts in self._phrases.properties_of(scope.value) if facts.kind in ("year", "date")]
             verb = self._context.skip(scope.last, _SAY_NOTHING)
-            if len(dated) == 1 and self._context.at(verb) in _BEGIN:
+            if len(dated) == 1 and self._context.at(verb) in _BEGIN and self._may_tell(dated[0], verb):
                 yield from self._value(dated[0].name, scope.value, verb + 1, scope.cost + 0.2)
             for unit in self._context.units.properties.get(verb, ()):
                 if any(facts.name == unit.property for facts in dated):
@@ -142,6 +150,12 @@ class Values:
                     if self._context.at(unit.last) in RELATIVE:  # "when was the museum founded that X"
                         for said in self._context.modifiers(unit.last, scope.value):
                             yield from self._value(unit.property, said.value, said.last, scope.cost + said.cost)
+
+    def _may_tell(self, facts: PropertyFacts, verb: int) -> bool:
+        """Tell whether a date may be when something was done: `year` of anything, `opened` of what began."""
+        if set(facts.stems) <= {self._context.lexicon.vocabulary.stem(word) for word in ("year", "date")}:
+            return self._context.at(verb) not in ("opened", "closed", "ended")
+        return not {self._context.lexicon.vocabulary.stem(word) for word in AGES}.isdisjoint(facts.stems)
 
     def _value(self, name: str, nodes: NodeSet, last: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""

@@ -105,6 +105,8 @@ class VerbPhrases:
                 frame = _FRAMES.get(preposition, Voice.SUBJECT)
                 if preposition == "of" and self._are_doers(verbs):
                     frame = Voice.SUBJECT
+                if preposition == "for" and self._context.at(all_verbs.last - 1) in ("required", "needed", "necessary"):
+                    frame = Voice.PASSIVE  # what is required for X is what X requires
                 if begin > all_verbs.last and self._context.at(begin - 1) == "by":  # "depended on by"
                     frame = Voice.PASSIVE
                 yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
@@ -138,7 +140,7 @@ class VerbPhrases:
 
         Nobody works *for* what they work in.
         """
-        if preposition not in TELLING:
+        if preposition not in TELLING and preposition != "by":
             return verbs
         units = []
         for unit in verbs.units:
@@ -155,6 +157,10 @@ class VerbPhrases:
     def _may_follow(self, edge: int, preposition: str) -> bool:
         """Tell whether a preposition is of an edge type's label, or the label has none of its own."""
         words = {word for label in self._context.lexicon.vocabulary.edge_labels[edge] for word in label.words}
+        if preposition == "by":
+            return "to" not in words  # "sold by" is not `sold_to`
+        if preposition == "to" and "by" in words:
+            return False  # nor is "lent to" `lent_by`
         return preposition in words or not words & (PREPOSITIONS - {"by"})
 
     def joined(
@@ -178,5 +184,7 @@ class VerbPhrases:
                 member_cost = relation.cost
             conditions += (any_of(options),) if verbs.are_any else options
             cost += member_cost
+        if objects.value.both and len(conditions) > 1 and self._joints.are_single(conditions):
+            return  # museums with "works by both X and Y": no work is by both
         together = self._joints.together(objects.value, conditions)
         yield Parse(objects.last, nodes.that(*together), objects.cost + cost)

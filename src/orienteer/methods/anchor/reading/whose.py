@@ -22,8 +22,8 @@ _WHOSE = phrases_of(
 )
 
 _WE_LACK = phrases_of(
-    """not we have, we not have, we have no, there no, no, we lack, we are missing, we do not have, we do not know,
-    we not know, not we know, not have"""
+    """not we have, we not have, we have no, there no, we lack, we are missing, we do not have, we do not know,
+    we not know, not we know"""
 )
 _FIGURES = phrases_of(
     """a figure for, any figure for, a value for, any value for, an entry for, any entry for, a record of, any
