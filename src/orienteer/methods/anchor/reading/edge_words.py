@@ -64,6 +64,8 @@ class EdgeWords:
     def _likest(self, reading: QuestionWords, place: int) -> Iterator[_LabelPlace]:
         """Yield what words of labels a word may be; one that says little by itself, only a whole label."""
         word = reading.words[place]
+        if word.text.endswith("ly"):  # "formerly" is no `former_club`
+            return
         verb = IRREGULAR_VERBS.get(word.text) or self._verb_of_agent(word.text)
         places = self._like(word.stem) or self._like(word.text)
         before = reading.text[reading.words[place - 1].end : word.start] if place else ","

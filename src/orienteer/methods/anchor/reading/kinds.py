@@ -86,7 +86,9 @@ class KindPhrases:
     def _bare(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `beers`, `anybody`, `those`."""
         word, kinds = self._context.at(begin), self._context.units.types.get(begin, ())
-        asks_for_kind = word in _ASKING and self._context.units.types.get(begin + 1)  # "which ships" are ships
+        asks_for_kind = word in _ASKING and any(  # "which ships" are ships, and "which professors" are professors
+            head.value.types and not head.value.named for head in self.heads(begin + 1)
+        )
         if word in _PRONOUNS and not kinds and not asks_for_kind:
             yield Parse(begin + 1, NodeSet(self.who() if word in _SOMEBODY else frozenset()), 0.1)
             if word in _ANYBODY and self.who():  # "funded by nobody" is funded by no foundation either

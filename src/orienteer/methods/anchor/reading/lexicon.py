@@ -149,7 +149,9 @@ class Lexicon:
         for number, labels in enumerate(self.vocabulary.node_labels):
             for label in labels:
                 likeness, last = type_likeness(reading, place, free, label, self.vocabulary)
-                if likeness >= _TYPE_LIKENESS:
+                word = reading.words[last - 1].text
+                is_verb = word.endswith(("ed", "ing")) and word not in label.words  # who "coached" is no coach
+                if likeness >= _TYPE_LIKENESS and not is_verb:
                     types = by_span.setdefault(last, {})
                     types[number] = max(likeness, types.get(number, 0.0))
         for last, types in by_span.items():

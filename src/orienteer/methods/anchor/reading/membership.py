@@ -93,7 +93,7 @@ class Membership:
         for described in self._context.nodes(place):
             types = self._relations.types_of(nodes) & self._relations.types_of(described.value)
             conditions = described.value.conditions
-            if described.value.named:
+            if any(isinstance(condition, Among) and not condition.negated for condition in conditions):
                 continue  # "part of a car" is a part of it
             if types and conditions and described.value.best is None:
                 narrowed = replace(nodes, types=nodes.types if nodes.named else types)

@@ -42,7 +42,7 @@ class NamePhrases:
             for value in units.values.get(unit.last, ()):
                 facts = self._context.lexicon.properties.get(value.property)
                 rows = tuple(row for row in unit.rows if facts and self._is_so(facts, row, value.value))
-                if rows:
+                if rows and not value.value.endswith("ed"):  # "was X delivered by Y" does not say that X is
                     yield Parse(value.last, NodeSet(conditions=(Among(rows),)), cost + value.cost)
 
     def _is_so(self, facts: PropertyFacts, row: int, value: str) -> bool:

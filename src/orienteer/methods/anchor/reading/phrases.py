@@ -13,6 +13,7 @@ from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 
+_VERBS = frozenset(IRREGULAR_VERBS.values())
 _LONGEST_CHAIN = 3  # possessives in a row
 
 
@@ -112,7 +113,7 @@ class PhraseRules:
 
     def _is_verb_form(self, unit: EdgeUnit) -> bool:
         word = self._context.at(unit.last - 1)
-        return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS
+        return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS or word in _VERBS
 
     def _is_verb(self, unit: EdgeUnit, begin: int) -> bool:
         """Tell whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""

@@ -35,7 +35,8 @@ class Places:
         if context.at(lying) in ("outside", "in", "within"):
             yield from self._valued_place(lying, nodes, is_denied=context.at(lying) == "outside")
         word = context.at(place)
-        if word not in PREPOSITIONS or word in _SAYING_MORE:
+        is_behind_participle = word == "by" and context.at(place - 1).endswith("ed")  # of which it is the doer
+        if word not in PREPOSITIONS or word in _SAYING_MORE or is_behind_participle:
             return
         begin = context.skip(place, PREPOSITIONS)
         yield from self._things(begin, nodes, word)

@@ -54,7 +54,7 @@ _UN = re.compile(r"(?i)\bun(\w{4,})")
 _MOST_WORDS = 60  # more are not read: rules call one another for every word, and nobody asks one thing at such length
 _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
-_BEFORE_THEIR = frozenset(["as", "among", "of", "with", "all", "in", "have", "has", "had", "and", "to"])
+_BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "and", "to"])
 """Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Condition, Joined, Measure, NodeSet
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ROLES, SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
 from orienteer.methods.anchor.reading.units import ANY, ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
@@ -42,10 +42,12 @@ _PREPOSITIONS: Mapping[str, frozenset[str]] = {
 
 _OF_ROLES = ("by",)
 """Those before whoever plays a part: orders *by* a customer."""
+_OPEN = frozenset(["", "of", "with", "by"])
+"""Those that may say any edge; a picture that depicts a city is not *in* it, nor is one *for* it."""
 _PLACING = frozenset(["in", "at", "on", "within", "inside", "from"])
-"""Those that say where things are: a picture that depicts a city is not *in* it."""
+"""Those that say where things are."""
+_HOLDING = frozenset(["contain", "contains", "include", "includes"])
 _PLACES = frozenset(["in", "at", "on", "from", "part", "member", "contain", "contains", "include", "includes", "near"])
-_SIDES = frozenset(["in", "at", "on", "from", "to", "of", "with", "for", "under"])
 _NEUTRAL = frozenset(["has", "have", "belongs", "is", "of", "in"])
 _VERBS_BARE = frozenset(["treat", "cause", "bind", "depict", "show", "regulate", "cover", "associate", "resemble"])
 """Labels that are verbs without an ending of one."""
@@ -187,7 +189,11 @@ class SchemaRelations:
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
         hops = self._plain([(source, hop) for source, hop in hops if hop.target != source])
-        is_told = len({source for source, _ in hops}) == 1 and all(self._is_neutral(hop.kind >> 1) for _, hop in hops)
+        is_told = len({source for source, _ in hops}) == 1 and all(
+            self._is_neutral(hop.kind >> 1)
+            and (not self._is_role(hop.kind >> 1) or self._is_called_as(hop.kind >> 1, (source, hop.target)))
+            for source, hop in hops
+        )
         if is_told and len(self._labels({hop.kind >> 1 for _, hop in hops})) == 1:
             yield self._relation(nodes, self._directed(hops, frame), target, _UNNAMED)
 
@@ -226,11 +232,16 @@ class SchemaRelations:
         return is_done and bool(is_receiver)
 
     def is_doer(self, kind: int) -> bool:
-        """Tell whether nodes at this end of edges do what their label says: of `owned_by`, the owner."""
-        words = self._words([kind >> 1])
-        if "by" in words or self._is_role(kind >> 1):
+        """Tell whether somebody at this end of edges does what their label says: of `owned_by` the owner, of `owns`.
+
+        A picture `depicts` something, and is nobody; what is `built_from` something built nothing.
+        """
+        if "by" in self._words([kind >> 1]) or self._is_role(kind >> 1):
             return bool(kind & 1)
-        return not kind & 1 and words.isdisjoint(_SIDES)
+        ends = {source for source, hops in enumerate(self._vocabulary.hops) for hop in hops if hop.kind == kind}
+        called = {word for end in ends for label in self._vocabulary.node_labels[end] for word in label.words}
+        is_active = not kind & 1 and self._words([kind >> 1]).isdisjoint(english.STOP)
+        return is_active and not called.isdisjoint(ORGANISATIONS)
 
     @remembered(_MOST_KINDS)
     def _is_role(self, edge: int) -> bool:
@@ -283,13 +294,18 @@ class SchemaRelations:
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
         # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
-        doing = {edge: fit for edge, fit in unit.edges.items() if self._words([edge]).isdisjoint(_SCENES)}
+        edges = {edge: fit for edge, fit in unit.edges.items() if "from" not in self._words([edge])}
+        if not edges:
+            return  # nobody is the author of what is `built_from` something
+        doing = {edge: fit for edge, fit in edges.items() if self._words([edge]).isdisjoint(_SCENES)}
         is_converse = isinstance(unit.edges, ConverseEdges)
         frame = _CONVERSE[Voice.SUBJECT] if is_converse else Voice.SUBJECT
-        for edges in (ConverseEdges(doing) if is_converse else doing, unit.edges):
+        for fits in (doing, edges):
             relations = [
                 relation
-                for relation in self.named(NodeSet(), edges, Voice.SUBJECT, owner)
+                for relation in self.named(
+                    NodeSet(), ConverseEdges(fits) if is_converse else fits, Voice.SUBJECT, owner
+                )
                 if all(bool(kind & 1) == self._is_against(kind >> 1, frame) for kind in relation.kinds)
             ]
             yield from relations
@@ -308,12 +324,8 @@ class SchemaRelations:
             return  # drugs "for epilepsy" do not cause it
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
-        if preposition in _PLACING:
-            hops = [
-                (source, hop)
-                for source, hop in hops
-                if hop.kind >> 1 in hinted or self._is_neutral(hop.kind >> 1) or self._is_place(hop.kind >> 1)
-            ]
+        if preposition not in _OPEN:
+            hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted)]
         hops = list(self._plain(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) > 1:  # "directors with more than two films": those that they directed
@@ -370,9 +382,12 @@ class SchemaRelations:
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
-    def _is_place(self, edge: int) -> bool:
-        """Tell whether an edge type says where something is, or what it is a part of."""
-        return not self._words([edge]).isdisjoint(_PLACES)
+    def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int]) -> bool:
+        """Tell whether a preposition alone may say an edge; where things are it says of the thing, not of the place."""
+        words = self._words([hop.kind >> 1])
+        if preposition in _PLACING and not words.isdisjoint(_PLACES):
+            return bool(hop.kind & 1) == (not words.isdisjoint(_HOLDING))
+        return hop.kind >> 1 in hinted or self._is_neutral(hop.kind >> 1)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:
         """Tell whether a preposition says some edges of nodes, wherever they lead: drugs *for* what they treat."""

@@ -69,6 +69,10 @@ class Subjects:
             verb = self._verb_behind(objects.last, is_passive=context.at(place - 1) in BEING)
             begin = context.skip(context.skip(verb, DENIALS), AUXILIARIES)
             for verbs in self._verb_phrases.verbs(begin):
+                fitting = self._verb_phrases.fitting(verbs, context.at(verbs.last))
+                if fitting is None:
+                    continue
+                verbs = fitting
                 end = verbs.last + self._verb_phrases.is_particle(verbs.last, verbs)
                 is_done = context.at(verbs.last) == "by" or (end == verbs.last and self._is_passive(place, verbs))
                 frame = frame_of_all or (Voice.PASSIVE_OBJECT if is_done else Voice.OBJECT)

@@ -21,42 +21,90 @@ def _groups(text: str) -> tuple[frozenset[str], ...]:
 
 
 RELATIONS = _groups(
-    """make made makes making produce brew manufacture create build built develop design invent construct craft
-        maker producer creator builder architect designer developer inventor author, write wrote written author pen
-        compose writer composer composition, locate located situated lie lies sit sits based stand stands location
-        where headquartered home house housed belong find found, supervise advise mentor direct lead led head
-        oversee manage boss advisor supervisor mentor director leader chief manager run runs, teach taught teacher
-        instruct train trainer tutor lecturer lecture professor give gave, study studied student attend pupil learn
-        alumnus alumni graduate alma go went gone, found founded founder establish established start started, own
-        owned owner owns possess proprietor operate operated operator run runs belong fleet, employ employer
-        employee work works worked staff job hire, assign assignment job, direct director direction helm shoot shot
-        make made, act actor actress appear appearance star cast role, write wrote written
-        script screenplay screenwriter, enrol enroll enrolment enrollment sign signed register take taking attend
-        study student, screen screening show shown run, film filmed shoot shot make made, set setting take, inspire
-        influence shape, live home hail come, paint painter paintings artist, depict show portray picture feature,
-        display exhibit show hang hold house see, sell sold buy bought buyer acquire purchase, lend lent loan
-        lender, drive driver driven wheel, deliver carry carrier haul transport ship, member belong join play serve
-        sing enrol compete crew employ, hold held host stage house place venue occur happen, premiere debut first,
-        born birth birthplace native hail, die died death, score call need require use include write written ask
-        demand, conduct conductor direct director maestro baton, dedicate dedicatee honour honor, garage keep kept
-        store stored park parked house housed station, order purchase buy place, treat cure remedy therapy medicine
-        help against for, associate associated implicate implicated link linked relate related connect connected tie
-        tied involve involved for, cause lead trigger induce provoke effect, bind target attach, regulate control,
-        interact interaction, resemble similar like alike, maintain maintainer keep care, contain include hold
-        comprise consist member part belong, depend need require dependency requirement rely, recommend advise
-        suggest, win won award prize receive give given hold held get winner laureate recipient go gone went bestow
-        honour honor, influence inspire shape, use used employ apply utilize with, border adjoin neighbour neighbor
-        adjacent next, marry married spouse wife husband, child children son daughter offspring kid, parent father
-        mother, visit call stop dock berth moor, sail ply serve service, carry transport ship haul load, observe
-        watch record monitor measure detect discover spot find found see seen discovery, publish publisher issue
-        release released, collaborate cooperate partner team collaboration, supply provide deliver furnish supplier
-        provider, express expression, present presentation symptom show sign, play perform star act actor performer
-        cast, sell buy purchase order trade vendor seller, fund finance sponsor pay donor backer, live reside dwell
-        resident inhabitant home, follow succeed successor next after, precede predecessor before previous, opposite
-        antonym contrary reverse, synonym equivalent, kind type sort form variety hyponym subtype subclass child
-        children descendant narrower subcategory, hypernym superclass supertype broader parent category ancestor,
-        implement implementation, support feature offer, instrument equip fit mount install carry, repair fix
-        service maintain, register flag registered"""
+    """
+    make made makes making produce brew manufacture create build built develop design invent construct craft maker
+    producer creator builder architect designer developer inventor author,
+    write wrote written author pen compose writer composer composition,
+    locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong
+    find found,
+    supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief
+    manager run runs,
+    teach taught teacher instruct train trainer tutor lecturer lecture professor give gave,
+    study studied student attend pupil learn alumnus alumni graduate alma go went gone,
+    found founded founder establish established start started,
+    own owned owner owns possess proprietor operate operated operator run runs belong fleet,
+    employ employer employee work works worked staff job hire,
+    assign assignment job,
+    direct director direction helm shoot shot make made,
+    act actor actress appear appearance star cast role,
+    write wrote written script screenplay screenwriter,
+    enrol enroll enrolment enrollment sign signed register take taking attend study student,
+    screen screening show shown run,
+    film filmed shoot shot make made,
+    set setting take,
+    inspire influence shape,
+    live home hail come,
+    paint painter paintings artist,
+    depict show portray picture feature,
+    display exhibit show hang hold house see,
+    lend lent loan lender,
+    drive driver driven wheel,
+    deliver carry carrier haul transport ship,
+    member belong join play serve sing enrol compete crew employ,
+    hold held host stage house place venue occur happen,
+    premiere debut first,
+    born birth birthplace native hail,
+    die died death,
+    score call need require use include write written ask demand,
+    conduct conductor direct director maestro baton,
+    dedicate dedicatee honour honor,
+    garage keep kept store stored park parked house housed station,
+    order purchase buy place,
+    treat cure remedy therapy medicine against for,
+    associate associated implicate implicated link linked relate related connect connected tie tied involve involved
+    for,
+    cause lead trigger induce provoke effect,
+    bind target attach,
+    regulate control,
+    interact interaction,
+    resemble similar like alike,
+    maintain maintainer keep care,
+    contain include hold comprise consist member part belong,
+    depend need require dependency requirement rely,
+    recommend advise suggest,
+    win won award prize receive give given hold held get winner laureate recipient go gone went bestow honour honor,
+    influence inspire shape,
+    use used employ apply utilize with,
+    border adjoin neighbour neighbor adjacent next,
+    marry married spouse wife husband,
+    child children son daughter offspring kid,
+    parent father mother,
+    visit call stop dock berth moor,
+    sail ply serve service,
+    carry transport ship haul load,
+    observe watch record monitor measure detect discover spot find found see seen discovery,
+    publish publisher issue release released,
+    collaborate cooperate partner team collaboration,
+    supply provide deliver furnish supplier provider,
+    express expression,
+    present presentation symptom show sign,
+    play perform star act actor performer cast,
+    sell sold vendor seller,
+    buy bought buyer acquire purchase order,
+    fund finance sponsor pay donor backer,
+    live reside dwell resident inhabitant home,
+    follow succeed successor next after,
+    precede predecessor before previous,
+    opposite antonym contrary reverse,
+    synonym equivalent,
+    kind type sort form variety hyponym subtype subclass child children descendant narrower subcategory,
+    hypernym superclass supertype broader parent category ancestor,
+    implement implementation,
+    support feature offer,
+    instrument equip fit mount install carry,
+    repair fix service maintain,
+    register flag registered
+    """
 )
 """Words of one group may stand for one another where an edge type's label holds one of them."""
 
@@ -73,6 +121,7 @@ CONVERSES = tuple(
         ),
         ("child children son daughter offspring kid", "parent father mother"),
         ("follow succeed successor after", "precede predecessor before"),
+        ("sell sold vendor seller", "buy bought buyer acquire purchase"),
         (
             "kind type sort form variety hyponym subtype subclass child children descendant narrower subcategory",
             "hypernym superclass supertype broader parent category ancestor",
@@ -198,6 +247,16 @@ PEOPLE = _words(
     """
 )
 """What node types of people are called: whom `who` asks for."""
+
+ORGANISATIONS = _words(
+    """
+    company firm organization organisation business corporation enterprise institution studio university college school
+    team club band orchestra ensemble bank agency government ministry museum hospital brewery airline publisher label
+    society association union party foundation laboratory lab institute council committee shop store factory workshop
+    country state city town department
+    """
+)
+"""What node types of those are called who do things as people do: a company owns ships."""
 
 SYMMETRIC = _words(
     """

@@ -149,6 +149,8 @@ class Traits:
 
     def _superlative(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `the oldest`, `tallest`, `the most expensive one`."""
+        if not nodes.types and not nodes.conditions:
+            return  # of what it is the largest has to be told
         begin = self._context.skip(self._context.skip(place, _MOVING))
         for parse in self._phrases.superlative(begin):
             best = self._phrases.best_of(nodes, parse.value, 1, begin)

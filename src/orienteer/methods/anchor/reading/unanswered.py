@@ -16,6 +16,7 @@ _EVERY = words_of("all every each")
 _PASSIVE = words_of("is are was were")
 _LINKING = words_of("that which who whose where when there and or but")
 _SCENES = words_of("in on with")
+_PLACES = words_of("in at on")
 """Words at the end of labels that tell where or with what something is done, and not by whom."""
 
 
@@ -40,6 +41,13 @@ class Unanswered:
             yield len(words) - 1
         if "where" in words[:_ASKED] and self._people and types and types <= self._people:
             yield words.index("where")
+        if "where" in words[:_ASKED] and any(self._is_placed(condition) for condition in _joined(query)):
+            yield words.index("where")
+        asks_who = not _WHO.isdisjoint(words[:_ASKED]) and self._people and types and not self._people & types
+        if asks_who and not all(self._relations.is_doer(kind) for c in _joined(query) for kind in c.kinds):
+            yield next(place for place, word in enumerate(words) if word in _WHO)
+        if query.nodes.named and words[-1] in _SCENES | {"at", "from"}:
+            yield len(words) - 1  # "what is X in?"
         if "where" in words[:_ASKED] and not any(_joined(query)) and query.nodes.named:
             yield words.index("where")
         used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
@@ -60,6 +68,11 @@ class Unanswered:
             and any(last in label[1:] for label in self._labels(condition))
             for condition in _joined(query)
         )
+
+    def _is_placed(self, condition: Joined) -> bool:
+        """Tell whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
+        labels = self._labels(condition)
+        return all(not kind & 1 for kind in condition.kinds) and any(label[-1] in _PLACES for label in labels)
 
     def _is_claim(self) -> bool:
         """Tell whether something is said of all: `every ship of X is steel?`."""

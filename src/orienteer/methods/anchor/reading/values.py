@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import ExactQuery, Form, Measure, NodeSet, Valued
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
+from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, PROPERTIES
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, VERBS
 from orienteer.text.units import UNITS
 
@@ -155,7 +155,9 @@ class Values:
         """Tell whether a date may be when something was done: `year` of anything, `opened` of what began."""
         if set(facts.stems) <= {self._context.lexicon.vocabulary.stem(word) for word in ("year", "date")}:
             return self._context.at(verb) not in ("opened", "closed", "ended")
-        return not {self._context.lexicon.vocabulary.stem(word) for word in AGES}.isdisjoint(facts.stems)
+        stem = self._context.lexicon.vocabulary.stem
+        same = {stem(word) for group in PROPERTIES if self._context.at(verb) in group for word in group}
+        return not ({stem(self._context.at(verb))} | same).isdisjoint(facts.stems)
 
     def _value(self, name: str, nodes: NodeSet, last: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield the value of a property for nodes that may have it; whether it is so for one that is or is not."""

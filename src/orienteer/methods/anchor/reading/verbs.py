@@ -100,7 +100,7 @@ class VerbPhrases:
             while self.is_particle(begin, all_verbs) and not self._is_amount(begin):
                 begin += 1
             preposition = self._context.at(all_verbs.last) if begin > all_verbs.last else self._behind_both(begin)
-            verbs = self._fitting(all_verbs, preposition)
+            verbs = self.fitting(all_verbs, preposition)
             if verbs is not None:
                 frame = _FRAMES.get(preposition, Voice.SUBJECT)
                 if preposition == "of" and self._are_doers(verbs):
@@ -135,7 +135,7 @@ class VerbPhrases:
         word = self._context.at(behind) if behind is not None else ""
         return word if word in PREPOSITIONS - {"of"} else ""
 
-    def _fitting(self, verbs: Verbs, preposition: str) -> Verbs | None:
+    def fitting(self, verbs: Verbs, preposition: str) -> Verbs | None:
         """Return verbs with the edge types that their preposition may belong to; None where one of them has none.
 
         Nobody works *for* what they work in.
