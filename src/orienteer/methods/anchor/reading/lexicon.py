@@ -89,7 +89,7 @@ class Lexicon:
             units.types[place] = list(self._types(reading, place))
             is_plural = reading.words[place].text.endswith("s")  # "employees" are no `job_title`
             kinds = {unit.last for unit in units.types[place] if unit.cost == 0 or (is_plural and unit.cost < 0.2)}
-            is_named = self.is_of_graph(reading, place)  # what is "delivered" by its status is not carried
+            is_named = bool(self.graph.arrays.properties.having(reading.words[place].text))  # a status is no verb
             units.edges[place] = [
                 unit
                 for unit in self._edge_words.units(reading, place)

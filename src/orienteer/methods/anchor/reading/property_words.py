@@ -85,7 +85,8 @@ class PropertyWords:
             own = list(facts.stems)
             last, is_sure = place, True
             while own and last < len(reading.words):
-                if reading.words[last].text in _NO_PROPERTIES:  # "only" is not `online`, nor "heavy" a weight
+                text = reading.words[last].text
+                if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
                     break
                 stem = reading.words[last].stem
                 same = self._same(stem)

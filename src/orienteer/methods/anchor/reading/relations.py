@@ -325,7 +325,7 @@ class SchemaRelations:
         if preposition == "by" or (len(edges) > 1 and preposition and hinted):
             hops = [(source, hop) for source, hop in hops if hop.kind >> 1 in hinted]
         if preposition not in _OPEN:
-            hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted)]
+            hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted, frame)]
         hops = list(self._plain(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) > 1:  # "directors with more than two films": those that they directed
@@ -382,11 +382,12 @@ class SchemaRelations:
             return True
         return any(word.startswith(hint) for word in words for hint in hints if len(hint) > 2)
 
-    def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int]) -> bool:
+    def _may_be_said(self, hop: SchemaHop, preposition: str, hinted: Collection[int], frame: Voice) -> bool:
         """Tell whether a preposition alone may say an edge; where things are it says of the thing, not of the place."""
         words = self._words([hop.kind >> 1])
         if preposition in _PLACING and not words.isdisjoint(_PLACES):
-            return bool(hop.kind & 1) == (not words.isdisjoint(_HOLDING))
+            is_of_place = frame is Voice.OBJECT  # "in which region is X" describes the place
+            return bool(hop.kind & 1) == (words.isdisjoint(_HOLDING) == is_of_place)
         return hop.kind >> 1 in hinted or self._is_neutral(hop.kind >> 1)
 
     def _says_another(self, nodes: NodeSet, preposition: str) -> bool:

@@ -72,7 +72,7 @@ RELATIONS = _groups(
     contain include hold comprise consist member part belong,
     depend need require dependency requirement rely,
     recommend advise suggest,
-    win won award prize receive give given hold held get winner laureate recipient go gone went bestow honour honor,
+    win won award prize receive get winner laureate recipient earn,
     influence inspire shape,
     use used employ apply utilize with,
     border adjoin neighbour neighbor adjacent next,
@@ -122,6 +122,7 @@ CONVERSES = tuple(
         ("child children son daughter offspring kid", "parent father mother"),
         ("follow succeed successor after", "precede predecessor before"),
         ("sell sold vendor seller", "buy bought buyer acquire purchase"),
+        ("give gave given bestow confer present honour honor", "win won receive get recipient laureate"),
         (
             "kind type sort form variety hyponym subtype subclass child children descendant narrower subcategory",
             "hypernym superclass supertype broader parent category ancestor",
