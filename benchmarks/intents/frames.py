@@ -27,6 +27,7 @@ GRAPHS = (
     "harbours",
     "orchestras",
     "parish",
+    "railways",
     "go_genes",
     "disease_ontology",
 )

@@ -25,6 +25,23 @@ def given(result: Result) -> tuple[Any, ...]:
     return (total, frozenset(ids) if len(ids) < MOST else None)
 
 
+def test_what_was_answered_wrongly_once_is_right_or_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Questions that hostile readers had answered wrongly; their answers were checked against the tables."""
+    monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path))
+    worlds: dict[str, Retriever] = {}
+    for line in (Path(__file__).parent / "traps.jsonl").read_text(encoding="utf-8").splitlines():
+        trap = json.loads(line)
+        if trap["world"] not in worlds:
+            worlds[trap["world"]] = Retriever(str(WORDINGS / trap["world"]), "anchor")
+        result = worlds[trap["world"]].ask(trap["question"], k=MOST)
+        is_read = result.reading is not None and result.reading.complete
+        assert is_read or result.answer is None, trap["question"]
+        if is_read:
+            assert result.answer == trap["answer"], (trap["question"], result.reading)
+            if trap["names"] is not None:
+                assert sorted(hit.name for hit in result.hits if hit.complete) == trap["names"], trap["question"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right"),

@@ -233,6 +233,26 @@ def test_nodes_without_a_type_are_called_by_their_folder(folder: str, words: tup
     assert any("by the folder's name" in note for note in report.notes) == bool(words)
 
 
+def test_two_tables_with_a_column_of_the_same_places_do_not_lead_to_each_other(tmp_path: Path) -> None:
+    stadiums = "".join(f"S{at},Ground {at},{town}\n" for at, town in enumerate(("Ash", "Birk", "Cove", "Dale", "Elm")))
+    referees = "".join(f"R{at},Ref {at},{town}\n" for at, town in enumerate(("Ash", "Birk", "Cove", "Dale", "Fern")))
+    graph, _ = imported(
+        tmp_path, {"stadiums.csv": f"id,name,town\n{stadiums}", "referees.csv": f"id,name,town\n{referees}"}
+    )
+    assert triples(graph) == []
+
+
+def test_a_table_that_joins_two_rows_of_one_table_is_one_of_edges(tmp_path: Path) -> None:
+    graph, _ = imported(
+        tmp_path,
+        {
+            "drugs.csv": "id,name\nd1,Ibuprin\nd2,Nexol\nd3,Wafarin\n",
+            "interacts_with.csv": "drug_id,other_drug_id\nd1,d3\nd2,d3\n",
+        },
+    )
+    assert triples(graph) == [("d1", "interacts_with", "d3"), ("d2", "interacts_with", "d3")]
+
+
 def test_formats_with_nulls_of_their_own_keep_their_texts(tmp_path: Path) -> None:
     graph, _ = imported(tmp_path, {"nodes.jsonl": '{"id": "a", "name": "A", "grade": "n/a"}\n'})
     assert graph.node("a").properties == {"grade": "n/a"}

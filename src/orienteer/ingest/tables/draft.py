@@ -120,7 +120,11 @@ def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, TableKey] | N
     if own and (own == "id" or node_type_of(own) == draft.type):
         return None
     ids = [key for other in drafts if other is not draft for key in other.keys if key.is_id]
-    named = {key.table for name in draft.open for key in ids if closeness(name, draft.type, key) == 2}
+    leading = [(name, key.table) for name in draft.open for key in ids if closeness(name, draft.type, key) == 2]
+    named = {table for _, table in leading}
+    similar = {name for name in draft.open for key in ids if closeness(name, draft.type, key) > 0}
+    if len(similar) > 1 and len(named) == 1:
+        return None  # `drug_id` and `other_drug_id` join two of one table
     keys = [key for other in drafts if other is not draft and other.names for key in other.keys if key.is_id]
     for name, profile in draft.open.items() if len(named) < 2 else ():
         for key in keys:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.ingest.tables.profile import ColumnProfile
-from orienteer.ingest.tables.type_names import node_type_of, without_key, words_of
+from orienteer.ingest.tables.type_names import is_key, node_type_of, without_key, words_of
 from orienteer.ingest.tables.values import numeric, parts_of
 
 NAMED_WORDS, UNNAMED_WORDS = 0.3, 0.9
@@ -131,7 +131,8 @@ def closeness(column: str, own: str, key: TableKey) -> int:
     """Return how well a column's name leads to a key: 2 for its table, 1 for a part of it, 0 for nothing."""
     plain, base, table = "_".join(words_of(column)), without_key(column), key.table
     if plain == "_".join(words_of(key.column)) and plain not in GENERIC:
-        return 2
+        # two tables with a column `town` lead to the same towns, and neither to the rows of the other
+        return 2 if key.rank < 2 or is_key(column) else 0
     if table == own:
         if {base, plain, node_type_of(base)} & OWN_ROWS or base.removesuffix(f"_{own}") in OWN_ROWS:
             return 2  # parent_id, ReportsTo, parent_category_id

@@ -113,7 +113,7 @@ class PhraseRules:
 
     def _is_verb_form(self, unit: EdgeUnit) -> bool:
         word = self._context.at(unit.last - 1)
-        return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS or word in _VERBS
+        return word.endswith(("ing", "ed")) or word in IRREGULAR_VERBS or word.removesuffix("s") in _VERBS
 
     def _is_verb(self, unit: EdgeUnit, begin: int) -> bool:
         """Tell whether words for edges are a verb: "reports to X" of `reports_to`, "who works for X"."""

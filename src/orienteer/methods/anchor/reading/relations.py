@@ -170,7 +170,9 @@ class SchemaRelations:
         chosen = [(source, hop) for source, hop in hops if edges[hop.kind >> 1] >= top - _NEAR]
         if top < _SURE and len(self._labels({hop.kind >> 1 for _, hop in chosen})) > 1:
             return  # a word of two labels names neither: `parts`, of part meronym and part holonym
-        if is_strict:  # a synonym may turn it, but no part that somebody plays: who employs is worked for
+        if isinstance(edges, ConverseEdges):
+            chosen = [(source, hop) for source, hop in chosen if self._is_so_directed(hop, frame)]
+        elif is_strict:  # a synonym may turn it, but no part that somebody plays: who employs is worked for
             chosen = [
                 (source, hop)
                 for source, hop in chosen
