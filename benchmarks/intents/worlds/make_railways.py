@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import random
+from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -278,13 +279,12 @@ def main() -> None:
     """Write both tables."""
     rng = random.Random(RANDOM_SEED)
     nodes: list[dict[str, object]] = []
-    edges: list[tuple[str, str, str]] = []
 
-    def add(kind: str, prefix: str, entry: str, **properties: object) -> str:
-        name, _, aliases = entry.partition("|")
-        id_ = f"{prefix}{1 + sum(node['type'] == kind for node in nodes)}"
-        nodes.append({"id": id_, "type": kind, "name": name, "aliases": aliases, **properties})
-        return id_
+    def add(kind: str, prefix: str, entries: Iterable[str], properties: Callable[[], dict[str, object]]) -> None:
+        """Add a node for each name, which its aliases may follow, with properties of its own."""
+        for place, entry in enumerate(entries, start=1):
+            name, _, aliases = entry.partition("|")
+            nodes.append({"id": f"{prefix}{place}", "type": kind, "name": name, "aliases": aliases, **properties()})
 
     def some(value: object, share: float = 0.15) -> object:
         """Return the value, or nothing at all for a share of the rows."""
@@ -297,108 +297,122 @@ def main() -> None:
     def flag(share: float) -> str:
         return "true" if rng.random() < share else "false"
 
-    regions = [add("region", "rg", name, area_km2=rng.randrange(900, 7400, 10)) for name in REGIONS]
-    towns = [
-        add(
-            "town",
-            "tw",
-            name,
-            population=rng.randrange(9, 2400) * 100 + rng.randrange(100),
-            market_day=some(rng.choice(["Tuesday", "Wednesday", "Friday", "Saturday"]), 0.3),
-        )
-        for name in TOWNS
-    ]
-    stations = [
-        add(
-            "station",
-            "st",
-            name,
-            opened=rng.randrange(1838, 1999),
-            platforms=rng.randint(1, 14),
-            elevation_m=rng.randrange(2, 610),
-            daily_passengers=some(rng.randrange(4, 4100) * 10),
-            step_free=flag(0.5),
-            style=some(rng.choice(["gothic", "baroque", "modernist", "brick", "timber"]), 0.2),
-        )
-        for name in STATIONS
-    ]
-    lines = [
-        add(
-            "line",
-            "ln",
-            name,
-            opened=rng.randrange(1841, 1988),
-            length_km=round(rng.uniform(11, 290), 1),
-            electrified=flag(0.5),
-            gauge_mm=rng.choice([1435, 1435, 1435, 1067, 762]),
-            colour=some(rng.choice(["red", "green", "blue", "yellow", "purple"]), 0.2),
-        )
-        for name in LINES
-    ]
-    operators = [
-        add(
-            "operator",
-            "op",
-            name,
-            founded=rng.randrange(1846, 2012),
-            employees=rng.randrange(40, 9800),
-            revenue_eur=some(rng.randrange(2, 1900) * 100_000, 0.2),
-            slogan=some(rng.choice(SLOGANS), 0.3),
-        )
-        for name in OPERATORS
-    ]
-    depots = [
-        add(
-            "depot",
-            "dp",
-            name,
-            opened=rng.randrange(1850, 2005),
-            tracks=rng.randint(2, 28),
-            capacity=rng.randint(6, 90),
-            train_wash=flag(0.5),
-        )
-        for name in DEPOTS
-    ]
-    trains = [
-        add(
-            "train",
-            "tr",
-            name,
-            built=day(1938, 2023),
-            max_speed_kmh=some(rng.randrange(60, 325, 5), 0.1),
-            seats=rng.randrange(40, 720, 2),
-            weight_t=some(round(rng.uniform(48, 690), 1), 0.2),
-            traction=rng.choice(["electric", "electric", "diesel", "battery", "steam"]),
-            status=rng.choice(["in service", "in service", "in service", "under repair", "withdrawn"]),
-            wifi=flag(0.45),
-        )
-        for name in TRAINS
-    ]
-    drivers = [
-        add(
-            "driver",
-            "dr",
-            name,
-            born=day(1956, 2000),
-            hired=some(day(2002, 2024), 0.1),
-            salary_eur=some(rng.randrange(290, 720) * 100),
-            licence_class=rng.choice(["A", "B", "C"]),
-        )
-        for name in DRIVERS
-    ]
-    incidents = [
-        add(
-            "incident",
-            "in",
-            f"Incident {1001 + place}",
-            date=day(2012, 2024),
-            delay_min=some(rng.randint(3, 340), 0.1),
-            cause=some(rng.choice(CAUSES)),
-            severity=rng.choice(["minor", "minor", "moderate", "major"]),
-            injuries=rng.choice([0, 0, 0, 0, 1, 2, 5]),
-        )
-        for place in range(INCIDENTS)
-    ]
+    add("region", "rg", REGIONS, lambda: {"area_km2": rng.randrange(900, 7400, 10)})
+    add(
+        "town",
+        "tw",
+        TOWNS,
+        lambda: {
+            "population": rng.randrange(9, 2400) * 100 + rng.randrange(100),
+            "market_day": some(rng.choice(["Tuesday", "Wednesday", "Friday", "Saturday"]), 0.3),
+        },
+    )
+    add(
+        "station",
+        "st",
+        STATIONS,
+        lambda: {
+            "opened": rng.randrange(1838, 1999),
+            "platforms": rng.randint(1, 14),
+            "elevation_m": rng.randrange(2, 610),
+            "daily_passengers": some(rng.randrange(4, 4100) * 10),
+            "step_free": flag(0.5),
+            "style": some(rng.choice(["gothic", "baroque", "modernist", "brick", "timber"]), 0.2),
+        },
+    )
+    add(
+        "line",
+        "ln",
+        LINES,
+        lambda: {
+            "opened": rng.randrange(1841, 1988),
+            "length_km": round(rng.uniform(11, 290), 1),
+            "electrified": flag(0.5),
+            "gauge_mm": rng.choice([1435, 1435, 1435, 1067, 762]),
+            "colour": some(rng.choice(["red", "green", "blue", "yellow", "purple"]), 0.2),
+        },
+    )
+    add(
+        "operator",
+        "op",
+        OPERATORS,
+        lambda: {
+            "founded": rng.randrange(1846, 2012),
+            "employees": rng.randrange(40, 9800),
+            "revenue_eur": some(rng.randrange(2, 1900) * 100_000, 0.2),
+            "slogan": some(rng.choice(SLOGANS), 0.3),
+        },
+    )
+    add(
+        "depot",
+        "dp",
+        DEPOTS,
+        lambda: {
+            "opened": rng.randrange(1850, 2005),
+            "tracks": rng.randint(2, 28),
+            "capacity": rng.randint(6, 90),
+            "train_wash": flag(0.5),
+        },
+    )
+    add(
+        "train",
+        "tr",
+        TRAINS,
+        lambda: {
+            "built": day(1938, 2023),
+            "max_speed_kmh": some(rng.randrange(60, 325, 5), 0.1),
+            "seats": rng.randrange(40, 720, 2),
+            "weight_t": some(round(rng.uniform(48, 690), 1), 0.2),
+            "traction": rng.choice(["electric", "electric", "diesel", "battery", "steam"]),
+            "status": rng.choice(["in service", "in service", "in service", "under repair", "withdrawn"]),
+            "wifi": flag(0.45),
+        },
+    )
+    add(
+        "driver",
+        "dr",
+        DRIVERS,
+        lambda: {
+            "born": day(1940, 1984),
+            "hired": some(day(2002, 2024), 0.1),
+            "salary_eur": some(rng.randrange(290, 720) * 100),
+            "licence_class": rng.choice(["A", "B", "C"]),
+        },
+    )
+    add(
+        "incident",
+        "in",
+        (f"Incident {1001 + place}" for place in range(INCIDENTS)),
+        lambda: {
+            "date": day(2012, 2024),
+            "delay_min": some(rng.randint(3, 340), 0.1),
+            "cause": some(rng.choice(CAUSES)),
+            "severity": rng.choice(["minor", "minor", "moderate", "major"]),
+            "injuries": rng.choice([0, 0, 0, 0, 1, 2, 5]),
+        },
+    )
+    ids: dict[str, list[str]] = {}
+    for node in nodes:
+        ids.setdefault(str(node["type"]), []).append(str(node["id"]))
+    edges = _edges(rng, ids)
+
+    FOLDER.mkdir(exist_ok=True)
+    with (FOLDER / "nodes.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(nodes)
+    with (FOLDER / "edges.csv").open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["source", "target", "type"])
+        rows.writerows(edges)
+
+
+def _edges(rng: random.Random, ids: dict[str, list[str]]) -> list[tuple[str, str, str]]:
+    """Return what is connected: stations and depots with the towns after which they are called, the rest by chance."""
+    edges: list[tuple[str, str, str]] = []
+    regions, towns, stations = ids["region"], ids["town"], ids["station"]
+    lines, operators, depots = ids["line"], ids["operator"], ids["depot"]
+    trains, drivers, incidents = ids["train"], ids["driver"], ids["incident"]
 
     def namesake(place: int) -> str:
         """Return the town after which a station is called, or any where there is none."""
@@ -431,16 +445,7 @@ def main() -> None:
     for incident in incidents:
         edges.append((incident, rng.choice(stations[:36]), "occurred_at"))
         edges += [(incident, train, "involved") for train in rng.sample(trains[:42], rng.choice([1, 1, 1, 2]))]
-
-    FOLDER.mkdir(exist_ok=True)
-    with (FOLDER / "nodes.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(nodes)
-    with (FOLDER / "edges.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["source", "target", "type"])
-        rows.writerows(edges)
+    return edges
 
 
 if __name__ == "__main__":
