@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
 from orienteer.methods.anchor.reading.relations import SchemaRelations
-from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, SUPERLATIVES, VERBS, Adjective
+from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, NO_AGES, SUPERLATIVES, VERBS, Adjective
 
 
 class Superlative(NamedTuple):
@@ -38,7 +38,10 @@ class Adjectives:
         own = [facts for facts in self.properties_of(nodes) if facts.kind in ("number", "year", "date")]
         fitting = [facts for facts in own if words.intersection(facts.stems)]
         if adjective.is_age:
-            fitting = [facts for facts in own if facts.kind in ("year", "date")]
+            others = self._stems(NO_AGES)
+            fitting = [
+                facts for facts in own if facts.kind in ("year", "date") and not others.intersection(facts.stems)
+            ]
             fitting = [facts for facts in fitting if words.intersection(facts.stems)] or fitting
         if len(fitting) == 1:
             return fitting[0]

@@ -12,6 +12,7 @@ from orienteer.methods.anchor.reading.lexicon import PropertyFacts
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.quantities import Quantity
 from orienteer.methods.anchor.reading.query import Comparison, Condition, NodeSet, Valued
+from orienteer.methods.anchor.reading.signs import OF_SIZES
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES
 from orienteer.text.units import UNITS
 
@@ -36,6 +37,8 @@ class Amounts:
             for comparison in sign(self._context, start, of_dates=True):
                 amount = self._context.units.quantities.get(self._context.skip(comparison.last, ("the", "year")))
                 if amount is not None:
+                    if amount.is_year and amount.unit is None and self._context.at(start) in OF_SIZES:
+                        self._context.complain(start, f"{self._context.at(start)!r} compares what? name the property")
                     is_own = self._context.at(place) in ("from", "dating") and (
                         start > place or self._context.at(amount.last) == "or"
                     )
@@ -74,7 +77,7 @@ class Amounts:
 
         "Who received it before 1984" is not about when they were born; `from before 1984` is about their own time.
         """
-        fitting = self._told_in(amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
+        fitting = self._told_in(place, amount, replace(nodes, conditions=()) if is_own and nodes.types else nodes)
         begin = self._context.starts(amount.last, "in", "of", "for") or amount.last
         if not fitting or any(self._properties.named(begin, nodes)):
             return
@@ -88,13 +91,15 @@ class Amounts:
             names = ", ".join(facts.name for facts in fitting)
             self._context.complain(place, f"{names} may be meant: name one of them")
 
-    def _told_in(self, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
+    def _told_in(self, place: int, amount: Quantity, nodes: NodeSet) -> list[PropertyFacts]:
         """Return the properties that are told in the unit of an amount, or in years where it may be one."""
         own = self._phrases.properties_of(nodes)
         if amount.unit is not None:
             dimension, _ = UNITS[amount.unit]
             shares = [facts for facts in own if dimension == "share" and not _SHARES.isdisjoint(facts.stems)]
             return shares or [facts for facts in own if facts.unit is not None and UNITS[facts.unit][0] == dimension]
+        if self._context.at(place) in OF_SIZES:
+            return []  # "under 1000" is no time
         if (amount.is_year or amount.span is not None) and not nodes.conditions:
             return [facts for facts in own if facts.kind in ("year", "date")]
         return []

@@ -43,6 +43,8 @@ from orienteer.methods.anchor.reading.whose import Whose
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
 _FAR = 0.05  # cost
+_SCENES = words_of("in at on from inside within with")
+"""Prepositions that say something of what is right before them."""
 _FINITE = words_of("is are was were do does did has have had")
 _AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
 _OR = phrases_of("or are, or, or that, or which, or who")
@@ -122,7 +124,10 @@ class Clauses:
             far = _FAR  # "students enrolled in courses taught by X": the courses are
         if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
             far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
+        is_bare = begin is None and _has_said(described) and self._context.at(last) in _SCENES and _leads_to_kind(nodes)
         for modified in self._further(last if begin is None else begin, nodes, nodes):
+            if is_bare and _is_new_join(modified.value, nodes):
+                continue  # "climbed peaks in X": the peaks are there, and nobody is born there
             parse = Parse(modified.last, modified.value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
 
@@ -249,7 +254,8 @@ class Clauses:
             if context.at(begin) in DENIALS:
                 is_denied = not is_denied
             begin += 1
-        yield Core(begin, is_denied)
+        if context.at(begin - 1) not in ("have", "has", "had") or not context.at(begin).endswith("s"):
+            yield Core(begin, is_denied)  # who "has mentors" mentors nobody
         yield from having
         finding = context.starts(place, *FINDING)
         if finding is not None:
@@ -295,6 +301,19 @@ def _has_said(described: Described) -> bool:
     """Tell whether something was said of a set already, which `and` goes on with."""
     nodes = described.parse.value
     return len(nodes.conditions) > described.before or nodes.best is not None
+
+
+def _leads_to_kind(nodes: NodeSet) -> bool:
+    """Tell whether what was said last leads to things that are not named, of which more may be said."""
+    best = nodes.best.measure.target if nodes.best is not None else None
+    last = nodes.conditions[-1] if nodes.conditions else None
+    target = best or (last.target if isinstance(last, Joined) else None)
+    return target is not None and not target.named and not target.conditions
+
+
+def _is_new_join(modified: NodeSet, nodes: NodeSet) -> bool:
+    """Tell whether a set has one more condition than another, and this leads over edges."""
+    return len(modified.conditions) > len(nodes.conditions) and isinstance(modified.conditions[-1], Joined)
 
 
 def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:

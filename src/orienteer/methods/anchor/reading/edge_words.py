@@ -110,6 +110,7 @@ class EdgeWords:
                         likeness = SYNONYM
                     if likeness:
                         places.append(_LabelPlace(edge, label, at, likeness))
-                    elif any(own in group for group in others):
+                    elif any(own in group for group in others) and "by" not in label.words:
+                        # of what is `bought_by` somebody nobody is told who sold it
                         places.append(_LabelPlace(edge, label, at, SYNONYM, is_converse=True))
         return tuple(places)

@@ -104,6 +104,8 @@ class PartialNames:
     def _longest(self, reading: QuestionWords, first: int, last: int) -> PartialName | None:
         """Return the longest beginning of words that is a part of names; its last word may be their plural."""
         for end in range(last, first, -1):
+            if all(word.is_stop for word in reading.words[first:end]):
+                return None  # "and" alone is no part of "Knots and Prayers"
             words = reading.folded(first, end)
             rows = self.having(words) or (self.having([*words[:-1], words[-1][:-1]]) if words[-1].endswith("s") else ())
             if rows:

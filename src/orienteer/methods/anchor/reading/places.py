@@ -12,6 +12,7 @@ from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
 from orienteer.methods.anchor.reading.relations import Relation, Voice
+from orienteer.methods.anchor.reading.signs import OF_SIZES
 
 _SAYING_MORE = words_of("behind about around because up off out near than alongside over above below")
 """Prepositions that no edge says by itself."""
@@ -45,7 +46,7 @@ class Places:
         for unit, owners in self._properties.values(context.skip(begin), nodes):
             yield from self._properties.any_value(unit, owners, unit.cost + 0.1)
         dated = self._properties.dated(nodes)
-        if dated is not None and not nodes.conditions:  # "who received it in 1984" is not about when they were born
+        if dated is not None and not nodes.conditions and word not in OF_SIZES:
             for parse in (*compared(context, place, dated, default=None), *compared_twice(context, place, dated)):
                 yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.2)
 

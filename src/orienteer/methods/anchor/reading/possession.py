@@ -150,7 +150,9 @@ class Having:
             yield Parse(max((kind.last for kind in kinds), default=parse.last), parse.value, parse.cost - 0.1)
 
     def _related(self, nodes: NodeSet, target: NodeSet) -> Relation | None:
-        return next(self._relations.unnamed(nodes, "with", target), None)
+        relation = next(self._relations.unnamed(nodes, "with", target), None)
+        is_maker = relation is not None and bool(target.named) and self._relations.are_makers(relation.kinds)
+        return None if is_maker else relation  # who has a picture is not its artist
 
     def _things_as_noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `X as a part meronym`, `X and Y among its hypernyms`."""
@@ -206,11 +208,16 @@ class Having:
     ) -> Iterator[Parse[NodeSet]]:
         """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, NodeSet()), None)
+            word = self._context.at(unit.last - 1)
+            relation = next(self._relations.having(nodes, unit, word, NodeSet()), None)
             if relation is not None:
                 yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
+                for target in self._context.described(Parse(unit.last, relation.target, 0.1)):
+                    cut = next(self._relations.having(nodes, unit, word, target.value), None)
+                    if cut is not None and target.last > unit.last and target.value.best is None:
+                        yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
-                relation = next(self._relations.named(nodes, unit.edges, Voice.HAS_NOUN, target.value), None)
+                relation = next(self._relations.having(nodes, unit, word, target.value), None)
                 if relation is not None:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 

@@ -22,6 +22,7 @@ _BOOLEANS = ("true", "false", "yes", "no")
 _LONGEST_ACRONYM = 5  # letters
 _LONGEST_VALUE = 6  # words
 _NO_PROPERTIES = frozenset(["only", "every", "other", "different", *ADJECTIVES])
+_DOERS = ("er", "ers", "or", "ors")
 _LONGER = 3  # letters that one of two stems of one word has more
 _ALIKE = 0.7  # likeness of stems that are one word
 GENERAL = frozenset(["date", "year", "day", "time", "value", "figure", "rating", "level", "size"])
@@ -88,6 +89,9 @@ class PropertyWords:
                 text = reading.words[last].text
                 if text in _NO_PROPERTIES and text not in facts.name.casefold():  # "only" is not `online`
                     break
+                is_doer = text.endswith(_DOERS) and text.removesuffix("s") not in facts.name.casefold()
+                if is_doer and facts.kind in ("year", "date"):
+                    break  # a "founder" is no `founded_year`
                 stem = reading.words[last].stem
                 same = self._same(stem)
                 match = next((other for other in own if other in same), None)

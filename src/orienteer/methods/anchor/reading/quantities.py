@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from orienteer.text.units import CURRENCIES, SIGNS, UNITS
 
+_LAST_YEAR = 2199
 _COUNTED = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
 seventeen eighteen nineteen twenty"""
 NUMERALS: Mapping[str, int] = {word: number for number, word in enumerate(_COUNTED.split())} | {
@@ -137,7 +138,7 @@ def _is_day(word: str) -> bool:
 
 
 def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdecimal()
+    return len(word) == 4 and word.isdecimal() and int(word) <= _LAST_YEAR
 
 
 def _day(last: int, year: int, month: int, day: int | None) -> Quantity | None:

@@ -56,6 +56,8 @@ _MOST_CHARACTERS = 2_000
 _TOO_LONG = f"too long to be read exactly: {_MOST_WORDS} words are read"
 _BEFORE_THEIR = frozenset(["as", "among", "with", "all", "have", "has", "had", "and", "to"])
 """Words before `their` where it ties nothing: `X as their owner`, `list their names`."""
+_MAJORITIES = (["of", "the"], ["of", "these"], ["of", "their"], ["of", "its"])
+"""Words behind `most` where it is more than half, and no superlative."""
 _BEGINNING = 5  # words; before, `each` says no more than `all`: "give me each noun that"
 
 
@@ -93,6 +95,8 @@ class QuestionReader:
         unanswered = Unanswered(context, self._relations, people).word(parse.value)
         if unanswered is not None:
             return ReadQuestion(None, not_understood=(unanswered,))
+        if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
+            return ReadQuestion(None, not_understood=("both",))
         query = _but_others(context, parse.value)
         if query is None:
             return ReadQuestion(None, not_understood=("other",))
@@ -150,7 +154,8 @@ def _place(ordinal: str) -> int:
 def _grouped(context: Context) -> str | None:
     """Return the word that asks for an answer for each of several, which no query here gives."""
     for place, word in enumerate(context.words):
-        if word == "per" or (word in ("each", "every") and place > _BEGINNING):
+        is_within = word in ("everyone", "everybody") and place > 2  # as in "give me everyone who"
+        if word == "per" or is_within or (word in ("each", "every") and place > _BEGINNING):
             return context.reading.surface(place, place + 1)
     return None
 
@@ -177,9 +182,16 @@ def _binding(context: Context) -> str | None:
             return context.reading.surface(place, place + 1)
         if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
             return context.reading.surface(place, place + 1)
+        if word == "most" and before != "the" and context.words[place + 1 : place + 3] in _MAJORITIES:
+            return context.reading.surface(place, place + 1)
         if word == "a" and before in ("a", "an", "the"):  # "an A licence"
             return context.reading.surface(place, place + 1)
     return None
+
+
+def _is_of_either(joined: Joined) -> bool:
+    """Tell whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
+    return any(isinstance(condition, Either) for condition in joined.target.conditions)
 
 
 def _leaves_out(nodes: NodeSet) -> bool:

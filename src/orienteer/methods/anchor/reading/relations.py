@@ -11,7 +11,15 @@ import numpy as np
 
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Condition, Joined, Measure, NodeSet
-from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS, IS_A, NO_ROLES, ORGANISATIONS, ROLES, SYMMETRIC
+from orienteer.methods.anchor.reading.synonyms import (
+    IRREGULAR_VERBS,
+    IS_A,
+    MAKERS,
+    NO_ROLES,
+    ORGANISATIONS,
+    ROLES,
+    SYMMETRIC,
+)
 from orienteer.methods.anchor.reading.units import ANY, ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
@@ -191,6 +199,8 @@ class SchemaRelations:
         Who "works in" a city is not `born_in` it, and of several kinds of people nobody tells which work.
         """
         hops = self._plain([(source, hop) for source, hop in hops if hop.target != source])
+        if self.are_makers([hop.kind for _, hop in hops]):
+            return
         is_told = len({source for source, _ in hops}) == 1 and all(
             self._is_neutral(hop.kind >> 1)
             and (not self._is_role(hop.kind >> 1) or self._is_called_as(hop.kind >> 1, (source, hop.target)))
@@ -245,6 +255,10 @@ class SchemaRelations:
         is_active = not kind & 1 and self._words([kind >> 1]).isdisjoint(english.STOP)
         return is_active and not called.isdisjoint(ORGANISATIONS)
 
+    def are_makers(self, kinds: Iterable[int]) -> bool:
+        """Tell whether edges lead to or from whoever made things: an `artist` need not have them."""
+        return not self._words(kind >> 1 for kind in kinds).isdisjoint(MAKERS)
+
     @remembered(_MOST_KINDS)
     def _is_role(self, edge: int) -> bool:
         """Tell whether an edge type is called by the part that its target plays: `manager`, `project_lead`."""
@@ -291,24 +305,38 @@ class SchemaRelations:
         label_words = self._words(unit.edges)
         if word in label_words and label_words & _VERBAL:
             return  # "reports" of somebody are not whom they report to
-        is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
-        if is_own or not word.endswith(_AGENTS) or word.endswith(("ment", "ments")):
+        if not self._is_of_doers(unit, word):
             yield from self.named(NodeSet(), unit.edges, Voice.NOUN_OF, owner)
             return
+        yield from self._of_doers(NodeSet(), unit, Voice.SUBJECT, owner)
+
+    def having(self, nodes: NodeSet, unit: EdgeUnit, word: str, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation of those who have a NOUN: who has a `manager` has it, and who has a mentor is mentored."""
+        if max(unit.edges.values()) > ANY and self._is_of_doers(unit, word):
+            yield from self._of_doers(nodes, unit, Voice.OBJECT, target)
+        else:
+            yield from self.named(nodes, unit.edges, Voice.HAS_NOUN, target)
+
+    def _is_of_doers(self, unit: EdgeUnit, word: str) -> bool:
+        """Tell whether a noun is of whoever does what edges say, and not what they are called by."""
+        label_words = self._words(unit.edges)
+        is_own = word in label_words or word.removesuffix("s") in label_words  # "parents" of `parent` do not parent
+        return not is_own and word.endswith(_AGENTS) and not word.endswith(("ment", "ments"))
+
+    def _of_doers(self, nodes: NodeSet, unit: EdgeUnit, frame: Voice, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation between those who do what edges say and what they do it to, said of one of them."""
         # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
         edges = {edge: fit for edge, fit in unit.edges.items() if "from" not in self._words([edge])}
         if not edges:
             return  # nobody is the author of what is `built_from` something
         doing = {edge: fit for edge, fit in edges.items() if self._words([edge]).isdisjoint(_SCENES)}
         is_converse = isinstance(unit.edges, ConverseEdges)
-        frame = _CONVERSE[Voice.SUBJECT] if is_converse else Voice.SUBJECT
+        meant = _CONVERSE[frame] if is_converse else frame
         for fits in (doing, edges):
             relations = [
                 relation
-                for relation in self.named(
-                    NodeSet(), ConverseEdges(fits) if is_converse else fits, Voice.SUBJECT, owner
-                )
-                if all(bool(kind & 1) == self._is_against(kind >> 1, frame) for kind in relation.kinds)
+                for relation in self.named(nodes, ConverseEdges(fits) if is_converse else fits, frame, target)
+                if all(bool(kind & 1) == self._is_against(kind >> 1, meant) for kind in relation.kinds)
             ]
             yield from relations
             if relations:
@@ -330,8 +358,9 @@ class SchemaRelations:
             hops = [(source, hop) for source, hop in hops if self._may_be_said(hop, preposition, hinted, frame)]
         hops = list(self._plain(hops))
         edges = {hop.kind >> 1 for _, hop in hops}
-        if len(self._labels(edges)) > 1:  # "directors with more than two films": those that they directed
-            own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+        own = {kind for kinds in map(_role_of, nodes.conditions) for kind in kinds}
+        # "directors with more than two films": those that they directed; the author "of" a hill has written none
+        if len(self._labels(edges)) > 1 or (own and preposition == "of"):
             hops = [(source, hop) for source, hop in hops if hop.kind in own]
             edges = {hop.kind >> 1 for _, hop in hops}
         if len(self._labels(edges)) == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orienteer.methods.anchor.reading.function_words import phrases_of
+from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.query import Comparison
 
 SIGNS: Mapping[Comparison, tuple[str, ...]] = {
@@ -33,6 +33,8 @@ SIGNS: Mapping[Comparison, tuple[str, ...]] = {
 }
 """What is said before an amount."""
 
+OF_SIZES = words_of("under over above below beneath")
+"""Comparisons that are of no time: "lots under 1000"."""
 OF_DATES = frozenset(
     phrases_of(
         """since, until, till, after, before, prior to, later than, earlier than, in, on, during, from, in the year,

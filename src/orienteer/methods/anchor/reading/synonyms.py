@@ -155,6 +155,12 @@ NO_ROLES = _words(
 )
 """Words with such an ending that are none."""
 
+MAKERS = _words(
+    "artist author writer creator maker designer composer director painter architect builder founder inventor developer"
+    " publisher editor translator photographer sculptor producer discoverer"
+)
+"""Parts that somebody plays who made a thing, and need not have it."""
+
 TYPES = _groups(
     """
     drug medicine medication compound chemical substance pharmaceutical,
@@ -186,8 +192,7 @@ TYPES = _groups(
     artwork painting picture work piece,
     artist painter,
     exhibition show exhibit,
-    collector buyer,
-    customer client buyer,
+    customer client,
     product item good,
     carrier courier shipper haulier,
     studio company,
@@ -258,6 +263,16 @@ ORGANISATIONS = _words(
     """
 )
 """What node types of those are called who do things as people do: a company owns ships."""
+
+PLACES = _words(
+    """
+    place location site area region country state county province district parish city town village capital continent
+    island port harbour harbor coast bay sea lake river mountain range building room hall venue stadium theatre theater
+    station airport street road address ward floor house castle church library gallery observatory campus zone shelf
+    locality tissue anatomy body organ cell component compartment
+    """
+)
+"""What node types of places are called."""
 
 SYMMETRIC = _words(
     """

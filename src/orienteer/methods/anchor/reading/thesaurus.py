@@ -22,6 +22,8 @@ AGES = _words(
     """
 )
 """Words of properties that say when a thing began."""
+NO_AGES = _words("died death end ended closed dissolved retired hired hire joined appointed employed modified updated")
+"""Words of properties that tell a time, and not how old a thing is."""
 
 
 class Adjective(NamedTuple):

@@ -16,6 +16,7 @@ from orienteer.methods.anchor.reading.query import Best, Condition, Measure, Nod
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
+_PAID = words_of("is are was were be been being get gets got getting")
 _MOVING = words_of(
     "go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches"
 )
@@ -170,6 +171,8 @@ class Traits:
             word = self._context.at(place)
             if self._context.reading.words[place].stem != stem(verb) and IRREGULAR_VERBS.get(word) != verb:
                 continue
+            if verb == "pay" and self._context.at(place - 1) not in _PAID:
+                continue  # who paid the most is not who is paid
             stems = {stem(word) for word in words}
             fitting = [facts for facts in self._phrases.properties_of(nodes) if stems.intersection(facts.stems)]
             if len(fitting) != 1:

@@ -8,6 +8,7 @@ from orienteer.methods.anchor.reading.context import Context
 from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.query import ExactQuery, Joined
 from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.synonyms import ORGANISATIONS, PLACES
 
 _WHICH = words_of("which what")
 _ASKED = 3  # words, among which the one that asks is
@@ -16,6 +17,7 @@ _EVERY = words_of("all every each")
 _PASSIVE = words_of("is are was were")
 _LINKING = words_of("that which who whose where when there and or but")
 _SCENES = words_of("in on with")
+_SAYING_WHERE = words_of("in at on from near location located place based held venue site")
 _PLACES = words_of("in at on")
 """Words at the end of labels that tell where or with what something is done, and not by whom."""
 
@@ -29,6 +31,8 @@ class Unanswered:
 
     def word(self, query: ExactQuery) -> str | None:
         """Return the word as the question spells it; None where the query answers it."""
+        if query.form == "value" and self._asks_for_nodes(query):
+            return self._context.reading.surface(0, 1)
         if query.form != "list" or not self._context.words:
             return None
         place = next(self._places(query), None)
@@ -39,25 +43,41 @@ class Unanswered:
         types = self._relations.types_of(query.nodes)
         if words[0] in _WHICH and not _PASSIVE.isdisjoint(words) and self._ends_turned(query):
             yield len(words) - 1
-        if "where" in words[:_ASKED] and self._people and types and types <= self._people:
+        if "where" in words[:_ASKED] and not self._tells_where(query, types):
             yield words.index("where")
-        if "where" in words[:_ASKED] and any(self._is_placed(condition) for condition in _joined(query)):
-            yield words.index("where")
-        asks_who = not _WHO.isdisjoint(words[:_ASKED]) and self._people and types and not self._people & types
-        if asks_who and not all(self._relations.is_doer(kind) for c in _joined(query) for kind in c.kinds):
+        if not _WHO.isdisjoint(words[:_ASKED]) and not self._tells_who(query, types):
             yield next(place for place, word in enumerate(words) if word in _WHO)
         if query.nodes.named and words[-1] in _SCENES | {"at", "from"}:
             yield len(words) - 1  # "what is X in?"
-        if "where" in words[:_ASKED] and not any(_joined(query)) and query.nodes.named:
-            yield words.index("where")
         used = next((at for at in range(1, len(words)) if words[at - 1 : at + 1] == ["used", "to"]), None)
         if used is not None and words[used - 2] not in _PASSIVE and self._people and types <= self._people:
             yield used - 1  # who used to do something does so no longer
         if words[0] in _EVERY and self._is_claim():
             yield 0
-        if words[0] in _WHO and self._people and not self._people & types and self._is_scene(query):
-            yield 0
         yield from self._owners(types)
+
+    def _tells_where(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Tell whether nodes are where something is: places, and neither people nor what is there."""
+        if query.nodes.named:
+            return any(_joined(query))
+        are_people = bool(self._people and types and types <= self._people)
+        are_there = any(self._is_placed(condition) for condition in _joined(query))
+        is_condition = self._context.words[0] != "where"  # "languages where typing is unknown"
+        return not are_people and not are_there and (is_condition or self._are_places(query, types))
+
+    def _tells_who(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Tell whether nodes are people, or those who do as people do; true where no type is of people."""
+        if not self._people or not types or self._people & types:
+            return True
+        are_doers = all(self._relations.is_doer(kind) for condition in _joined(query) for kind in condition.kinds)
+        return are_doers and not self._is_scene(query)
+
+    def _asks_for_nodes(self, query: ExactQuery) -> bool:
+        """Tell whether a question that gives a property asks for its nodes: `who was born before X died`."""
+        words, types = self._context.words, self._relations.types_of(query.nodes)
+        kinds = self._context.units.types.get(1, ()) if words[:1] and words[0] in _WHICH else ()
+        is_of_kind = any(kind.types & types for kind in kinds)
+        return bool(words) and not query.nodes.named and (words[0] in _WHO or is_of_kind)
 
     def _ends_turned(self, query: ExactQuery) -> bool:
         """Tell whether the last word is of edges that lead the other way: `what is C written in`, of what is in C."""
@@ -68,6 +88,13 @@ class Unanswered:
             and any(last in label[1:] for label in self._labels(condition))
             for condition in _joined(query)
         )
+
+    def _are_places(self, query: ExactQuery, types: frozenset[int]) -> bool:
+        """Tell whether nodes are places by what they are called, or by edges that say where things are."""
+        labels = self._context.lexicon.vocabulary.node_labels
+        called = {word for kind in types for label in labels[kind] for word in label.words}
+        edges = {word for condition in _joined(query) for label in self._labels(condition) for word in label}
+        return not called.isdisjoint(PLACES | ORGANISATIONS) or not edges.isdisjoint(_SAYING_WHERE)
 
     def _is_placed(self, condition: Joined) -> bool:
         """Tell whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
