@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import EMPTY, phrases_of
 from orienteer.methods.anchor.reading.openings import begins
 from orienteer.methods.anchor.reading.phrases import PhraseRules
 from orienteer.methods.anchor.reading.query import Either, Joined, NodeSet
-from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.trailers import TrailingQuestions
 
 _MOST = 3  # meanings of a sentence that are tried

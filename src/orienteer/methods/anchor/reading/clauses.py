@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.context import Context, Parse, best
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.extents import Extents
 from orienteer.methods.anchor.reading.function_words import (
     ADVERBIAL,
@@ -34,7 +35,7 @@ from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground, NamedProperty, PropertyClauses
 from orienteer.methods.anchor.reading.query import Condition, Either, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.subjects import Subjects
 from orienteer.methods.anchor.reading.traits import Traits
 from orienteer.methods.anchor.reading.verbs import VerbPhrases

@@ -107,7 +107,7 @@ class Joints:
                 self.complain_of_many(nodes, member.nodes, objects.last)
                 return None
             if member.nodes.named:
-                labels |= self._relations.labels_of(relation.kinds)
+                labels |= self._relations.labels.of(relation.kinds)
             nodes = nodes if nodes.named else replace(nodes, types=relation.nodes.types)
             is_negated = member.negated != is_denied
             conditions.append(condition(relation, is_denied=is_negated, amount=objects.value.amount))

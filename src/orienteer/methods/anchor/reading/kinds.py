@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse, best
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import phrases_of, words_of
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, NameUnit, PropertyFacts, ValueUnit
 from orienteer.methods.anchor.reading.query import Among, Best, Either, Joined, Measure, NodeSet, Valued
-from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.synonyms import NO_ROLES, PEOPLE
 from orienteer.methods.anchor.reading.thesaurus import MOST
 

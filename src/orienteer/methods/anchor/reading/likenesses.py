@@ -7,12 +7,13 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.methods.anchor.reading.comparisons import of_same_year
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import HAVING, PREPOSITIONS, phrases_of, words_of
 from orienteer.methods.anchor.reading.others import another, but_not, measured_as, openings, valued_as
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Among, Condition, Extent, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Relation, Voice
+from orienteer.methods.anchor.reading.relations import Relation
 from orienteer.methods.anchor.reading.verbs import Action, VerbPhrases
 
 Sameness: TypeAlias = Literal["plain", "whole", "every", "some"]

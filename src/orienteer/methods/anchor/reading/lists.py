@@ -200,7 +200,7 @@ class ListForms:
     def _are_doers(self, nodes: NodeSet) -> bool:
         """Tell whether nodes do what is said of them: whoever built X is nothing that is `built_from` X."""
         joined = [condition for condition in nodes.conditions if isinstance(condition, Joined)]
-        return all(self._relations.is_doer(kind) for condition in joined for kind in condition.kinds)
+        return all(self._relations.labels.is_doer(kind) for condition in joined for kind in condition.kinds)
 
     def _whose(self, begin: int) -> Iterator[Parse[ExactQuery]]:
         """Yield `whose supervisor is X`: no kind is named, of which that is said."""

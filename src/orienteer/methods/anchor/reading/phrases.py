@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.adjectives import Adjectives
 from orienteer.methods.anchor.reading.context import Context, Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.kinds import KindPhrases
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.names import NamePhrases
 from orienteer.methods.anchor.reading.query import NodeSet
-from orienteer.methods.anchor.reading.relations import SchemaRelations, Voice
+from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 
 _VERBS = frozenset(IRREGULAR_VERBS.values())

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from orienteer.methods.anchor.reading.comparisons import compared, compared_twice
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import DETERMINERS, PREPOSITIONS, words_of
 from orienteer.methods.anchor.reading.joints import Joints, denied, joined
 from orienteer.methods.anchor.reading.objects import ObjectLists
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import NodeSet
-from orienteer.methods.anchor.reading.relations import Relation, Voice
+from orienteer.methods.anchor.reading.relations import Relation
 from orienteer.methods.anchor.reading.signs import OF_SIZES
 
 _SAYING_MORE = words_of("behind about around because up off out near than alongside over above below")

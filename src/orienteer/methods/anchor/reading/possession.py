@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from orienteer.methods.anchor.reading.comparisons import compared, compared_with, count, or_so, sign
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import (
     AUXILIARIES,
     CONTAINING,
@@ -22,7 +23,7 @@ from orienteer.methods.anchor.reading.objects import ObjectLists, Objects
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Comparison, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Relation, Voice
+from orienteer.methods.anchor.reading.relations import Relation
 from orienteer.methods.anchor.reading.units import ANY
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
@@ -151,7 +152,7 @@ class Having:
 
     def _related(self, nodes: NodeSet, target: NodeSet) -> Relation | None:
         relation = next(self._relations.unnamed(nodes, "with", target), None)
-        is_maker = relation is not None and bool(target.named) and self._relations.are_makers(relation.kinds)
+        is_maker = relation is not None and bool(target.named) and self._relations.labels.are_makers(relation.kinds)
         return None if is_maker else relation  # who has a picture is not its artist
 
     def _things_as_noun(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
@@ -188,8 +189,8 @@ class Having:
         begin = self._context.skip(place, ("by", "with", "of", "from", "the", "its", "their"))
         for unit in self._context.units.edges.get(begin, ()):
             word = self._context.at(unit.last - 1)
-            is_doer = self._relations.is_agent(unit, word) and max(unit.edges.values()) > ANY
-            if nodes.types and (is_doer or self._relations.is_role(unit, word)):
+            is_doer = self._relations.labels.is_agent(unit, word) and max(unit.edges.values()) > ANY
+            if nodes.types and (is_doer or self._relations.labels.names_role(unit, word)):
                 for objects in self._lists.objects(unit.last):
                     if all(member.nodes.named for member in objects.value.members):
                         verbs = Verbs((unit,), unit.last)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import (
     ANYONE_ELSE,
     AUXILIARIES,
@@ -18,7 +19,6 @@ from orienteer.methods.anchor.reading.joints import Joints, measured, most
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Best, Measure, NodeSet
-from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.thesaurus import MORE, MOST
 
 _COUNTED = words_of("most least fewest more fewer less")

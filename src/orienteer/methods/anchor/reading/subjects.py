@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.function_words import (
     ADVERBIAL,
     AUXILIARIES,
@@ -21,7 +22,6 @@ from orienteer.methods.anchor.reading.possession import Having
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Among, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.shared_things import SharedThings
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 

@@ -150,7 +150,7 @@ ROLES = _words("head lead boss chief chair captain coach parent mother father sp
 NO_ROLES = _words(
     "member number paper order water river cover layer center centre parameter chapter letter character other"
     " color colour factor sector error mirror floor door indoor order border component content event patent"
-    " constant variant quadrant plant computer printer container server folder poster cancer beer timber"
+    " computer printer container server folder poster cancer beer timber"
     " constant variant quadrant plant under over after per ever"
 )
 """Words with such an ending that are none."""

@@ -69,7 +69,8 @@ class Unanswered:
         """Tell whether nodes are people, or those who do as people do; true where no type is of people."""
         if not self._people or not types or self._people & types:
             return True
-        are_doers = all(self._relations.is_doer(kind) for condition in _joined(query) for kind in condition.kinds)
+        kinds = [kind for condition in _joined(query) for kind in condition.kinds]
+        are_doers = all(map(self._relations.labels.is_doer, kinds))
         return are_doers and not self._is_scene(query)
 
     def _asks_for_nodes(self, query: ExactQuery) -> bool:
@@ -124,7 +125,7 @@ class Unanswered:
 
     def _labels(self, condition: Joined) -> list[list[str]]:
         """Return the words of the labels of a condition's edges."""
-        return [label.replace("_", " ").split() for label in self._relations.labels_of(condition.kinds)]
+        return [label.replace("_", " ").split() for label in self._relations.labels.of(condition.kinds)]
 
 
 def _joined(query: ExactQuery) -> Iterator[Joined]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.comparisons import count
 from orienteer.methods.anchor.reading.context import Parse
+from orienteer.methods.anchor.reading.edge_labels import Voice
 from orienteer.methods.anchor.reading.edge_words import SYNONYM
 from orienteer.methods.anchor.reading.function_words import AUXILIARIES, BEING, PARTICLES, PREPOSITIONS, TELLING
 from orienteer.methods.anchor.reading.joints import Joints, any_of, condition, contrary, joined
@@ -17,7 +18,6 @@ from orienteer.methods.anchor.reading.others import openings
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.relations import Voice
 from orienteer.methods.anchor.reading.units import ConverseEdges
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
@@ -52,7 +52,7 @@ class VerbPhrases:
         """Yield the edge types that are named here: `treat`, `treat or palliate`."""
         for unit in self._context.units.edges.get(place, ()):
             is_said_of = self._context.at(place - 1) in BEING | {"a", "an", "the", "be", "been", "as"}
-            if not is_said_of and self._relations.is_agent(unit, self._context.at(unit.last - 1)):
+            if not is_said_of and self._relations.labels.is_agent(unit, self._context.at(unit.last - 1)):
                 continue
             yield Verbs((unit,), unit.last)
             begin = self._context.skip(unit.last, PREPOSITIONS)
@@ -113,7 +113,7 @@ class VerbPhrases:
 
     def _are_doers(self, verbs: Verbs) -> bool:
         """Tell whether the words are a noun for whoever does it: "a pupil of X" studies under X."""
-        return all(self._relations.is_agent(unit, self._context.at(unit.last - 1)) for unit in verbs.units)
+        return all(self._relations.labels.is_agent(unit, self._context.at(unit.last - 1)) for unit in verbs.units)
 
     def is_particle(self, place: int, verbs: Verbs) -> bool:
         """Tell whether a word behind verbs is a preposition, or a word of their label: `named after`."""
