@@ -28,7 +28,7 @@ _PLACING = frozenset(["in", "at", "on", "within", "inside", "from"])
 _HOLDING = frozenset(["contain", "contains", "include", "includes"])
 _PLACES = frozenset(["in", "at", "on", "from", "part", "member", "contain", "contains", "include", "includes", "near"])
 _CHOOSING = frozenset(["for", "against", "by", "from", "under"])
-"""Prepositions that choose among edges: drugs *for* a disease do not cause it. What is *in* a genre is in it by any edge."""
+"""Prepositions that choose among edges: drugs *for* a disease do not cause it; *in* a genre is in it by any edge."""
 _SCENES = frozenset(["at", "in", "on", "with", "from"])
 """Words of labels that tell where or with what something is done."""
 _VERBAL = frozenset(["to", "on", "with", "in", "at", "for"])
