@@ -44,6 +44,7 @@ def others(name: str, holds: Callable[[str], bool]) -> set[str]:
 @pytest.mark.parametrize(
     ("question", "names"),
     [
+        ("players with twice as many clubs as Cid Elm", others("Cid Elm", lambda x: len(CLUBS[x]) == 2)),
         ("Which players live in the same town as Ann Oak?", others("Ann Oak", lambda x: TOWNS[x] == "Wick")),
         ("players sharing a town with Ann Oak", others("Ann Oak", lambda x: TOWNS[x] == "Wick")),
         ("Who else lives where Ann Oak lives?", others("Ann Oak", lambda x: TOWNS[x] == "Wick")),
@@ -113,7 +114,7 @@ def test_two_are_compared_with_one_another(ask: Retriever, question: str, answer
         "common clubs of Ann Oak",  # of one alone, `common` says something else
         "players taller than Eve Fir",  # nothing is told of her
         "What do Ann Oak and Cid Elm have in common?",  # clubs and towns alike
-        "players with twice as many clubs as Ann Oak",
+        "Does any player live in both Holt and Wick?",  # whoever says both of what one has one of means either, or none
         "clubs of each player",
     ],
 )
@@ -159,7 +160,6 @@ def test_a_decade_is_ten_years_and_what_is_not_told_is_not_denied(ask: Retriever
         ("Is Holt the town of Ann Oak?", "no"),
         ("Is Ann Oak a club?", "no"),
         ("Does anyone live in Holt?", "yes"),
-        ("Does any player live in both Holt and Wick?", "no"),
         ("Did Ann Oak and Cid Elm join in the same year?", "yes"),
         ("Are the players red?", None),  # all of them, or some?
     ],
