@@ -43,7 +43,7 @@ from orienteer.ingest.tables.plan import (
 )
 from orienteer.ingest.tables.reader import TableReader
 from orienteer.ingest.tables.spec import TableSpec
-from orienteer.ingest.tables.type_names import things_in
+from orienteer.ingest.tables.type_names import thing_in
 from orienteer.options import Options
 
 SOME = 10
@@ -245,10 +245,10 @@ class _Importer:
         """Have nodes of which no table tells a type called by their folder as well: `disease` in `disease_ontology`."""
         folders = [source for source in self._sources if source.is_dir()]
         if builder.edges.node_type_names == [DEFAULT_TYPE] and len(folders) == 1 == len(self._sources):
-            things = things_in(folders[0].resolve().name)
-            if things and DEFAULT_TYPE not in self.labels.also_called:
-                self.labels.also_called[DEFAULT_TYPE] = things
-                note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {things[0]} by the folder's name"
+            thing = thing_in(folders[0].resolve().name)
+            if thing is not None and DEFAULT_TYPE not in self.labels.also_called:
+                self.labels.also_called[DEFAULT_TYPE] = (thing,)
+                note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {thing} by the folder's name"
                 self._tally.notes.append(note)
 
     def _read_labels(self, builder: GraphBuilder) -> None:

@@ -113,6 +113,7 @@ def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, TableKey] | N
     """Return the column by which each row says more of a row of another table, and that table's ids; else None.
 
     Such rows have no names and no ids of their own, lead to no further table, and are as many as that has at most.
+    Two columns like one table's ids join two of its rows, and say more of none.
     """
     if draft.having("id") or draft.declared is not None or any(name in draft.names for name in draft.profiles):
         return None
@@ -120,8 +121,7 @@ def same_rows(draft: Draft, drafts: Sequence[Draft]) -> tuple[str, TableKey] | N
     if own and (own == "id" or node_type_of(own) == draft.type):
         return None
     ids = [key for other in drafts if other is not draft for key in other.keys if key.is_id]
-    leading = [(name, key.table) for name in draft.open for key in ids if closeness(name, draft.type, key) == 2]
-    named = {table for _, table in leading}
+    named = {key.table for name in draft.open for key in ids if closeness(name, draft.type, key) == 2}
     similar = {name for name in draft.open for key in ids if closeness(name, draft.type, key) > 0}
     if len(similar) > 1 and len(named) == 1:
         return None  # `drug_id` and `other_drug_id` join two of one table

@@ -23,11 +23,41 @@ IRREGULAR = {
 """Plurals that the endings below would spell wrongly, and words that only look like plurals."""
 FILLERS = frozenset({"basics", "basic", "data", "dataset", "table", "tbl", "dim", "list", "export", "dump", "full"})
 """Words of a file's name that do not say what it holds."""
-_OF_GRAPHS = """
-graph graphs knowledge ontology network database csv csvs tsv json jsonl parquet kgx tables sample example nodes edges
-files file folder dir directory import source sources input inputs output demo test tests tmp temp new old raw work
-world download downloads desktop documents home
-"""
+_OF_GRAPHS = frozenset(
+    [
+        *("graph", "graphs", "knowledge", "ontology", "network", "database", "csv", "csvs", "tsv", "json", "jsonl"),
+        *(
+            "parquet",
+            "kgx",
+            "tables",
+            "sample",
+            "example",
+            "nodes",
+            "edges",
+            "files",
+            "file",
+            "folder",
+            "dir",
+            "directory",
+        ),
+        *(
+            "import",
+            "source",
+            "sources",
+            "input",
+            "inputs",
+            "output",
+            "demo",
+            "test",
+            "tests",
+            "tmp",
+            "temp",
+            "new",
+            "old",
+        ),
+        *("raw", "work", "world", "download", "downloads", "desktop", "documents", "home"),
+    ]
+)
 """Words of a folder's name that say that a graph is in it, and not of what."""
 KEY_WORDS = frozenset({"id", "ids", "key", "keys", "code", "codes", "nr", "no", "num", "number", "ref", "fk", "pk"})
 """Words at an end of a column's name that say that it holds keys."""
@@ -59,11 +89,11 @@ def node_type_of(name: str) -> str:
     return "_".join((*words[:-1], singular(words[-1]))) if words else "node"
 
 
-def things_in(folder: str) -> tuple[str, ...]:
-    """Return what a folder's name says that it holds: `disease` for `disease_ontology`; empty where it says nothing."""
+def thing_in(folder: str) -> str | None:
+    """Return what a folder's name says that it holds: `disease` for `disease_ontology`; None where it says nothing."""
     parts = [word.strip("0123456789") for word in _telling(folder)]
-    words = [word for word in parts if word not in _OF_GRAPHS.split() and word.isalpha() and len(word) > 2]
-    return (" ".join((*words[:-1], singular(words[-1]))),) if words else ()
+    words = [word for word in parts if word not in _OF_GRAPHS and word.isalpha() and len(word) > 2]
+    return " ".join((*words[:-1], singular(words[-1]))) if words else None
 
 
 def edge_type_of(name: str) -> str:

@@ -221,9 +221,9 @@ class SchemaWords:
     def corrected(self, reading: QuestionWords, *, right: Collection[str] = ()) -> QuestionWords:
         """Return a question with mistyped words of the schema put right; those that are `right` are left."""
         for place, word in enumerate(reading.words):
-            is_right = reading.is_written_as_name(place) or word.text in right or word.text.startswith("un")
+            is_right = reading.is_written_as_name(place) or word.text in right
             other = None if is_right else self.respelled(word.text)
-            if other is not None:
+            if other is not None and word.text != f"un{other}":  # "unpaid" is no mistyped "paid"
                 reading = reading.respelled(place, other, other)
         return reading
 

@@ -12,6 +12,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.methods.anchor.linker import LinkedPhrase
+from orienteer.methods.anchor.reading.edge_labels import EdgeLabels
 from orienteer.methods.anchor.reading.execution import Executor, QueryOutcome, leads
 from orienteer.methods.anchor.reading.line import parse
 from orienteer.methods.anchor.reading.query import (
@@ -26,7 +27,6 @@ from orienteer.methods.anchor.reading.query import (
     joined_of,
 )
 from orienteer.methods.anchor.reading.reader import QuestionReader, ReadQuestion, named_rows
-from orienteer.methods.anchor.reading.synonyms import IS_A
 from orienteer.methods.anchor.reading.thesaurus import MOST
 from orienteer.methods.anchor.reading.wording import QueryWording
 from orienteer.records import AnswerKind, JsonValue, Question, Reading, Refusal, RefusalKind, WalkedEdge
@@ -64,7 +64,7 @@ class Answerer:
 
     def __init__(self, graph: Graph, reader: QuestionReader) -> None:
         self._graph, self._reader = graph, reader
-        self._wording = QueryWording(graph)
+        self._wording, self._labels = QueryWording(graph), EdgeLabels(reader.lexicon)
 
     def answer(self, question: Question, mask: Mask | None) -> tuple[ExactAnswer, Explainer | None]:
         """Return the answer of a question over the nodes that a mask marks, and what explains its hits.
@@ -122,9 +122,7 @@ class Answerer:
 
     def _is_of_kinds(self, query: ExactQuery) -> bool:
         """Tell whether edges from kinds to wider ones are asked about: what is no kind by one may be one by several."""
-        schema, types = self._graph.schema, self._graph.arrays.types
-        labels = {schema.label(types.edges[kind >> 1]) for kind in edges_of(query)}
-        return any(label.replace("_", " ").casefold() in IS_A for label in labels)
+        return any(self._labels.is_of_kinds(kind >> 1) for kind in edges_of(query))
 
     def _notes(
         self, query: ExactQuery, outcome: QueryOutcome, respelled: Sequence[LinkedPhrase], line: str
@@ -224,11 +222,9 @@ class Explainer:
         if measure is not None and measure.property is not None:
             text_of_value = self._value(row, measure.property)
             texts += [f"{measure.property}: {text_of_value}"] if text_of_value is not None else []
-        if self._query.form == "every" and self._query.other is not None:
-            claimed = self._query.other.conditions[len(self._query.nodes.conditions) :]
-            for condition in claimed:
-                if isinstance(condition, Valued):
-                    texts.append(f"{condition.property}: {self._value(row, condition.property)}")
+        for condition in self._query.claimed if self._query.form == "every" else ():
+            if isinstance(condition, Valued):
+                texts.append(f"{condition.property}: {self._value(row, condition.property)}")
         return "; ".join(dict.fromkeys(texts)), tuple(dict.fromkeys(edges))
 
     def _reasons(self, row: int, condition: Condition) -> Iterator[tuple[str, list[WalkedEdge]]]:

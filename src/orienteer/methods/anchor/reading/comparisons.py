@@ -227,7 +227,7 @@ def _times_another(context: Context, place: int, facts: PropertyFacts) -> Iterat
     times = factor(context, place) if facts.kind == "number" else None
     if times is None:
         return
-    for begin in times_what(context, times.last, facts):
+    for begin in _times_what(context, times.last, facts):
         for other in another(context, begin, facts.types):
             value = context.lexicon.number(facts, other.value)
             if value is not None:
@@ -235,7 +235,7 @@ def _times_another(context: Context, place: int, facts: PropertyFacts) -> Iterat
                 yield Parse(other.last, (Valued(facts.name, comparison, factor_of * value),), other.cost)
 
 
-def times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[int]:
+def _times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[int]:
     """Yield where another node begins behind `that of`, `the duration of`, `as long as`, `as much as`."""
     of = context.starts(place, "that of", "what", "as much as", "as many as", "the one of")
     if of is not None:
@@ -251,8 +251,8 @@ def times_what(context: Context, place: int, facts: PropertyFacts) -> Iterator[i
 
 def _within(context: Context, place: int, facts: PropertyFacts) -> Iterator[Parse[tuple[Condition, ...]]]:
     """Yield `within ten years of 1860`, `within 5 m of 100 m`: both ends included."""
-    begin = context.starts(place, "within", "no more than", "at most", "less than")
-    near = context.units.quantities.get(begin) if begin is not None and context.at(place) == "within" else None
+    begin = context.starts(place, "within")
+    near = context.units.quantities.get(begin) if begin is not None else None
     of = context.starts(near.last, "of", "either side of", "on either side of") if near is not None else None
     middle = context.units.quantities.get(context.skip(of, ("the", "year"))) if of is not None else None
     if near is None or middle is None:
@@ -279,6 +279,10 @@ def of_same_year(context: Context, facts: PropertyFacts, row: int) -> tuple[Cond
     return (*_conditions(facts, "=", Quantity(0, float(int(moment)), is_year=True)), but_not(row))
 
 
+_CURRENCIES = {"euro": "eur", "dollar": "usd", "sterling": "gbp"}
+"""The unit of an amount without one, by what a property's own unit measures."""
+
+
 def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) -> tuple[Condition, ...]:
     """Return what a comparison of a property with an amount means; none where the units do not agree."""
     if facts.kind in ("year", "date"):
@@ -288,8 +292,7 @@ def _conditions(facts: PropertyFacts, comparison: Comparison, amount: Quantity) 
     unit = amount.unit
     if unit is None and amount.scale > 1 and facts.unit is not None:  # "25 million" of `budget_musd`
         dimension, factor_of = UNITS[facts.unit]
-        bases = [name for name, meaning in UNITS.items() if meaning == (dimension, 1.0)]
-        unit = bases[0] if factor_of > 1 and dimension in ("euro", "dollar", "sterling") and bases else None
+        unit = _CURRENCIES.get(dimension) if factor_of > 1 else None
     value = converted(amount.value, unit, facts.unit)
     return () if value is None else (Valued(facts.name, comparison, value),)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
+from orienteer.methods.anchor.reading.edge_words import SYNONYM
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.synonyms import (
     IRREGULAR_VERBS,
@@ -19,11 +20,10 @@ from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
 from orienteer.text import english
 
-SYNONYMS = 0.65
-"""The fit of words that say the same, and of words that only begin alike, is below."""
+SAME_WORD = 0.65
+"""A fit above is of the word itself; below are synonyms, and words that only begin alike."""
 _LONGEST_ENDING = 5  # letters of the ending of a noun for a doer: `direct-ors`
-_SYNONYM = 0.6  # fit of a word that says the same
-_MOST_KINDS = 1_024  # of edges, of which is remembered whether nodes have one neighbour at most
+_MOST_KINDS = 1_024  # of edges, of which is remembered what their labels say
 _FOR = frozenset(["treat", "associate", "use"])
 _PREPOSITIONS: Mapping[str, frozenset[str]] = {
     "for": _FOR,
@@ -141,9 +141,7 @@ class EdgeLabels:
         """Tell whether words are what edge types are called by, and these by the part that their targets play."""
         if self.words(unit.edges).isdisjoint((word, word.removesuffix("s"))):
             return False  # "manages" is no manager
-        return all(self.is_role(edge) for edge, fit in unit.edges.items() if fit > SYNONYMS) and (
-            max(unit.edges.values()) > SYNONYMS
-        )
+        return all(self.is_role(edge) for edge, fit in unit.edges.items() if fit > SAME_WORD) and (unit.fit > SAME_WORD)
 
     def is_agent(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether words are a noun for whoever does it, and no verb: `students`, and not `discovers`."""
@@ -161,7 +159,7 @@ class EdgeLabels:
 
     def is_own_noun(self, unit: EdgeUnit, word: str) -> bool:
         """Tell whether a noun is made of a label's word, or says the same: a goalkeeper is nobody who scores goals."""
-        if max(unit.edges.values()) in (_SYNONYM, 1.0):
+        if unit.fit in (SYNONYM, 1.0):
             return True
         stems = {stem for edge in unit.edges for label in self._vocabulary.edge_labels[edge] for stem in label.stems}
         return any(word.startswith(stem) and len(word) - len(stem) <= _LONGEST_ENDING for stem in stems)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from orienteer.methods.anchor.reading.synonyms import CONVERSES, IRREGULAR_VERBS, IS_A, LIGHT_VERBS, RELATIONS
-from orienteer.methods.anchor.reading.units import ANY, ConverseEdges, EdgeUnit
+from orienteer.methods.anchor.reading.units import LIGHT_FIT, ConverseEdges, EdgeUnit
 from orienteer.methods.anchor.words import Label, QuestionWords, SchemaWords, alike
 from orienteer.remembered import remembered
 
@@ -39,7 +39,7 @@ class EdgeWords:
         self._labels = [
             [kind if " ".join(label.words) in IS_A else label for label in labels] for labels in vocabulary.edge_labels
         ]
-        self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), ANY)
+        self._any = dict.fromkeys(range(len(vocabulary.edge_labels)), LIGHT_FIT)
 
     def _stems(self, words: Iterable[str]) -> frozenset[str]:
         """Return words and their stems."""
@@ -69,11 +69,10 @@ class EdgeWords:
         verb = IRREGULAR_VERBS.get(word.text) or self._verb_of_agent(word.text)
         places = self._like(word.stem) or self._like(word.text)
         before = reading.text[reading.words[place - 1].end : word.start] if place else ","
-        is_verb = before.isspace() and word.text.startswith(
-            _OF_ASKING
-        )  # in "pictures that show a horse" it does not ask
+        # in "pictures that show a horse" it does not ask
+        is_said = before.isspace() and word.text.startswith(_OF_ASKING)
         for like in (*places, *(self._like(self._vocabulary.stem(verb)) if verb is not None else ())):
-            if is_verb or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
+            if is_said or not word.is_stop or (len(like.label.stems) == 1 and like.likeness == 1):
                 yield like
 
     def _verb_of_agent(self, word: str) -> str | None:

@@ -116,11 +116,9 @@ class Executor:
 
         Nothing is told where none is known to fail, and some have no value; nor of a set without nodes.
         """
-        assert query.other is not None
         rows, _ = self._asked(query.nodes)
-        claimed = query.other.conditions[len(query.nodes.conditions) :]
         meeting, failing = rows, [rows[:0]]
-        for condition in claimed:
+        for condition in query.claimed:
             meeting = self._meeting(meeting, condition)
             failing.append(self._meeting(rows, negated(condition)))
         failed = np.unique(np.concatenate(failing)).astype(np.int32)

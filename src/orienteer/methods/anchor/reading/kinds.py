@@ -105,7 +105,7 @@ class KindPhrases:
     def _doers(self, begin: int) -> Iterator[Parse[NodeSet]]:
         """Yield `directors`, `actors`: whoever does what edges say."""
         for unit in self._context.units.edges.get(begin, ()):
-            if self._context.lexicon.is_of_graph(self._context.reading, begin):
+            if self._context.lexicon.is_name_or_value(self._context.reading, begin):
                 return  # a "professor" is one by that value, and not by whatever a professor does
             for relation in self._relations.doers(unit, self._context.at(unit.last - 1)):
                 yield Parse(unit.last, relation.joined, relation.cost)

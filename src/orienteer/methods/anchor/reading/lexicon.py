@@ -93,7 +93,7 @@ class Lexicon:
             units.edges[place] = [
                 unit
                 for unit in self._edge_words.units(reading, place)
-                if max(unit.edges.values()) > SYNONYM or not (unit.last in kinds or is_named)
+                if unit.fit > SYNONYM or not (unit.last in kinds or is_named)
             ]
             sure = {unit.last for unit in units.types[place] if unit.cost == 0}  # "orders" are not `ordered_on`
             units.properties[place] = [
@@ -159,10 +159,10 @@ class Lexicon:
             likeliest = frozenset(number for number, likeness in types.items() if likeness == best)
             yield TypeUnit(last, likeliest, 0.3 * (1 - best))
         like = self._types_like(reading.words[place].stem) if not by_span else frozenset[int]()
-        if like and not self.is_of_graph(reading, place):
+        if like and not self.is_name_or_value(reading, place):
             yield TypeUnit(place + 1, like, 0.15)
 
-    def is_of_graph(self, reading: QuestionWords, place: int) -> bool:
+    def is_name_or_value(self, reading: QuestionWords, place: int) -> bool:
         """Tell whether a word is a name or a value: where some are "Professor", that is no other word for lecturers."""
         word = reading.words[place].text
         arrays = self.graph.arrays
@@ -191,12 +191,12 @@ class Lexicon:
             word = reading.words[name.first].text
             # "Russian breweries" are not "Russian River", nor "Belgian beers" all that is a "Belgian Strong Ale"
             is_origin = name.last == name.first + 1 and word.endswith(_ORIGINS) and bool(units.types.get(name.last))
-            if rows and not is_origin:
-                if not whole:
-                    units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
-                own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
-                if own and not whole and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
-                    units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2))
+            if not rows or is_origin or whole:
+                continue
+            units.names.setdefault(name.first, []).append(NameUnit(name.last, rows, 0.2))
+            own = tuple(row for row in rows if self._has(row, f"{reading.words[name.last - 1].text}'s"))
+            if own and sign in ("'", "’"):  # "Crohn's" of "Crohn's disease"
+                units.names.setdefault(name.first, []).append(NameUnit(name.last + 1, own, 0.2))
 
     def _add_uncovered(self, reading: QuestionWords, units: Units) -> None:
         """Add the names that words are which stand where a kind is mostly said: `by which gnuplot is suggested`."""

@@ -116,7 +116,7 @@ class Likenesses:
                 if conditions:
                     yield Parse(named.last, nodes.that(*conditions), named.cost + other.cost + 0.1)
             for unit in self._context.units.edges.get(other.last, ()):
-                for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet()):
+                for relation in self._phrases.having(nodes, unit, NodeSet()):
                     conditions = _as_another(relation, other.value, "some")
                     yield Parse(unit.last, relation.nodes.that(*conditions), other.cost + relation.cost)
             for head in self._phrases.heads(other.last):
@@ -135,7 +135,7 @@ class Likenesses:
         heads += [
             (unit.last, relation)
             for unit in context.units.edges.get(place, ())
-            for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet())
+            for relation in self._phrases.having(nodes, unit, NodeSet())
         ]
         for last, relation in heads:
             begin = context.skip(last, _BEING)
@@ -205,7 +205,7 @@ class Likenesses:
         """Yield `the same supervisor as X`: a noun that names edges."""
         for begin, sameness in self._openings(place, sames):
             for unit in self._context.units.edges.get(begin, ()):
-                for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet()):
+                for relation in self._phrases.having(nodes, unit, NodeSet()):
                     yield from self._alike(unit.last, relation, sameness, partner, joints)
 
     def _alike(

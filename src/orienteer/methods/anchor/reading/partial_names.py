@@ -7,62 +7,22 @@ from typing import NamedTuple
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.methods.anchor.reading.function_words import words_of
 from orienteer.methods.anchor.reading.property_words import GENERAL
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, COMPARATIVES, MOST, SUPERLATIVES
 from orienteer.methods.anchor.words import QuestionWords, SchemaWords
 
 MOST_NAMESAKES = 8  # nodes; words in the names of more name none of them
-_GENERAL_WORDS = (
-    frozenset(
-        [
-            "nothing",
-            "everything",
-            "anything",
-            "none",
-            "nobody",
-            "everybody",
-            "fraction",
-            "percentage",
-            "percent",
-            "proportion",
-            "share",
-            "rate",
-            "ratio",
-            "half",
-            "work",
-            "store",
-            "part",
-            "help",
-            "use",
-            "need",
-            "time",
-            "way",
-            "amount",
-            "size",
-            "best",
-            "worst",
-            "fair",
-            "strong",
-            "weak",
-            "young",
-            "old",
-            "new",
-            "good",
-            "bad",
-            "true",
-            "false",
-            "open",
-            "close",
-            "free",
-            "full",
-            "empty",
-            "people",
-            "person",
-            "man",
-            "woman",
-            "thing",
-            "place",
-        ]
+_LONGEST = 5  # words of a part that is not written as a name
+_MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
+
+
+_NO_NAMES = (
+    GENERAL
+    | words_of(
+        """nothing everything anything none nobody everybody fraction percentage percent proportion share rate ratio
+        half work store part help use need time way amount size fair true false open free full empty people person man
+        woman thing place"""
     )
     | ADJECTIVES.keys()
     | SUPERLATIVES.keys()
@@ -70,8 +30,6 @@ _GENERAL_WORDS = (
     | MOST.keys()
 )
 """Words of English that name nothing, though a name may have one of them: a "fair referee" is no Anna Fair."""
-_LONGEST = 5  # words of a part that is not written as a name
-_MOST_SEARCHED = 2_000  # nodes that have all the words somewhere
 
 
 class PartialName(NamedTuple):
@@ -127,7 +85,7 @@ class PartialNames:
         word = reading.words[place]
         if reading.is_written_as_name(place) or word.is_quoted:
             return True
-        if place not in covered and not word.is_stop and word.text not in GENERAL | _GENERAL_WORDS:
+        if place not in covered and not word.is_stop and word.text not in _NO_NAMES:
             # who writes "Marta Zielinska at the wheel" would write a name otherwise
             return not any(map(reading.is_written_as_name, range(1, len(reading.words))))
         # "of" in "Bank of England"

@@ -11,7 +11,7 @@ from orienteer.methods.anchor.reading.kinds import KindPhrases
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit
 from orienteer.methods.anchor.reading.names import NamePhrases
 from orienteer.methods.anchor.reading.query import NodeSet
-from orienteer.methods.anchor.reading.relations import SchemaRelations
+from orienteer.methods.anchor.reading.relations import Relation, SchemaRelations
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 
 _VERBS = frozenset(IRREGULAR_VERBS.values())
@@ -33,6 +33,10 @@ class PhraseRules:
         self.names = NamePhrases(context, relations).at
         kinds = KindPhrases(context, relations, adjectives, self.names)
         self.heads, self.who, self.forget = kinds.heads, kinds.who, kinds.forget
+
+    def having(self, nodes: NodeSet, unit: EdgeUnit, target: NodeSet) -> Iterator[Relation]:
+        """Yield the relation of nodes that have what words for edges say: a `manager`, a mentor."""
+        return self._relations.having(nodes, unit, self._context.at(unit.last - 1), target)
 
     # --------------------------------------------------------------------------------------------------- possessives
 

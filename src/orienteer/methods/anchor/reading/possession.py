@@ -24,7 +24,7 @@ from orienteer.methods.anchor.reading.properties import Ground, PropertyClauses
 from orienteer.methods.anchor.reading.query import Comparison, Filled, Joined, NodeSet, Valued
 from orienteer.methods.anchor.reading.rankings import Rankings
 from orienteer.methods.anchor.reading.relations import Relation
-from orienteer.methods.anchor.reading.units import ANY
+from orienteer.methods.anchor.reading.units import LIGHT_FIT
 from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
@@ -189,7 +189,7 @@ class Having:
         begin = self._context.skip(place, ("by", "with", "of", "from", "the", "its", "their"))
         for unit in self._context.units.edges.get(begin, ()):
             word = self._context.at(unit.last - 1)
-            is_doer = self._relations.labels.is_agent(unit, word) and max(unit.edges.values()) > ANY
+            is_doer = self._relations.labels.is_agent(unit, word) and unit.fit > LIGHT_FIT
             if nodes.types and (is_doer or self._relations.labels.names_role(unit, word)):
                 for objects in self._lists.objects(unit.last):
                     if all(member.nodes.named for member in objects.value.members):
@@ -209,16 +209,15 @@ class Having:
     ) -> Iterator[Parse[NodeSet]]:
         """Yield `dependencies`, `hypernym X`, `supervisor is X`: a noun that names edges, so many times."""
         for unit in self._context.units.edges.get(place, ()):
-            word = self._context.at(unit.last - 1)
-            relation = next(self._relations.having(nodes, unit, word, NodeSet()), None)
+            relation = next(self._phrases.having(nodes, unit, NodeSet()), None)
             if relation is not None:
                 yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
                 for target in self._context.described(Parse(unit.last, relation.target, 0.1)):
-                    cut = next(self._relations.having(nodes, unit, word, target.value), None)
+                    cut = next(self._phrases.having(nodes, unit, target.value), None)
                     if cut is not None and target.last > unit.last and target.value.best is None:
                         yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
-                relation = next(self._relations.having(nodes, unit, word, target.value), None)
+                relation = next(self._phrases.having(nodes, unit, target.value), None)
                 if relation is not None:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
 

@@ -118,9 +118,14 @@ class ExactQuery:
     measure: Measure | None = None
     """What `value`, `average`, `sum` and `compare` read of them."""
     other: NodeSet | None = None
-    """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: those of `nodes` of
-    which is true what is asked of all of them."""
+    """With `compare`: whether `nodes` have more of the measure than these, or less. With `every`: `nodes` with the
+    conditions that all of them are to meet."""
     descending: bool = True
+
+    @property
+    def claimed(self) -> tuple[Condition, ...]:
+        """Return the conditions that all nodes are to meet, with `every`: those that `other` has beyond `nodes`."""
+        return self.other.conditions[len(self.nodes.conditions) :] if self.other is not None else ()
 
 
 def negated(condition: Condition) -> Condition:

@@ -49,14 +49,14 @@ class Rankings:
             yield from self._things_had(head, nodes)
             yield from self._things_done(head, nodes)
         for unit in self._context.units.edges.get(begin, ()):
-            for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet()):
+            for relation in self._phrases.having(nodes, unit, NodeSet()):
                 yield measured(relation, unit.last, 0.1)
 
     def _related_kinds(self, place: int, nodes: NodeSet) -> Iterator[Parse[Measure]]:
         """Yield `associated genes`."""
         for unit in self._context.units.edges.get(place, ()):
             for head in self._phrases.heads(unit.last):
-                for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), head.value):
+                for relation in self._phrases.having(nodes, unit, head.value):
                     yield measured(relation, head.last, head.cost)
 
     def _things_had(self, head: Parse[NodeSet], nodes: NodeSet) -> Iterator[Parse[Measure]]:
@@ -144,7 +144,7 @@ class Rankings:
             yield from self._most_things_had(head, nodes, descending=is_more)
             yield from self._most_things_behind(head, nodes, descending=is_more)
         for unit in self._context.units.edges.get(begin, ()):
-            relation = next(self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet()), None)
+            relation = next(self._phrases.having(nodes, unit, NodeSet()), None)
             if relation is not None:
                 yield most(relation, unit.last, 0.1, descending=is_more)
 

@@ -42,7 +42,7 @@ _SPELLED_OUT = tuple(
         (r"(?i),?\s*\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
     )
 )
-"""Signs and contractions, and the words that they stand for."""
+"""Signs, contractions and turns of phrase, and what is read in their place."""
 
 
 _ORDINAL = re.compile(
@@ -122,9 +122,8 @@ class QuestionReader:
         units, respelled = self.lexicon.units(reading)
         context = Context(reading, units, self.lexicon)
         grouped = _grouped(context)
-        if (
-            unsaid := grouped if grouped is not None and grouped.casefold() != "every" else _binding(context)
-        ) is not None:
+        unsaid = _unanswerable(context) if grouped is None or grouped.casefold() == "every" else grouped
+        if unsaid is not None:
             return ReadQuestion(None, not_understood=(unsaid,))
         phrases = PhraseRules(context, self._relations)
         questions = Questions(context, self._relations, phrases, Clauses(context, self._relations, phrases))
@@ -173,8 +172,8 @@ def _reached(context: Context) -> str | None:
     return context.reading.surface(place, place + 1) if 0 < place < context.end else None
 
 
-def _binding(context: Context) -> str | None:
-    """Return the word that ties two parts of a question together, which no query does: their own, a different one."""
+def _unanswerable(context: Context) -> str | None:
+    """Return a word that no query answers: what ties two parts together, `most` as a majority, a letter `a`."""
     for place, word in enumerate(context.words):
         before = context.at(place - 1)
         is_owned = word in ("their", "its", "his", "her") and before not in _BEFORE_THEIR

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.methods.anchor.reading.edge_labels import SYNONYMS, EdgeLabels, Voice
+from orienteer.methods.anchor.reading.edge_labels import SAME_WORD, EdgeLabels, Voice
 from orienteer.methods.anchor.reading.lexicon import EdgeUnit, Lexicon
 from orienteer.methods.anchor.reading.query import Among, Condition, Joined, Measure, NodeSet
 from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
-from orienteer.methods.anchor.reading.units import ANY, ConverseEdges
+from orienteer.methods.anchor.reading.units import LIGHT_FIT, ConverseEdges
 from orienteer.methods.anchor.words import SchemaHop
 from orienteer.remembered import remembered
 
@@ -117,7 +117,7 @@ class SchemaRelations:
         if isinstance(edges, ConverseEdges):
             frame = _CONVERSE[frame]
         top = max(edges[hop.kind >> 1] for _, hop in hops)
-        if top <= ANY:
+        if top <= LIGHT_FIT:
             yield from self._any(nodes, hops, frame, target)
             return
         hops = [(source, hop) for source, hop in hops if not self._is_givers(hop, edges, frame)]
@@ -134,7 +134,7 @@ class SchemaRelations:
                 (source, hop)
                 for source, hop in chosen
                 if self.labels.is_passive(hop)
-                or (top <= SYNONYMS and not self.labels.is_role(hop.kind >> 1))
+                or (top <= SAME_WORD and not self.labels.is_role(hop.kind >> 1))
                 or self._is_so_directed(hop, frame)
             ]
         if chosen:
@@ -171,7 +171,7 @@ class SchemaRelations:
     def _is_givers(self, hop: SchemaHop, edges: Mapping[int, float], frame: Voice) -> bool:
         """Tell whether edges lead to whom something goes, where whoever gives it is asked for: "who sold X"."""
         labels = self._vocabulary.edge_labels[hop.kind >> 1]
-        if edges[hop.kind >> 1] <= SYNONYMS or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
+        if edges[hop.kind >> 1] <= SAME_WORD or not any(len(x.words) > 1 and x.words[-1] == "to" for x in labels):
             return False
         is_done = any(x.words[0].endswith("ed") or x.words[0] in IRREGULAR_VERBS for x in labels)
         is_receiver = (frame is Voice.SUBJECT and hop.kind & 1) or (frame is Voice.OBJECT and not hop.kind & 1)
@@ -179,7 +179,7 @@ class SchemaRelations:
 
     def of_noun(self, unit: EdgeUnit, word: str, owner: NodeSet) -> Iterator[Relation]:
         """Yield the relation of `hyponyms of X`, where they are X's, and of `students of X`, where they do it to X."""
-        if max(unit.edges.values()) <= ANY:
+        if unit.fit <= LIGHT_FIT:
             return  # "the works of X" are no verb
         label_words = self.labels.words(unit.edges)
         if word in label_words and label_words & _VERBAL:
@@ -191,7 +191,7 @@ class SchemaRelations:
 
     def having(self, nodes: NodeSet, unit: EdgeUnit, word: str, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation of those who have a NOUN: who has a `manager` has it, and who has a mentor is mentored."""
-        if max(unit.edges.values()) > ANY and self.labels.is_of_doers(unit, word):
+        if unit.fit > LIGHT_FIT and self.labels.is_of_doers(unit, word):
             yield from self._of_doers(nodes, unit, Voice.OBJECT, target)
         else:
             yield from self.named(nodes, unit.edges, Voice.HAS_NOUN, target)
@@ -199,16 +199,15 @@ class SchemaRelations:
     def _of_doers(self, nodes: NodeSet, unit: EdgeUnit, frame: Voice, target: NodeSet) -> Iterator[Relation]:
         """Yield the relation between those who do what edges say and what they do it to, said of one of them."""
         # whoever does it is not where it is done: an inventor is of `designed_by`, and not of `developed_at`
-        edges = {edge: fit for edge, fit in unit.edges.items() if "from" not in self.labels.words([edge])}
+        edges = [edge for edge in unit.edges if "from" not in self.labels.words([edge])]
         if not edges:
             return  # nobody is the author of what is `built_from` something
-        doing = {edge: fit for edge, fit in edges.items() if self.labels.words([edge]).isdisjoint(_SCENES)}
-        is_converse = isinstance(unit.edges, ConverseEdges)
-        meant = _CONVERSE[frame] if is_converse else frame
-        for fits in (doing, edges):
+        doing = [edge for edge in edges if self.labels.words([edge]).isdisjoint(_SCENES)]
+        meant = _CONVERSE[frame] if isinstance(unit.edges, ConverseEdges) else frame
+        for kept in (doing, edges):
             relations = [
                 relation
-                for relation in self.named(nodes, ConverseEdges(fits) if is_converse else fits, frame, target)
+                for relation in self.named(nodes, unit.cut(kept).edges, frame, target)
                 if all(bool(kind & 1) == self.labels.is_against(kind >> 1, meant) for kind in relation.kinds)
             ]
             yield from relations
@@ -242,7 +241,7 @@ class SchemaRelations:
     def doers(self, unit: EdgeUnit, word: str) -> Iterator[Relation]:
         """Yield whoever does something, to anything: `directors` of `directed_by`, `actors` of `acted_in`."""
         is_noun = self.labels.is_agent(unit, word) or self.labels.names_role(unit, word)
-        if max(unit.edges.values()) <= ANY or not is_noun:
+        if unit.fit <= LIGHT_FIT or not is_noun:
             return
         if not self.labels.is_own_noun(unit, word):
             return

@@ -150,7 +150,7 @@ class Subjects:
                 last = context.starts(unit.last, "of", "for", "to", "in", "at")
                 if last is None and context.at(0) not in PREPOSITIONS:
                     continue
-                for relation in self._relations.having(nodes, unit, self._context.at(unit.last - 1), named.value):
+                for relation in self._phrases.having(nodes, unit, named.value):
                     yield joined(relation, unit.last if last is None else last, named.cost)
 
     def _nobody(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:

@@ -27,7 +27,7 @@ RELATIONS = _groups(
     write wrote written author pen compose writer composer composition,
     locate located situated lie lies sit sits based stand stands location where headquartered home house housed belong
     find found,
-    supervise advise mentor direct lead led head oversee manage boss advisor supervisor mentor director leader chief
+    supervise advise mentor direct lead led head oversee manage boss advisor supervisor director leader chief
     manager run runs,
     teach taught teacher instruct train trainer tutor lecturer lecture professor give gave,
     study studied student attend pupil learn alumnus alumni graduate alma go went gone,
@@ -42,7 +42,6 @@ RELATIONS = _groups(
     screen screening show shown run,
     film filmed shoot shot make made,
     set setting take,
-    inspire influence shape,
     live home hail come,
     paint painter paintings artist,
     depict show portray picture feature,
@@ -149,7 +148,7 @@ ROLES = _words("head lead boss chief chair captain coach parent mother father sp
 """Words for the part that somebody plays that have no ending of such."""
 NO_ROLES = _words(
     "member number paper order water river cover layer center centre parameter chapter letter character other"
-    " color colour factor sector error mirror floor door indoor order border component content event patent"
+    " color colour factor sector error mirror floor door indoor border component content event patent"
     " computer printer container server folder poster cancer beer timber"
     " constant variant quadrant plant under over after per ever"
 )
@@ -193,7 +192,6 @@ TYPES = _groups(
     artist painter,
     exhibition show exhibit,
     customer client,
-    product item good,
     carrier courier shipper haulier,
     studio company,
     work piece composition opus,
@@ -232,7 +230,6 @@ PROPERTIES = _groups(
     started start began begin,
     ended end finished finish,
     delivered delivery arrived,
-    headcount workforce employees staff,
     area size,
     gross earnings takings revenue,
     rating score rated scored,

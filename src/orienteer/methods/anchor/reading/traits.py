@@ -17,16 +17,16 @@ from orienteer.methods.anchor.reading.synonyms import IRREGULAR_VERBS
 from orienteer.methods.anchor.reading.thesaurus import ADJECTIVES, AGES, MOST, VERBS
 
 _PAID = words_of("is are was were be been being get gets got getting")
+"""Verbs before `paid` where somebody is paid, and does not pay."""
 _MOVING = words_of(
     "go goes went run runs ran move moves sail sails travel travels stand stands rise rises reach reaches"
 )
 """Verbs that say no more than an adjective behind them."""
 _MADE_OF = phrases_of("made out of, made of, made from, built of, built out of, built from, constructed of, made in")
 _BEGINNING = AGES | words_of("appeared began came went go goes date dates dating")
-
-_PEOPLE = words_of("people persons visitors spectators passengers guests listeners viewers seats")
+_OCCUPANTS = words_of("people persons visitors spectators passengers guests listeners viewers seats")
 """What a capacity is a number of."""
-
+_BEHIND_BEGINNING = words_of("out up back into being existence to the world")
 _SHOWING = words_of(
     """saw see sees seeing carry carries carrying reach reaches reached reaching show shows showing boast boasts
     boasting feature features attain attains attained bear bears bearing enjoy enjoys"""
@@ -132,10 +132,12 @@ class Traits:
     def _times(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `more than twice as long as X`, `over double the duration of X`."""
         times = factor(self._context, place)
-        for facts in self._phrases.properties_of(nodes) if times is not None else ():
+        if times is None:
+            return
+        for facts in self._phrases.properties_of(nodes):
             if facts.kind == "number":
                 for parse in compared(self._context, place, facts, default=None):
-                    if parse.last > (times.last if times is not None else place):
+                    if parse.last > times.last:
                         yield Parse(parse.last, nodes.that(*parse.value), parse.cost + 0.05)
 
     def _in_a_way(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
@@ -182,19 +184,19 @@ class Traits:
                 *compared_twice(self._context, place + 1, fitting[0]),
             ):
                 last = self._properties.named_again(parse.last, fitting[0])
-                last = self._context.skip(last, _PEOPLE)  # "hold over a hundred people"
+                last = self._context.skip(last, _OCCUPANTS)  # "hold over a hundred people"
                 yield Parse(last, nodes.that(*parse.value), parse.cost)
             most = self._context.skip(place + 1)
             is_more = MOST.get(self._context.at(most))
             if is_more is not None and nodes.best is None:
                 best = Best(Measure(property=fitting[0].name), is_more)
-                yield Parse(self._context.skip(most + 1, _PEOPLE), replace(nodes, best=best), 0.0)
+                yield Parse(self._context.skip(most + 1, _OCCUPANTS), replace(nodes, best=best), 0.0)
 
     def _begun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `appeared before 1960`, `came out in 1990`."""
         dated = self._properties.dated(nodes)
         if dated is not None and self._context.at(place) in _BEGINNING:
-            begin = self._context.skip(place + 1, words_of("out up back into being existence to the world"))
+            begin = self._context.skip(place + 1, _BEHIND_BEGINNING)
             named = NamedProperty(dated, begin, 0.1)
             yield from self._properties.ordered(named, begin, nodes)
             for parse in (

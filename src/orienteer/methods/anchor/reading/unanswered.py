@@ -11,15 +11,17 @@ from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.synonyms import ORGANISATIONS, PLACES
 
 _WHICH = words_of("which what")
-_ASKED = 3  # words, among which the one that asks is
 _WHO = words_of("who whom")
+_ASKED = 3  # words, among which the one that asks is
 _EVERY = words_of("all every each")
 _PASSIVE = words_of("is are was were")
 _LINKING = words_of("that which who whose where when there and or but")
 _SCENES = words_of("in on with")
-_SAYING_WHERE = words_of("in at on from near location located place based held venue site")
-_PLACES = words_of("in at on")
 """Words at the end of labels that tell where or with what something is done, and not by whom."""
+_SAYING_WHERE = words_of("in at on from near location located place based held venue site")
+"""Words of labels that say where things are."""
+_PLACED = words_of("in at on")
+"""Words at the end of labels of what is somewhere: `shown_at`."""
 
 
 class Unanswered:
@@ -100,7 +102,7 @@ class Unanswered:
     def _is_placed(self, condition: Joined) -> bool:
         """Tell whether nodes are what is somewhere, and not where it is: of `shown_at`, what is shown."""
         labels = self._labels(condition)
-        return all(not kind & 1 for kind in condition.kinds) and any(label[-1] in _PLACES for label in labels)
+        return all(not kind & 1 for kind in condition.kinds) and any(label[-1] in _PLACED for label in labels)
 
     def _is_claim(self) -> bool:
         """Tell whether something is said of all: `every ship of X is steel?`."""

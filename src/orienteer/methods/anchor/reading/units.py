@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeAlias
 
 from orienteer.methods.anchor.reading.quantities import Quantity
 
+LIGHT_FIT = 0.25
+"""How alike a verb is to any edge type that says no more than that there is an edge."""
 PropertyKind: TypeAlias = Literal["number", "year", "date", "boolean", "text"]
 
 
@@ -27,10 +29,6 @@ class NameUnit(NamedTuple):
     cost: float
 
 
-ANY = 0.25
-"""Fit of a verb that says no more than that there is an edge."""
-
-
 class ConverseEdges(dict[int, float]):
     """Edge types that words say from the other end, with how alike they are: `taught` of `studied_under`."""
 
@@ -41,6 +39,16 @@ class EdgeUnit(NamedTuple):
     last: int
     edges: Mapping[int, float]
     first: int
+
+    @property
+    def fit(self) -> float:
+        """Return how alike the best of its edge types is."""
+        return max(self.edges.values(), default=0.0)
+
+    def cut(self, kept: Collection[int]) -> EdgeUnit:
+        """Return the same words for some of their edge types, from the same end."""
+        edges = {edge: fit for edge, fit in self.edges.items() if edge in kept}
+        return self._replace(edges=ConverseEdges(edges) if isinstance(self.edges, ConverseEdges) else edges)
 
 
 class PropertyUnit(NamedTuple):
@@ -70,7 +78,7 @@ class PropertyFacts:
     kind: PropertyKind
     types: frozenset[int]
     true: str
-    """What says that something is so, where it says whether."""
+    """The value that means yes: `true`, or `yes`."""
 
 
 @dataclass(slots=True)
@@ -86,10 +94,7 @@ class Units:
 
     def covered(self) -> set[int]:
         """Return the places of words that may be something."""
-        edges = {
-            first: [unit for unit in units if max(unit.edges.values(), default=0.0) > ANY]
-            for first, units in self.edges.items()
-        }
+        edges = {first: [unit for unit in units if unit.fit > LIGHT_FIT] for first, units in self.edges.items()}
         places = {
             place
             for units in (self.types, self.names, edges, self.properties, self.values)

@@ -18,7 +18,6 @@ from orienteer.methods.anchor.reading.others import openings
 from orienteer.methods.anchor.reading.properties import Ground
 from orienteer.methods.anchor.reading.query import Condition, Joined, NodeSet
 from orienteer.methods.anchor.reading.rankings import Rankings
-from orienteer.methods.anchor.reading.units import ConverseEdges
 
 _FRAMES = {"by": Voice.PASSIVE, "of": Voice.NOUN_OF}
 
@@ -144,14 +143,14 @@ class VerbPhrases:
             return verbs
         units = []
         for unit in verbs.units:
-            edges = {
-                edge: fit
+            edges = [
+                edge
                 for edge, fit in unit.edges.items()
                 if self._may_follow(edge, preposition) or (preposition in ("to", "under") and fit <= SYNONYM)
-            }
+            ]
             if not edges:
                 return None
-            units.append(unit._replace(edges=ConverseEdges(edges) if isinstance(unit.edges, ConverseEdges) else edges))
+            units.append(unit.cut(edges))
         return verbs._replace(units=tuple(units))
 
     def _may_follow(self, edge: int, preposition: str) -> bool:

@@ -101,16 +101,16 @@ class Whose:
     def _edge_noun(self, place: int, nodes: NodeSet) -> Iterator[Parse[NodeSet]]:
         """Yield `[whose] supervisor is X`: a noun that names edges."""
         for unit in self._context.units.edges.get(place, ()):
-            relation = next(self._relations.having(nodes, unit, self._context.at(unit.last - 1), NodeSet()), None)
+            relation = next(self._phrases.having(nodes, unit, NodeSet()), None)
             if relation is None:
                 continue
             for described in self._own_clause(unit.last, relation.target):
-                cut = next(self._relations.having(nodes, unit, self._context.at(unit.last - 1), described.value), None)
+                cut = next(self._phrases.having(nodes, unit, described.value), None)
                 if cut is not None:
                     yield joined(cut, described.last, described.cost)
             denied = self._context.starts(unit.last, "is not", "are not", "was not", "were not")
             for other in self._context.nodes(denied) if denied is not None else ():
-                cut = next(self._relations.having(nodes, unit, self._context.at(unit.last - 1), other.value), None)
+                cut = next(self._phrases.having(nodes, unit, other.value), None)
                 if cut is not None and other.value.named:
                     yield joined(cut, other.last, other.cost, is_denied=True)
 

@@ -43,9 +43,7 @@ class QueryWording:
         if query.form in _WORDS:
             return f"{_WORDS[query.form]}{nodes}"
         if query.form == "every":
-            assert query.other is not None
-            claimed = query.other.conditions[len(query.nodes.conditions) :]
-            return f"whether every {nodes} meets {' and '.join(map(self.condition, claimed))}"
+            return f"whether every {nodes} meets {' and '.join(map(self.condition, query.claimed))}"
         assert query.measure is not None
         measure = self.measure(query.measure)
         if query.form == "compare":
@@ -180,9 +178,7 @@ class CypherWording:
         if query.form == "compare" or not self._is_sayable(query.other or query.nodes):
             return None
         if query.form == "every":
-            assert query.other is not None
-            claimed = query.other.conditions[len(query.nodes.conditions) :]
-            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in claimed)
+            failing = " OR ".join(f"NOT ({self._condition('n', condition)})" for condition in query.claimed)
             conditions = [*(self._condition("n", condition) for condition in query.nodes.conditions), f"({failing})"]
             return f"MATCH (n{self._label(query.nodes)}) WHERE {' AND '.join(conditions)} RETURN count(n) = 0"
         where = self._where("n", query.nodes)
