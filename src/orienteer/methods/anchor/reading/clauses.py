@@ -43,6 +43,8 @@ from orienteer.methods.anchor.reading.whose import Whose
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
+_OPENING = RELATIVE | AUXILIARIES | PREPOSITIONS | DENIALS
+"""What begins another clause, as a noun does not."""
 _FAR = 0.05  # cost
 _SCENES = words_of("in at on from inside within with")
 """Prepositions that say something of what is right before them."""
@@ -125,9 +127,10 @@ class Clauses:
             far = _FAR  # "students enrolled in courses taught by X": the courses are
         if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
             far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
-        is_bare = begin is None and _has_said(described) and self._context.at(last) in _SCENES and _leads_to_kind(nodes)
+        is_bare = begin is None and _has_said(described) and _leads_to_kind(nodes)
+        is_far = is_bare and self._context.at(last) in _SCENES | RELATIVE
         for modified in self._further(last if begin is None else begin, nodes, nodes):
-            if is_bare and _is_new_join(modified.value, nodes):
+            if is_far and _is_new_place(modified.value, nodes):
                 continue  # "climbed peaks in X": the peaks are there, and nobody is born there
             parse = Parse(modified.last, modified.value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
@@ -167,6 +170,8 @@ class Clauses:
             other = modified.value.conditions[before:]
             if not other or modified.value.best is not None:
                 continue
+            if len(other) > 1 and self._context.at(begin) not in _OPENING:
+                continue  # "mages or knights are immortal" says it of both
             conditions: tuple[Condition, ...] = (Either((said, other)),)
             if is_denied and goes_on:  # "not X or Y" denies both
                 if not _are_of_one_kind((*said, *other)):
@@ -312,9 +317,10 @@ def _leads_to_kind(nodes: NodeSet) -> bool:
     return target is not None and not target.named and not target.conditions
 
 
-def _is_new_join(modified: NodeSet, nodes: NodeSet) -> bool:
-    """Tell whether a set has one more condition than another, and this leads over edges."""
-    return len(modified.conditions) > len(nodes.conditions) and isinstance(modified.conditions[-1], Joined)
+def _is_new_place(modified: NodeSet, nodes: NodeSet) -> bool:
+    """Tell whether a set has one more condition than another, and this leads over edges or is of a text's value."""
+    last = modified.conditions[-1] if len(modified.conditions) > len(nodes.conditions) else None
+    return isinstance(last, Joined) or (isinstance(last, Valued) and isinstance(last.value, str))
 
 
 def _are_of_one_kind(conditions: Sequence[Condition]) -> bool:

@@ -175,6 +175,10 @@ class EdgeLabels:
         """Tell whether a label has a preposition: telescopes observe what is `observed_with` them."""
         return not english.STOP.isdisjoint(self.words([hop.kind >> 1]))
 
+    def is_done_by(self, hop: SchemaHop) -> bool:
+        """Tell whether a label says by whom something is done: heroes are `wounded_by` dragons, and wound none."""
+        return "by" in self.words([hop.kind >> 1])
+
     def is_symmetric(self, hop: SchemaHop) -> bool:
         """Tell whether edges say the same both ways: by the schema, or by their verb, `resembles`."""
         stems = {stem for label in self._vocabulary.edge_labels[hop.kind >> 1] for stem in label.stems}

@@ -103,6 +103,8 @@ class EdgeWords:
             for label in labels:
                 for at, own in enumerate(label.stems):
                     likeness = alike(stem, own) if min(len(stem), len(own)) > 2 or stem == own else 0.0
+                    is_converse = likeness < 1 and any(own in group for group in others)  # a mentee is no mentor
+                    likeness = 0.0 if is_converse else likeness
                     if not likeness and own in forms:
                         likeness = 0.9
                     if not likeness and any(own in group for group in groups):

@@ -127,7 +127,9 @@ class Joints:
     def together(self, objects: Objects, conditions: Sequence[Condition]) -> Sequence[Condition]:
         """Return what holds where one condition is for each thing of a list: all of them, or any."""
         if len(conditions) > 1 and (objects.any or self._cannot_be_both(objects, conditions)):
-            return (any_of(conditions),)
+            so = [condition for condition in conditions if not condition.negated]
+            others = [condition for condition in conditions if condition.negated]
+            return (any_of(so), *others) if so and others else (any_of(conditions),)
         return conditions
 
     def _cannot_be_both(self, objects: Objects, conditions: Sequence[Condition]) -> bool:

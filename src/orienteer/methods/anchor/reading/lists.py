@@ -86,10 +86,13 @@ class ListForms:
             return
         for second in self._context.nodes(joined):
             is_alike = second.value.types == first.value.types and bool(first.value.types)
-            if is_alike and second.value.conditions and second.value.best is None:
+            # "mages and knights born in X" says it of both
+            is_more = len(second.value.conditions) > len(first.value.conditions)
+            if is_alike and second.value.conditions and second.value.best is None and not is_more:
                 either = Either((first.value.conditions, second.value.conditions))
                 nodes = NodeSet(first.value.types, (either,))
-                yield Parse(second.last, ExactQuery("list", nodes), first.cost + second.cost + cost + 0.1)
+                for described in self._clauses.described(Parse(second.last, nodes, first.cost + second.cost + 0.1)):
+                    yield Parse(described.last, ExactQuery("list", described.value), described.cost + cost)
 
     def _top(self, begin: int, cost: float) -> Iterator[Parse[ExactQuery]]:
         """Yield `top 3 X by height`, `3 X with the most Y`, `the five X that treat the most Y`, `X ranked by Y`."""

@@ -13,6 +13,7 @@ from orienteer.methods.anchor.reading.query import Condition, Either, Joined, No
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.shared_things import SharedThings
 
+_DOING = ("do", "does", "did")
 _COMMON = ("common", "shared", "mutual", "joint")
 _DEEPEST = 30  # noun phrases within one another; a question that needs more is refused
 
@@ -49,7 +50,7 @@ class NounPhrases:
         if self._context.is_exhausted():
             return
         for named in self._phrases.names(place):
-            yield from self._with_name(named)
+            yield from self._with_name(place, named)
         for head in self._phrases.heads(place):
             yield from self._clauses.described(head)
             for owned in self._phrases.owned(head):
@@ -59,12 +60,13 @@ class NounPhrases:
         yield from self._nouns_of_many(place)
         yield from self._common(place)
 
-    def _with_name(self, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
+    def _with_name(self, place: int, named: Parse[NodeSet]) -> Iterator[Parse[NodeSet]]:
         """Yield `Duvel`, `the Night Owl from Ballycrane`, `Duvel's brewery`."""
         yield named
         if not named.value.named or self._are_namesakes(named.value):
             yield from self._clauses.described(named)
-        for noun in self._phrases.noun_of(named.last, named.value, named.cost + 0.2):
+        asks_what_it_does = self._context.at(place - 1) in _DOING  # "who did X mentor"
+        for noun in self._phrases.noun_of(named.last, named.value, named.cost + 0.2) if not asks_what_it_does else ():
             yield from self._clauses.described(noun)
         for owned in self._phrases.owned(named):
             yield from self._clauses.described(owned)

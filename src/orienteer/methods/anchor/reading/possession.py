@@ -29,6 +29,7 @@ from orienteer.methods.anchor.reading.verbs import VerbPhrases, Verbs
 
 _AS_KIND = phrases_of("as a, as an, as its, as their, as one of its, as one of their, as, among its, among their")
 _RECORDED = words_of("recorded known given listed stated available")
+_OF_MANY = words_of("are were have do")
 _AS_NOUN = phrases_of("as a, as an, as its, as their, as, as one of its, among its, for a, for")
 _UNKNOWN = phrases_of("missing, unknown, unrecorded, unspecified, an unknown, undefined, no known, no recorded")
 _LIMITS: Mapping[str, Comparison] = {"minimum": ">=", "maximum": "<="}
@@ -214,12 +215,19 @@ class Having:
                 yield joined(relation, unit.last, 0.1, is_denied=is_denied, amount=amount)
                 for target in self._context.described(Parse(unit.last, relation.target, 0.1)):
                     cut = next(self._phrases.having(nodes, unit, target.value), None)
-                    if cut is not None and target.last > unit.last and target.value.best is None:
+                    if cut is not None and target.last > unit.last and not self._is_of_many(place, target):
                         yield joined(cut, target.last, target.cost, is_denied=is_denied, amount=amount)
             for target in self._context.nodes(self._context.skip(unit.last, PREPOSITIONS | {"is", "are"})):
                 relation = next(self._phrases.having(nodes, unit, target.value), None)
                 if relation is not None:
                     yield joined(relation, target.last, target.cost, is_denied=is_denied, amount=amount)
+
+    def _is_of_many(self, place: int, target: Parse[NodeSet]) -> bool:
+        """Tell whether words for one thing run on into what is said of several: `a mentor in X and are tall`."""
+        words = self._context.words[place : target.last]
+        is_one = self._context.at(place - 1) in ("a", "an", "one")
+        runs_on = any(words[at] == "and" and words[at + 1] in _OF_MANY for at in range(len(words) - 1))
+        return target.value.best is not None or (is_one and runs_on)
 
     def _things_done(self, place: int, nodes: NodeSet, *, is_denied: bool) -> Iterator[Parse[NodeSet]]:
         """Yield `more than 8 ships calling there`, `three genes associated`, `no ship calling there`."""

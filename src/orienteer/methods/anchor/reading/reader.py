@@ -179,6 +179,10 @@ def _unanswerable(context: Context) -> str | None:
         is_owned = word in ("their", "its", "his", "her") and before not in _BEFORE_THEIR
         if is_owned and not any(mark in context.reading.text for mark in ".;:") and place < context.end - 1:
             return context.reading.surface(place, place + 1)
+        if (
+            word == "all" and before != "of" and "whose" in context.words[:place]
+        ):  # which of them are all so is not read
+            return context.reading.surface(place, place + 1)
         if word == "different" and not {"than", "from", "to"}.isdisjoint(context.words[place:]):
             return context.reading.surface(place, place + 1)
         if word == "most" and before != "the" and context.words[place + 1 : place + 3] in _MAJORITIES:

@@ -133,7 +133,7 @@ class SchemaRelations:
             chosen = [
                 (source, hop)
                 for source, hop in chosen
-                if self.labels.is_passive(hop)
+                if (self.labels.is_passive(hop) and not (top > SAME_WORD and self.labels.is_done_by(hop)))
                 or (top <= SAME_WORD and not self.labels.is_role(hop.kind >> 1))
                 or self._is_so_directed(hop, frame)
             ]

@@ -118,6 +118,7 @@ CONVERSES = tuple(
             "report answer subordinate underling",
             "manage manager supervise supervisor boss lead leader head oversee direct chief",
         ),
+        ("mentee protege trainee intern", "mentor trainer coach"),
         ("child children son daughter offspring kid", "parent father mother"),
         ("follow succeed successor after", "precede predecessor before"),
         ("sell sold vendor seller", "buy bought buyer acquire purchase"),
@@ -149,6 +150,7 @@ ROLES = _words("head lead boss chief chair captain coach parent mother father sp
 NO_ROLES = _words(
     "member number paper order water river cover layer center centre parameter chapter letter character other"
     " color colour factor sector error mirror floor door indoor border component content event patent"
+    " restaurant elephant giant accident incident ingredient component continent tower chamber flower weather winter"
     " computer printer container server folder poster cancer beer timber"
     " constant variant quadrant plant under over after per ever"
 )

@@ -10,7 +10,7 @@ from orienteer.methods.anchor.reading.context import Context, Parse
 from orienteer.methods.anchor.reading.function_words import phrases_of
 from orienteer.methods.anchor.reading.openings import ends
 from orienteer.methods.anchor.reading.phrases import PhraseRules
-from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet
+from orienteer.methods.anchor.reading.query import ExactQuery, Measure, NodeSet, joined_of
 from orienteer.methods.anchor.reading.relations import SchemaRelations
 from orienteer.methods.anchor.reading.values import scopes
 
@@ -53,11 +53,15 @@ class Totals:
     def _of_property(self, place: int, form: _Total) -> Iterator[Parse[ExactQuery]]:
         """Yield `salary in Engineering`, `height of the towers` behind `average`."""
         context = self._context
-        for unit in context.units.properties.get(place, ()):
+        units = context.units.properties.get(place, ())
+        having = {kind for unit in units for kind in context.lexicon.properties[unit.property].types}
+        for unit in units:
             facts = context.lexicon.properties[unit.property]
             measure = Measure(property=facts.name)
             if facts.kind == "number":
                 for scope in self._clauses.described(Parse(unit.last, NodeSet(facts.types), 0.15)):
+                    if any(self._relations.types_of(of.target) & having for of in joined_of(scope.value)):
+                        continue  # the "total gold of" two guilds is theirs, and not their members'
                     yield Parse(scope.last, ExactQuery(form, scope.value, measure), scope.cost + unit.cost)
             for scope in scopes(context, unit.last):
                 if facts.types & self._relations.types_of(scope.value):

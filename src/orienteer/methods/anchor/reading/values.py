@@ -168,6 +168,8 @@ class Values:
             return  # nobody asks what they have said
         if facts.kind == "boolean" and len(nodes.named) == 1:
             yield Parse(last, ExactQuery("test", nodes.that(Valued(name, "=", facts.true))), cost)
+        elif facts.kind == "boolean":
+            return  # "immortal bards" are those who are so
         elif facts.kind == "number" and not nodes.named and self._total(last) is not None:
             form, end = self._total(last) or ("sum", last)
             yield Parse(end, ExactQuery(form, nodes, Measure(property=name)), cost)

@@ -106,7 +106,8 @@ class VerbPhrases:
                     frame = Voice.SUBJECT
                 if preposition == "for" and self._context.at(all_verbs.last - 1) in ("required", "needed", "necessary"):
                     frame = Voice.PASSIVE  # what is required for X is what X requires
-                if begin > all_verbs.last and self._context.at(begin - 1) == "by":  # "depended on by"
+                is_passive = preposition == "" and self._context.at(place - 1) in BEING  # "are brewed there"
+                if is_passive or (begin > all_verbs.last and self._context.at(begin - 1) == "by"):  # "depended on by"
                     frame = Voice.PASSIVE
                 yield Action(verbs, begin, frame, is_strict=preposition in ("", "by"))
 
