@@ -43,11 +43,11 @@ from orienteer.methods.anchor.reading.whose import Whose
 
 _MOST_MODIFIERS = 5
 _MOST_PARSES = 4  # of one end that are followed
-_OPENING = RELATIVE | AUXILIARIES | PREPOSITIONS | DENIALS
+_CLAUSE_WORDS = RELATIVE | AUXILIARIES | PREPOSITIONS | DENIALS
 """What begins another clause, as a noun does not."""
 _FAR = 0.05  # cost
-_SCENES = words_of("in at on from inside within with")
-"""Prepositions that say something of what is right before them."""
+_OF_NEAREST = RELATIVE | words_of("in at on from inside within with")
+"""Words behind a kind of things that say something of it, and of nothing further away."""
 _FINITE = words_of("is are was were do does did has have had")
 _AND = phrases_of("and also, and, but also, but, as well as, while also, while, plus, yet, all")
 _OR = phrases_of("or are, or, or that, or which, or who")
@@ -127,10 +127,10 @@ class Clauses:
             far = _FAR  # "students enrolled in courses taught by X": the courses are
         if begin is None and self._context.depth > 1 and self._context.at(last) in _FINITE:
             far = _FAR  # "which parts of cars are parts of bicycles" says it of the parts
-        is_bare = begin is None and _has_said(described) and _leads_to_kind(nodes)
-        is_far = is_bare and self._context.at(last) in _SCENES | RELATIVE
+        is_far = begin is None and _has_said(described) and _leads_to_kind(nodes)
+        is_far = is_far and self._context.at(last) in _OF_NEAREST
         for modified in self._further(last if begin is None else begin, nodes, nodes):
-            if is_far and _is_new_place(modified.value, nodes):
+            if is_far and _says_where(modified.value, nodes):
                 continue  # "climbed peaks in X": the peaks are there, and nobody is born there
             parse = Parse(modified.last, modified.value, cost + modified.cost + far)
             yield Described(parse, len(nodes.conditions))
@@ -170,7 +170,7 @@ class Clauses:
             other = modified.value.conditions[before:]
             if not other or modified.value.best is not None:
                 continue
-            if len(other) > 1 and self._context.at(begin) not in _OPENING:
+            if len(other) > 1 and self._context.at(begin) not in _CLAUSE_WORDS:
                 continue  # "mages or knights are immortal" says it of both
             conditions: tuple[Condition, ...] = (Either((said, other)),)
             if is_denied and goes_on:  # "not X or Y" denies both
@@ -317,8 +317,8 @@ def _leads_to_kind(nodes: NodeSet) -> bool:
     return target is not None and not target.named and not target.conditions
 
 
-def _is_new_place(modified: NodeSet, nodes: NodeSet) -> bool:
-    """Tell whether a set has one more condition than another, and this leads over edges or is of a text's value."""
+def _says_where(modified: NodeSet, nodes: NodeSet) -> bool:
+    """Tell whether a set has one more condition than another, which may tell a place: over an edge, or by a text."""
     last = modified.conditions[-1] if len(modified.conditions) > len(nodes.conditions) else None
     return isinstance(last, Joined) or (isinstance(last, Valued) and isinstance(last.value, str))
 

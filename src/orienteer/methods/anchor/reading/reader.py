@@ -97,6 +97,9 @@ class QuestionReader:
             return ReadQuestion(None, not_understood=(unanswered,))
         if "both" in context.words and any(map(_is_of_either, joined_of(parse.value.nodes))):
             return ReadQuestion(None, not_understood=("both",))
+        senses = self._senses(context, parse.value)
+        if senses is not None:
+            return ReadQuestion(None, complaint=senses)
         query = _but_others(context, parse.value)
         if query is None:
             return ReadQuestion(None, not_understood=("other",))
@@ -104,6 +107,20 @@ class QuestionReader:
         if behind is None:
             return ReadQuestion(None, not_understood=(ordinals[0],))
         return ReadQuestion(behind, parse.cost)
+
+    def _senses(self, context: Context, query: ExactQuery) -> str | None:
+        """Return that a name means things of several types, of which no one number is told; None where none does."""
+        if query.form not in ("count", "average", "sum"):
+            return None
+        arrays, schema = self.lexicon.graph.arrays, self.lexicon.graph.schema
+        for rows in _named_together(query.nodes):
+            types = sorted({schema.label(arrays.types.nodes[int(arrays.node_types[row])]) for row in rows})
+            for place, units in context.units.names.items() if len(types) > 1 else ():
+                for unit in units:
+                    if set(rows) <= set(unit.rows):
+                        name = context.reading.surface(place, unit.last)
+                        return f"{name!r} is a {' and a '.join(types)}: say which"
+        return None
 
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
@@ -217,14 +234,20 @@ def _but_others(context: Context, query: ExactQuery) -> ExactQuery | None:
 
 def named_rows(nodes: NodeSet) -> Iterator[int]:
     """Yield the rows of all nodes that a set names, at any depth."""
+    for rows in _named_together(nodes):
+        yield from rows
+
+
+def _named_together(nodes: NodeSet) -> Iterator[tuple[int, ...]]:
+    """Yield the rows of nodes that are named by one phrase, at any depth."""
     for condition in nodes.conditions:
         if isinstance(condition, Among) and not condition.negated:
-            yield from condition.rows
+            yield condition.rows
         elif isinstance(condition, Joined):
-            yield from named_rows(condition.target)
+            yield from _named_together(condition.target)
         elif isinstance(condition, Either):
             for option in condition.options:
-                yield from named_rows(NodeSet(conditions=option))
+                yield from _named_together(NodeSet(conditions=option))
 
 
 def _left(context: Context) -> tuple[tuple[str, ...], tuple[str, ...]]:
