@@ -443,9 +443,23 @@ class Source(Record):
     """Where in a person's own files a hit comes from."""
 
     file: str | None = None
+    line: int | None = None
+    """The line of the file on which the best sentence stands, or its paragraph begins."""
     page: int | None = None
     heading: str | None = None
     rows: str | None = None
+    """Of a table: its rows, from 1, the header not counted. The row that fits best, or the first and the last."""
+
+    @property
+    def place(self) -> str:
+        """Say where it is in one line: `notes.md:14`, `manual.pdf, page 3`, `prices.xlsx, Tariffs, row 12`."""
+        file = self.file or ""
+        if self.line is not None:
+            return f"{file}:{self.line}"
+        is_sheet = self.rows is not None and self.heading is not None
+        row = f"row{'s' if '-' in self.rows else ''} {self.rows}" if self.rows is not None else ""
+        page = f"page {self.page}" if self.page is not None else ""
+        return ", ".join(filter(None, (file, page, self.heading if is_sheet else "", row)))
 
 
 class WalkedEdge(Record):
@@ -466,6 +480,11 @@ class Ranked(Record):
     votes: int | None = None
     why: str = ""
     text: str = ""
+    """The part of its text that fits the question best."""
+    span: tuple[int, int] | None = None
+    """Of a passage: the characters of its whole text that this part was taken from, the end left out."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """Of a passage: where words of the question stand in `text`, characters each."""
     source: Source | None = None
     complete: bool = False
     """It meets every condition of the question, as it was read; what meets some of them is nearby."""

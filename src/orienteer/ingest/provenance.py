@@ -116,6 +116,19 @@ def stamps_of(manifest: Manifest) -> dict[str, DocumentStamp]:
     return {stamp.name: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
 
 
+def path_of(manifest: Manifest, name: str) -> Path | None:
+    """Return where a file of a chunk graph lies, by its name in the graph; None where it is none of its sources.
+
+    Raises `NotAGraph`.
+    """
+    given = sources_of(manifest)
+    whole = {source.name: source for source in given}
+    first, _, rest = name.partition("/")
+    if len(given) == 1 and given[0].name != name:
+        return given[0] / name
+    return whole[first] / rest if first in whole else None
+
+
 def unread_files(manifest: Manifest) -> list[UnreadFile]:
     """Return the files of its sources that a graph lacks, for they could not be read. Raises `NotAGraph`."""
     return listed(manifest, "unreadable", UnreadFile)

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from orienteer.graph.store import Graph
-from orienteer.records import Direction, Edge, Kind, Question, Ranked, Source, Triple
+from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple
+from orienteer.retrieval.excerpt import Shown, excerpt
+from orienteer.text.function_words import telling
 from orienteer.text.lines import one_line, single_spaced, snippet
 
 MOST_TYPES = 60
@@ -121,6 +123,8 @@ def schema_lines(graph: Graph) -> list[str]:
 
 def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:
     """Return a hit with the part of its text that shows best why it fits a query."""
+    if graph.arrays.is_made_of_documents:
+        return present_passage(graph, row, score=score, query=query, votes=votes, why=why)
     index = graph.arrays.text_index
     weights = {term: posting.idf for term in graph.arrays.tokenizer.query(query) if (posting := index.posting(term))}
     return Ranked(
@@ -131,8 +135,38 @@ def present(graph: Graph, row: int, *, score: float, query: str, votes: int | No
         votes=votes,
         why=why,
         text=snippet(graph.arrays.texts[row], weights, graph.arrays.tokenizer.terms_of),
-        source=source_of(graph, row),
     )
+
+
+def present_passage(
+    graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = ""
+) -> Ranked:
+    """Return a passage as a hit, with the sentences or rows that fit a query best, and where they stand in its file."""
+    properties, text = graph.arrays.properties.of(row), graph.arrays.texts[row]
+    rows = _whole(properties.get("rows")) if "first_row" in properties else 0
+    lines = text.count("\n") + 1
+    part = excerpt(text, shown_of(graph, query), header=max(0, lines - rows) if rows else 0)
+    best = text.count("\n", 0, part.best)
+    return Ranked(
+        id=graph.arrays.ids[row],
+        type=graph.arrays.type_at(row),
+        name=graph.arrays.names[row],
+        score=score,
+        votes=votes,
+        why=why,
+        text=part.text,
+        span=part.span,
+        marks=part.marks,
+        source=_source(properties, line=best, row=best - (lines - rows) if rows else None),
+    )
+
+
+def shown_of(graph: Graph, query: str) -> Shown:
+    """Return the terms of a query's telling words with their idf, as an excerpt is chosen and marked by."""
+    index, tokenizer = graph.arrays.text_index, graph.arrays.tokenizer
+    terms = dict.fromkeys(term for word in telling(query) for term in tokenizer.expand(word))
+    weights = {term: posting.idf for term in terms if (posting := index.posting(term))}
+    return Shown(weights, tokenizer.terms_of)
 
 
 def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:
@@ -149,15 +183,28 @@ def source_of(graph: Graph, row: int) -> Source | None:
     """Return where in a person's files a chunk, a table or a document comes from; None in a graph of another kind."""
     if not graph.arrays.is_made_of_documents:
         return None
-    properties = graph.arrays.properties.of(row)
+    return _source(graph.arrays.properties.of(row))
+
+
+def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | None = None) -> Source:
+    """Return where a passage comes from; of a line of its text, and of a row of a table, counted from 0."""
     file, page, heading = properties.get("file"), properties.get("page"), properties.get("heading")
+    lines, first_line = properties.get("lines"), properties.get("line")
+    if isinstance(lines, list) and line < len(lines):
+        first_line = lines[line]
     first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
     rows = None
     if isinstance(first, int) and isinstance(count, int) and count:
         rows = str(first) if count == 1 else f"{first}-{first + count - 1}"
+        rows = str(first + row) if row is not None and 0 <= row < count else rows
     return Source(
         file=file if isinstance(file, str) else None,
+        line=first_line if isinstance(first_line, int) else None,
         page=page if isinstance(page, int) else None,
         heading=heading if isinstance(heading, str) else None,
         rows=rows,
     )
+
+
+def _whole(value: JsonValue) -> int:
+    return value if isinstance(value, int) else 0

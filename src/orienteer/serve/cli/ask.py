@@ -30,6 +30,7 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event, Stream
+    from orienteer.graph.store import Graph
     from orienteer.methods.card import MethodCard
     from orienteer.records import Result
     from orienteer.retriever import Retriever
@@ -102,7 +103,7 @@ def ask(
     if trace == traces.STANDARD:
         _write_trace(out, result, trace)
     try:
-        _print_result(out, result)
+        _print_result(out, retriever.graph, result)
     finally:  # the result is shown before the trace is written, for a disk may be full
         if trace not in (None, traces.STANDARD):
             _write_trace(out, result, trace)
@@ -133,7 +134,7 @@ def demo(out: Output) -> None:
                 out.print(f"{example.question}\n")
             result = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
             results.append(result)
-            _print_result(out, result)
+            _print_result(out, graph, result)
             if not out.as_json:
                 out.print()
     if out.as_json:
@@ -271,7 +272,7 @@ def _retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def _print_result(out: Output, result: Result) -> None:
+def _print_result(out: Output, graph: Graph, result: Result) -> None:
     """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any."""
     from orienteer.retriever import failure
 
@@ -285,7 +286,7 @@ def _print_result(out: Output, result: Result) -> None:
                 out.note(f"note: {note}")
         out.note(result.spent)
         if not out.as_json:
-            printout.print_result(out, result)
+            printout.print_result(out, graph, result)
     if error is not None:
         raise error
 

@@ -100,7 +100,7 @@ def search(
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
-    printout.print_hits(out, result.hits)
+    printout.print_hits(out, graph, result.hits)
     for note in result.notes:
         out.note(f"note: {note}")
 
@@ -153,7 +153,7 @@ def neighbors(
     from orienteer.retrieval.graph_text import counts_line
 
     out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
-    printout.print_hits(out, hits)
+    printout.print_hits(out, graph, hits)
     if hits and page.total > offset + len(hits):
         out.note(f"{page.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
 
@@ -174,7 +174,7 @@ def intersect(
     if out.as_json:
         out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
     else:
-        printout.print_hits(out, hits)
+        printout.print_hits(out, graph, hits)
 
 
 def paths(

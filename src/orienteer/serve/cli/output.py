@@ -39,6 +39,28 @@ class Output:
         """Print a line of a result without characters that would steer a terminal."""
         self._write(clean(text) + "\n")
 
+    def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
+        """Print a text with its marked parts in bold, fitted to the width of a terminal; elsewhere plain, nothing cut.
+
+        `marks` are characters of the text, begin and end.
+        """
+        if not sys.stdout.isatty():
+            for line in text.splitlines():
+                self.print(f"{' ' * indent}{line}")
+            return
+        from rich.console import Console
+        from rich.padding import Padding
+        from rich.text import Text
+
+        self._wipe()
+        console = Console(file=sys.stdout, highlight=False, markup=False)
+        shown, at = Text(), 0
+        for begin, end in marks if not console.no_color else ():
+            shown.append(clean(text[at:begin]))
+            shown.append(clean(text[begin:end]), "bold")
+            at = end
+        console.print(Padding(shown.append(clean(text[at:])), (0, 0, 0, indent)))
+
     def table(self, rows: Sequence[Sequence[str]], *, header: Sequence[str] = ()) -> None:
         """Print columns: fitted to the width of a terminal; elsewhere plain, one line a row, nothing cut."""
         rows = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]

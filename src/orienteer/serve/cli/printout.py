@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
@@ -17,8 +19,11 @@ _LONG = 100  # characters of a snippet in a table
 _SCHEMA_HEADER = ("label", "also called", "count")
 
 
-def print_hits(out: Output, hits: Iterable[Ranked]) -> None:
-    """Print a ranking: each hit's rank, its node, and why it is there."""
+def print_hits(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
+    """Print a ranking: each hit's rank, its node, and why it is there; of documents a block for each passage."""
+    if graph.arrays.is_made_of_documents:
+        print_blocks(out, graph, hits)
+        return
     rows = []
     for rank, hit in enumerate(hits, 1):
         text = " ".join(hit.text.split())
@@ -32,7 +37,18 @@ def print_hits(out: Output, hits: Iterable[Ranked]) -> None:
         out.print("no hits")
 
 
-def print_result(out: Output, result: Result) -> None:
+def print_blocks(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
+    """Print hits as blocks, with a blank line between them."""
+    place = 0
+    for place, hit in enumerate(hits, 1):
+        if place > 1:
+            out.print()
+        print_hit(out, graph, place, hit)
+    if not place:
+        out.print("no hits")
+
+
+def print_result(out: Output, graph: Graph, result: Result) -> None:
     """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first."""
     reading = result.reading
     if reading is not None and reading.text is not None:
@@ -53,7 +69,7 @@ def print_result(out: Output, result: Result) -> None:
             out.print("-- nearby: these meet some of it --")
             out.print()
             is_divided = True
-        print_hit(out, place, hit)
+        print_hit(out, graph, place, hit)
     if not result.hits:
         out.print("no hits")
 
@@ -71,14 +87,37 @@ def _answers(result: Result) -> list[str]:
     return answers
 
 
-def print_hit(out: Output, place: int, hit: Ranked) -> None:
-    """Print a hit as a block: its rank, name, type and id, why it is there, and the best of its text."""
+def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
+    """Print a hit as a block: its rank, name, type and id, why it is there, and the best of its text.
+
+    Of a passage, where it stands, its text with the matching words marked, and why.
+    """
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
     out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
+    if hit.span is not None:
+        if where := place_of(graph, hit):
+            out.print(f"   {where}")
+        out.marked(hit.text, hit.marks, indent=3)
+        if hit.why:
+            out.print(f"   why: {hit.why}")
+        return
     text = " ".join(hit.text.split())
     for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
         if line:
             out.print(f"   {line}")
+
+
+def place_of(graph: Graph, hit: Ranked) -> str:
+    """Say where a passage stands, by a path that opens from here: `notes/ferries.md:3`; nothing where none is known."""
+    from orienteer.ingest.provenance import path_of
+
+    source = hit.source
+    path = path_of(graph.arrays.manifest, source.file) if source is not None and source.file is not None else None
+    if source is None or path is None:
+        return source.place if source is not None else ""
+    here = Path.cwd()
+    shown = path.relative_to(here) if path.is_relative_to(here) else path
+    return source.model_copy(update={"file": os.fspath(shown)}).place
 
 
 def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:

@@ -46,17 +46,26 @@ class Sentence:
 def sentences(block: Prose, *, most: int) -> Iterator[Sentence]:
     """Return the sentences of a block; one of more than `most` tokens comes in pieces."""
     parts = block.text.split("\n") if block.is_code else list(split(block.text))
-    is_first = True
+    is_first, last, end, lines = True, 0, 0, 0
     for part in parts:
         for piece in pieces(part, most):
-            if not piece.strip():
+            text = piece if block.is_code else piece.strip()
+            if not text.strip():
                 continue
-            joint = "\n" if is_first or block.is_code else " "
+            begin = block.text.find(text, end)
+            lines += block.text.count("\n", last, begin)
+            joint = "\n" if is_first or block.is_code or "\n" in block.text[end:begin] else " "
+            last, end = begin, begin + len(text)
             links = block.links if is_first else ()
-            yield Sentence(piece if block.is_code else piece.strip(), block.place, tokens(piece), joint, links)
+            yield Sentence(text, _further(block.place, lines), tokens(piece), joint, links)
             is_first = False
     if is_first and block.links:
         yield Sentence("", block.place, 0, "\n", block.links)
+
+
+def _further(place: Place, lines: int) -> Place:
+    """Return a place so many lines further down."""
+    return replace(place, line=place.line + lines) if lines and place.line is not None else place
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +79,8 @@ class ProseChunk:
     span: Span | None
     links: tuple[str, ...]
     anchors: tuple[str, ...]
+    lines: tuple[int, ...] = ()
+    """For each line of its text the line of the file that it begins on; empty where the file has no lines."""
 
 
 def prose_chunks(
@@ -222,29 +233,40 @@ def _prose_chunk(part: Sequence[Sentence]) -> ProseChunk:
     first = part[0].place
     spans = [sentence.place.span for sentence in part if sentence.place.span is not None]
     headings = _common([sentence.place.headings for sentence in part])
+    text, lines = _text(part, headings)
     return ProseChunk(
-        text=_text(part, headings),
+        text=text,
         headings=headings,
         tokens=sum(sentence.tokens for sentence in part),
         page=first.page,
         span=Span(min(span.start for span in spans), max(span.end for span in spans)) if spans else None,
         links=tuple(dict.fromkeys(link for sentence in part for link in sentence.links)),
         anchors=tuple(dict.fromkeys(anchor for sentence in part for anchor in sentence.place.anchors)),
+        lines=lines,
     )
 
 
-def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> str:
-    """Return the words of a chunk, with the headings in it that not all of it stands beneath."""
+def _text(part: Sequence[Sentence], headings: tuple[str, ...]) -> tuple[str, tuple[int, ...]]:
+    """Return the words of a chunk, with the headings in it that not all of it stands beneath; and its lines' lines."""
     words: list[str] = []
+    lines: list[int] = []
     above = headings
     for sentence in part:
-        path = sentence.place.headings
+        path, line = sentence.place.headings, sentence.place.line or 0
         if path != above:
             inner = path[len(_common([path, above])) :]
             words += [f"\n{heading}" for heading in inner]
+            lines += [line] * len(inner)
             above = path
+        begins = 0 if sentence.joint == "\n" or not lines else 1  # its first line goes on where one has begun
         words.append(sentence.joint + sentence.text)
-    return "".join(words).strip("\n ")
+        lines += range(line + begins, line + sentence.text.count("\n") + 1)
+    text = "".join(words)
+    blank = len(text) - len(text.lstrip("\n "))
+    first = text.count("\n", 0, blank) - text.startswith("\n")
+    text = text.strip("\n ")
+    is_lined = all(sentence.place.line for sentence in part)
+    return text, tuple(lines[first : first + text.count("\n") + 1]) if is_lined else ()
 
 
 def _common(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

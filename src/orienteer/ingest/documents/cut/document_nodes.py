@@ -90,6 +90,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
     properties: dict[str, JsonValue] = {
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
+        **({"lines": list(chunk.lines)} if chunk.lines else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
 
@@ -119,6 +120,7 @@ def _source(document: Document, order: int, place: Place, links: Sequence[str]) 
         "page": place.page,
         "heading": SEPARATOR.join(place.headings) or None,
         "span": None if place.span is None else [place.span.start, place.span.end],
+        "line": place.line,
         "anchors": list(place.anchors) or None,
         "links": list(links) or None,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
@@ -30,6 +31,8 @@ class Place:
     span: Span | None = None
     anchors: tuple[str, ...] = ()
     """What a link may call this place: `#anchor`."""
+    line: int | None = None
+    """The line of its file that it begins on, from 1; None where the file has none, as a PDF."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,17 @@ class Page:
             self.blocks = [
                 replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in self.blocks
             ]
+
+
+def lined(blocks: Iterable[Block], text: str) -> list[Block]:
+    """Return the blocks of a text, each with the line that its span begins on."""
+    ends = [at for at, character in enumerate(text) if character == "\n"]
+    return [
+        block
+        if block.place.span is None
+        else replace(block, place=replace(block.place, line=1 + bisect_right(ends, block.place.span.start - 1)))
+        for block in blocks
+    ]
 
 
 def filled(rows: Iterable[Sequence[str]], width: int) -> Iterator[tuple[str, ...]]:

@@ -243,7 +243,6 @@ class _MarkdownReader:
             self._page.blocks.append(Prose(text, self._place(*_span(lines)), self._linked(links)))
 
     def _code(self, fence: str) -> None:
-        first = self._lines[self._at]
         self._at += 1
         inside: list[TextLine] = []
         while self._at < len(self._lines):
@@ -254,8 +253,9 @@ class _MarkdownReader:
             inside.append(line)
         text = "\n".join(line.text for line in inside).strip("\n")
         if text.strip():
+            begin = next(line.start for line in inside if line.text)
             end = inside[-1].start + len(inside[-1].text)
-            self._page.blocks.append(Prose(text, self._place(first.start, end), self._linked(), is_code=True))
+            self._page.blocks.append(Prose(text, self._place(begin, end), self._linked(), is_code=True))
 
     def _table(self) -> None:
         first = self._lines[self._at]

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document, Page
+from orienteer.ingest.documents.read.blocks import Document, Page, lined
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.webpage import read_html
@@ -79,7 +79,8 @@ class DocumentReader:
         else:
             page = read_markdown(text) if file.kind == "markdown" else read_html(text)
         names = (file.path.name,)
-        yield Document(file.name, page.title or title, page.blocks, file.name, names, has_title=bool(page.title))
+        blocks = lined(page.blocks, text)
+        yield Document(file.name, page.title or title, blocks, file.name, names, has_title=bool(page.title))
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):

@@ -1,0 +1,116 @@
+"""What a person is shown of a passage: the part that fits a question best, whole sentences or rows of it.
+
+A text that is short enough is shown whole. Of a longer one it is the run of neighbouring sentences, or of rows beneath
+their header, in which the rarest words of the question stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from orienteer.text.sentences import split
+
+LONGEST = 800
+"""Characters of an excerpt. A paragraph has some 600."""
+_WORD = re.compile(r"[^\W_]+")
+_LINE_END = re.compile(r"\n(?![a-z(])|(?<=[.!?:;|])\n|(?<![^\n]{40})\n")
+"""The end of a line that ends more than the line: what goes on in lower case after a long line was wrapped."""
+
+
+class Excerpt(NamedTuple):
+    """A part of a text."""
+
+    text: str
+    span: tuple[int, int]
+    """The characters of the whole text that it was taken from, the end left out; the header of a table not counted."""
+    marks: tuple[tuple[int, int], ...]
+    """Where words of the question stand in it: characters of the excerpt."""
+    best: int
+    """Where its best sentence or row begins in the whole text."""
+
+
+class Piece(NamedTuple):
+    """A sentence, or a row of a table, by its characters in the whole text."""
+
+    begin: int
+    end: int
+    terms: frozenset[str]
+    """The terms of the question that stand in it."""
+
+
+class Shown(NamedTuple):
+    """The terms of a question and how to find them."""
+
+    weights: Mapping[str, float]
+    """By term: its idf."""
+    terms: Callable[[str], Set[str]]
+    """The terms of a word."""
+
+    def found(self, text: str) -> list[tuple[int, int, Set[str]]]:
+        """Return where words of the question stand in a text, and which of its terms each is."""
+        sought = self.weights.keys()
+        words = ((word, sought & self.terms(word[0])) for word in _WORD.finditer(text))
+        return [(word.start(), word.end(), terms) for word, terms in words if terms]
+
+    def weight(self, terms: Set[str]) -> float:
+        """Return what some terms weigh together."""
+        return sum(self.weights[term] for term in sorted(terms))
+
+
+def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST) -> Excerpt:
+    """Return the part of a text that fits a question best, at most `longest` characters and an ellipsis at each end.
+
+    The first `header` lines are those of a table, and stand above what is shown of it.
+    """
+    above, body = _parted(text, header)
+    pieces = pieces_of(text, shown, begin=len(above))
+    if not pieces:
+        return Excerpt(text[:longest], (0, min(len(text), longest)), (), 0)
+    best = max(pieces, key=lambda piece: shown.weight(piece.terms))
+    begin, end = (len(above), len(text)) if len(body) <= longest else _window(pieces, best, shown, longest)
+    end = min(end, begin + longest)
+    cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
+    said = f"{above[:longest]}{cut}"
+    marks = tuple((start, stop) for start, stop, _ in shown.found(said))
+    return Excerpt(said, (begin, end), marks, best.begin)
+
+
+def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[Piece]:
+    """Return the sentences of a text, from a place in it on. A line ends one, unless it was only wrapped there."""
+    pieces = []
+    at = begin
+    for paragraph in _LINE_END.split(text[begin:]):
+        for sentence in split(paragraph):
+            at = text.index(sentence, at)
+            terms = frozenset[str]().union(*(terms for *_, terms in shown.found(sentence)))
+            pieces.append(Piece(at, at + len(sentence), terms))
+            at += len(sentence)
+    return pieces
+
+
+def _parted(text: str, header: int) -> tuple[str, str]:
+    """Return the header of a table with its line end, and the rest."""
+    lines = text.split("\n", header)
+    above = "\n".join(lines[:header]) + "\n" if header and len(lines) > header else ""
+    return above, text[len(above) :]
+
+
+def _window(pieces: Sequence[Piece], best: Piece, shown: Shown, longest: int) -> tuple[int, int]:
+    """Return the run of pieces around the best one that has most of the question's terms, and room."""
+    at = pieces.index(best)
+    low = high = at
+    has = set(best.terms)
+    while True:
+        sides = []
+        for side in (low - 1, high + 1):
+            if 0 <= side < len(pieces):
+                begin, end = pieces[min(low, side)].begin, pieces[max(high, side)].end
+                if end - begin <= longest:
+                    sides.append((shown.weight(pieces[side].terms - has), side > high, side))
+        if not sides:
+            return pieces[low].begin, pieces[high].end
+        side = max(sides)[2]  # among equals what comes after: it is read on
+        has |= pieces[side].terms
+        low, high = min(low, side), max(high, side)
