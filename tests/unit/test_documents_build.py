@@ -111,7 +111,7 @@ def test_chunks_say_where_they_come_from(folder, tmp_path):
     built(folder, tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
     source = source_of(graph, graph.arrays.row("guide.md#1"))
-    assert source.model_dump() == {"file": "guide.md", "page": None, "heading": "Use", "rows": "1"}
+    assert source.model_dump() == {"file": "guide.md", "line": 7, "page": None, "heading": "Use", "rows": "1"}
     deep = graph.node(next(one for one in graph.node_ids() if "met" in graph.node(one).text))
     start, end = deep.properties["span"]
     assert OTHER[start:end].endswith("met Noor Vik.")

@@ -179,3 +179,10 @@ def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
         sum(len(text.split()) for text in said[start : start + size])
         for start, size in zip(np.cumsum([0, *sizes[:-1]]).tolist(), sizes, strict=True)
     ]
+
+
+@pytest.mark.parametrize("embedder", [None, Axes("Slide", "says")])
+def test_no_chunk_goes_over_pages(embedder) -> None:
+    blocks = [Prose(f"Slide {number} says a little.", Place(("Deck",), page=number)) for number in range(1, 6)]
+    chunks = list(prose_chunks(blocks, BuildConfig(), embedder))
+    assert [chunk.page for chunk in chunks] == [1, 2, 3, 4, 5]

@@ -35,6 +35,9 @@ SYMMETRIC = frozenset({SHARES_NAMES, SIMILAR})
 WEIGHTED = (MENTIONS, SHARES_NAMES, SIMILAR)
 """Edge types whose weights say how strong an edge is; each type has a scale of its own."""
 
+CONTENTS = "contents"
+"""The property of a chunk that merely leads to others, as a table of contents does."""
+
 SEPARATOR = " > "
 """Between the headings of a path."""
 CELLS = " | "

@@ -21,8 +21,9 @@ EXTRACTING = {"tokens": 400, "overlap": 50}
 class BuildConfig(Options):
     """How documents are cut and what joins the pieces."""
 
-    tokens: int = Field(default=256, ge=16)
-    """Most tokens of a chunk: words, parts of long words, marks. What MiniLM reads of a text; 400 with --extract."""
+    tokens: int = Field(default=180, ge=16)
+    """Most tokens of a chunk: words, parts of long words, marks. With its title about what MiniLM reads of a text, 256
+    word pieces; 400 with --extract."""
     overlap: int = Field(default=0, ge=0)
     """Tokens, in whole sentences, that a chunk cut by tokens repeats of the one before it. With --extract it is 50."""
     percentile: float = Field(default=20.0, gt=0, lt=100)
@@ -30,7 +31,8 @@ class BuildConfig(Options):
     least_sentences: int = Field(default=3, ge=1)
     """A semantic chunk of fewer joins the neighbour that it is more like. SAGE's code; the paper has no such rule."""
     segment_rows: int = Field(default=10, ge=1)
-    """Rows of a table segment. SAGE, section 2.1.A, has 5 to 10."""
+    """Rows of a table segment at the most; fewer where they come to more than `tokens`. SAGE, section 2.1.A, has 5 to
+    10."""
     least_rows: int = Field(default=5, ge=1)
     """A last segment of fewer rows shares those of the one before."""
     cell_characters: int = Field(default=2000, ge=16)

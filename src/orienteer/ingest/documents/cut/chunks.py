@@ -1,7 +1,7 @@
 """Blocks of prose -> chunks: by tokens, or where the text turns to something else (SAGE, section 2.1.A).
 
 Deviations from the paper, each with its reason:
-1. A heading begins a new chunk, for what it says of the text below it is kept with the chunk.
+1. A heading begins a new chunk, for what it says of the text below it is kept with the chunk; so does a page.
 2. A chunk has a most of tokens, for an embedder reads no further; one that is longer is cut where it coheres least.
 3. Chunks of fewer than three sentences join the neighbour that they are more like, as the paper's code has it.
 `faithful` has none of them.
@@ -98,13 +98,14 @@ def prose_chunks(
 
 
 def _sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
-    """Part sentences by their headings; short sections stay together."""
+    """Part sentences by their pages and headings; short sections of a page stay together."""
     waiting: list[Sentence] = []
     waiting_tokens = 0
-    for _, group in groupby(all_sentences, key=lambda sentence: sentence.place.headings):
+    for (page, _), group in groupby(all_sentences, key=lambda sentence: (sentence.place.page, sentence.place.headings)):
         section = list(group)
         size = sum(sentence.tokens for sentence in section)
-        if waiting and (max(waiting_tokens, size) >= most * SMALL or waiting_tokens + size > most):
+        is_apart = bool(waiting) and page != waiting[-1].place.page
+        if is_apart or (waiting and (max(waiting_tokens, size) >= most * SMALL or waiting_tokens + size > most)):
             yield waiting
             waiting, waiting_tokens = [], 0
         waiting += section
@@ -161,12 +162,9 @@ def _by_meaning(all_sentences: Sequence[Sentence], config: BuildConfig, embedder
             list(all_sentences[start:end]) for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True)
         )
         return
-    # A heading cuts, whatever stands on either side.
-    fixed = [
-        at
-        for at in range(1, len(all_sentences))
-        if all_sentences[at].place.headings != all_sentences[at - 1].place.headings
-    ]
+    # A heading or a page cuts, whatever stands on either side.
+    sides = [(sentence.place.page, sentence.place.headings) for sentence in all_sentences]
+    fixed = [at for at in range(1, len(sides)) if sides[at] != sides[at - 1]]
     cuts = merged(cuts, alike, len(all_sentences), least=config.least_sentences, fixed=fixed)
     for start, end in zip([0, *cuts], [*cuts, len(all_sentences)], strict=True):
         yield from _fitting(all_sentences[start:end], alike[start : end - 1], config.tokens)

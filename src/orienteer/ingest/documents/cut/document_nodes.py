@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from orienteer.errors import BadInput
-from orienteer.graph.reserved import CHUNK, DOCUMENT, SEPARATOR, TABLE
+from orienteer.graph.reserved import CHUNK, CONTENTS, DOCUMENT, SEPARATOR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.chunks import ProseChunk, prose_chunks
+from orienteer.ingest.documents.cut.contents import is_contents
 from orienteer.ingest.documents.cut.segments import Segment, line, segments
 from orienteer.ingest.documents.read.blocks import Block, Document, Grid, Place, Prose
 from orienteer.records import JsonValue, Node
@@ -91,6 +92,7 @@ def _chunk(document: Document, order: int, chunk: ProseChunk) -> Node:
         **_source(document, order, Place(chunk.headings, chunk.page, chunk.span, chunk.anchors), chunk.links),
         "tokens": chunk.tokens,
         **({"lines": list(chunk.lines)} if chunk.lines else {}),
+        **({CONTENTS: True} if is_contents(chunk.text, chunk.links) else {}),
     }
     return Node(part_id(document.id, order), CHUNK, _name(document.title, chunk.headings), chunk.text, (), properties)
 

@@ -10,6 +10,7 @@ from orienteer.graph.reserved import CELLS
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.records import JsonValue
 from orienteer.text.proper_names import key_of
+from orienteer.text.sentences import tokens
 
 _NUMBER = re.compile(r"[-+−]?\s*(?:[$€£¥]\s*)?\d[\d.,\s]*(?:%|[a-zA-Z]{1,3})?$")
 _DATE = re.compile(
@@ -46,19 +47,28 @@ def segments(
 
     Where fewer than `least_rows`, or than half of `segment_rows`, are left for a last segment, it shares those of the
     one before, half and half: by the defaults no segment has more than ten rows, or fewer than five unless that is all
-    there is. With `rest_joins` it joins that one.
+    there is. With `rest_joins` it joins that one. Rows that come to more than `tokens` are parted before that, unless
+    segments are counted by their rows, as with `rest_joins` and by the paper.
     """
     waiting: list[tuple[str, ...]] = []
     first, cut, seen = 1, 0, False
+    room = None if rest_joins or config.faithful else config.tokens
+    size = 0
     most = config.segment_rows
     least = min(config.least_rows, -(-most // 2))
     for row in rows:
         cells = tuple(_cell(cell, config.cell_characters) for cell in row)
-        cut += sum(len(cell) > config.cell_characters for cell in row)
+        longer = sum(len(cell) > config.cell_characters for cell in row)
+        more = tokens(line(cells)) if room is not None else 0
+        if waiting and room is not None and size + more > room:
+            yield _segment(header, waiting, first, cut)
+            first, waiting, cut, size, seen = first + len(waiting), [], 0, 0, True
+        cut, size = cut + longer, size + more
         waiting.append(cells)
         if len(waiting) == most + least:  # so many that the rest is long enough to stand alone
             yield _segment(header, waiting[:most], first, cut)
             first, waiting, cut, seen = first + most, waiting[most:], 0, True
+            size = sum(tokens(line(cells)) for cells in waiting) if room is not None else 0
     if len(waiting) > most and not rest_joins:
         half = -(-len(waiting) // 2)
         yield _segment(header, waiting[:half], first, cut)

@@ -1,0 +1,51 @@
+"""Puts passages behind that lead to others or repeat one before them: contents pages, and what is nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orienteer.graph.reserved import CONTENTS
+from orienteer.graph.store import Graph
+from orienteer.text.tokenizer import Tokenizer
+
+SHINGLE = 4
+"""Words in a row that two passages are compared by. Broder 1997, On the resemblance and containment of documents."""
+ALIKE = 0.8
+"""Jaccard similarity of their shingles from which on a passage is told beneath another."""
+
+
+class Folded(NamedTuple):
+    """Passages that a person reads, in order, and what was folded beneath each."""
+
+    rows: list[int]
+    alike: dict[int, list[int]]
+    """By row: the rows that say nearly the same, in order; rows without any are left out."""
+
+
+def folded(graph: Graph, rows: Sequence[int]) -> Folded:
+    """Return rows without those that nearly repeat one before them, contents pages last."""
+    is_contents = [bool(graph.arrays.properties.of(row).get(CONTENTS)) for row in rows]
+    order = sorted(range(len(rows)), key=lambda place: is_contents[place])
+    kept: list[tuple[int, frozenset[int]]] = []
+    alike: dict[int, list[int]] = {}
+    for row in (rows[place] for place in order):
+        own = shingles(graph.arrays.texts[row])
+        like = next((other for other, theirs in kept if _jaccard(own, theirs) >= ALIKE), None)
+        if like is None:
+            kept.append((row, own))
+        else:
+            alike.setdefault(like, []).append(row)
+    return Folded([row for row, _ in kept], alike)
+
+
+def shingles(text: str) -> frozenset[int]:
+    """Return the runs of `SHINGLE` words of a text, by their hash; a shorter text is one run."""
+    words = Tokenizer.words(text)
+    return frozenset(hash(tuple(words[at : at + SHINGLE])) for at in range(max(1, len(words) - SHINGLE + 1)))
+
+
+def _jaccard(one: frozenset[int], other: frozenset[int]) -> float:
+    if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):  # it could not be reached
+        return 0.0
+    return len(one & other) / len(one | other)

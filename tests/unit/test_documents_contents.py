@@ -1,0 +1,61 @@
+"""Passages that merely lead to others are told from those that say something."""
+
+from __future__ import annotations
+
+import pytest
+
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.contents import is_contents
+from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
+from orienteer.ingest.documents.cut.segments import segments
+from orienteer.ingest.documents.read.blocks import Document
+from orienteer.ingest.documents.read.markdown import read_markdown
+from orienteer.text.sentences import tokens
+
+LEADING = {
+    "leaders": "\n".join(f"{at}.{at} On the mooring of boats .......... {at * 7}" for at in range(1, 12)),
+    "leaders in one line": " ".join(f"Mooring of boats . . . . . . . . {at * 7}" for at in range(1, 12)),
+    "index": "anchor, 12, 45-47\nbollard, 9\nbuoy, 101, 120\ncleat, 7\ndavit, 88\nfender, 14, 15, 90\nhawser, 3",
+    "numbered": "\n".join(f"{at}.2 Fees of the season" for at in range(1, 9)),
+}
+SAYING = {
+    "prose": "Fees are due in May. They are paid at the office.\n" * 8,
+    "short": "Home\nAbout",
+    "steps": "\n".join(f"{at}. Turn the winch until the rope is tight, then hold it." for at in range(1, 9)),
+    "numbers": "\n".join(f"Berth {at} costs {at}0 euros" for at in range(1, 9)),
+    "code": "\n".join(f"value_{at} = compute({at})" for at in range(12)),
+    "items": "\n".join(["rope of hemp", "rope of nylon", "shackles", "fenders", "a hook", "two oars", "a bailer"]),
+}
+
+
+@pytest.mark.parametrize("name", LEADING)
+def test_contents_are_told(name: str) -> None:
+    assert is_contents(LEADING[name], ())
+
+
+@pytest.mark.parametrize("name", SAYING)
+def test_what_says_something_is_none(name: str) -> None:
+    assert not is_contents(SAYING[name], ())
+
+
+def test_navigation_is_told_by_its_links() -> None:
+    items = "\n".join(["Home", "About us", "Boats", "Fees", "Weather", "Contact"])
+    assert is_contents(items, [f"/{at}" for at in range(6)])
+    assert not is_contents(items, ["/fees"])
+
+
+def test_chunk_that_is_contents_says_so_among_its_properties() -> None:
+    items = "\n".join(f"- [Chapter {at}](chapter-{at}.md)" for at in range(9))
+    page = read_markdown(f"# Book\n\n{items}\n")
+    _, chunk = DocumentNodeMaker(BuildConfig()).nodes(Document("book.md", "Book", page.blocks, "book.md"))
+    assert chunk.properties["contents"] is True
+
+
+def test_rows_that_are_long_make_segments_of_fewer() -> None:
+    rows = [(str(at), "long words of a remark " * 12) for at in range(25)]
+    cut = list(segments(("Number", "Remark"), rows, BuildConfig()))
+    assert [row for segment in cut for row in segment.rows] == [(number, remark.strip()) for number, remark in rows]
+    assert all(sum(tokens(" | ".join(row)) for row in segment.rows) <= BuildConfig().tokens for segment in cut)
+    firsts = [segment.first for segment in cut]
+    assert firsts == [1 + sum(len(segment.rows) for segment in cut[:at]) for at in range(len(cut))]
+    assert len(list(segments(("Number", "Remark"), rows, BuildConfig(faithful=True)))) == 3
