@@ -490,6 +490,8 @@ class Ranked(Record):
     """It meets every condition of the question, as it was read; what meets some of them is nearby."""
     edges: tuple[WalkedEdge, ...] = ()
     """The edges that lead from it to what the question names."""
+    alike: tuple[str, ...] = ()
+    """Ids of passages that say nearly the same, and are no hits of their own for that."""
 
     def cells(self, place: int, *, is_nearby: bool = False) -> tuple[str, ...]:
         """Return what a table shows of the hit at a place from 1: a text for each of `display.COLUMNS`.
@@ -499,6 +501,18 @@ class Ranked(Record):
         votes = counted(self.votes, "vote") if self.votes is not None else ""
         why = "; ".join(filter(None, ("nearby" if is_nearby else "", votes, self.why)))
         return (str(place), self.name, self.type, why, self.text, self.id)
+
+
+class Citation(Record):
+    """What a part of an answer rests on."""
+
+    begin: int
+    end: int
+    """The characters of the answer, the end left out."""
+    ids: tuple[str, ...]
+    """The nodes that say it."""
+    source: Source | None = None
+    """Where it stands, of a quotation."""
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
@@ -516,6 +530,8 @@ class Result(Record):
     """How the answer follows, step by step, with citations; None for methods that do not write it."""
     answer_kind: AnswerKind | None = None
     """What the answer is, where a method answers without a model; `text` where a model wrote it."""
+    citations: tuple[Citation, ...] = ()
+    """What the answer rests on, where a method quotes."""
     reading: Reading | None = None
     """How the question was read; None for methods that read nothing exactly."""
     refusal: Refusal | None = None

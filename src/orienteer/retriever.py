@@ -329,7 +329,7 @@ class Retriever:
         mask = self.graph.arrays.mask(question.node_types or None, question.where)
         if mask is not None:
             hits = tuple(hit for hit in hits if mask[self.graph.arrays.row(hit.id)])
-        withheld = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None}
+        withheld = {} if has_answer else {"answer": None, "long_answer": None, "answer_kind": None, "citations": ()}
         return result.model_copy(update={"hits": hits[:k], **withheld})
 
     def _damage_told(self) -> AbstractContextManager[None]:

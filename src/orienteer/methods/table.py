@@ -43,6 +43,13 @@ _TABLE = (
         paper="SAGE (004), section 3",
     ),
     MethodCard(
+        name="documents",
+        target="orienteer.methods.documents.method:Documents",
+        config="orienteer.methods.documents.config:DocumentsConfig",
+        slot="base",
+        summary="passages of documents, the sentence that answers quoted, or the word that nothing here does",
+    ),
+    MethodCard(
         name="sage",
         target="orienteer.methods.sage.method:Sage",
         config="orienteer.methods.sage.config:SageConfig",
@@ -397,11 +404,11 @@ def over(method: MethodCard, inner: MethodCard) -> MethodCard:
 def chosen(name: str, *, has_model: bool, is_of_documents: bool) -> MethodCard:
     """Return the method of a name; `auto` takes the best that can run on such a graph. Raises `BadOption`.
 
-    Without a model that is `sage` on chunks of documents, `anchor` on any other graph: docs/results.md and
-    docs/sage.md have the figures.
+    Without a model that is `documents` on chunks of documents, `anchor` on any other graph: docs/documents.md and
+    docs/results.md have the figures.
     """
     if name == AUTO:
-        return METHODS["ark" if has_model else "sage" if is_of_documents else "anchor"]
+        return METHODS["ark" if has_model else "documents" if is_of_documents else "anchor"]
     method = method_of(name)
     if method.needs_model and not has_model:
         raise BadOption(

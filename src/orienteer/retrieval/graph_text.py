@@ -143,9 +143,8 @@ def present_passage(
 ) -> Ranked:
     """Return a passage as a hit, with the sentences or rows that fit a query best, and where they stand in its file."""
     properties, text = graph.arrays.properties.of(row), graph.arrays.texts[row]
-    rows = _whole(properties.get("rows")) if "first_row" in properties else 0
-    lines = text.count("\n") + 1
-    part = excerpt(text, shown_of(graph, query), header=max(0, lines - rows) if rows else 0)
+    header = header_lines(properties, text)
+    part = excerpt(text, shown_of(graph, query), header=header)
     best = text.count("\n", 0, part.best)
     return Ranked(
         id=graph.arrays.ids[row],
@@ -157,8 +156,21 @@ def present_passage(
         text=part.text,
         span=part.span,
         marks=part.marks,
-        source=_source(properties, line=best, row=best - (lines - rows) if rows else None),
+        source=_source(properties, line=best, row=best - header if header else None),
     )
+
+
+def header_lines(properties: Mapping[str, JsonValue], text: str) -> int:
+    """Return how many lines of a passage stand above the rows of its table: caption and header; 0 for prose."""
+    rows = _whole(properties.get("rows")) if "first_row" in properties else 0
+    return max(0, text.count("\n") + 1 - rows) if rows else 0
+
+
+def place_in(graph: Graph, row: int, begin: int) -> Source:
+    """Return where a sentence or a row of a passage stands, that begins at this character of its text."""
+    properties, text = graph.arrays.properties.of(row), graph.arrays.texts[row]
+    header, line = header_lines(properties, text), text.count("\n", 0, begin)
+    return _source(properties, line=line, row=line - header if header else None)
 
 
 def shown_of(graph: Graph, query: str) -> Shown:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from orienteer.records import Result
     from orienteer.retriever import Retriever
 
-_AUTO = "auto: ark where a model is configured, else sage on chunks of documents and anchor on other graphs"
+_AUTO = "auto: ark where a model is configured, else documents on chunks of documents and anchor on other graphs"
 _REMARK = 160  # characters of a model's words in a turn without a call
 _ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption

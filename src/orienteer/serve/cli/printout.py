@@ -13,9 +13,10 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.records import Edge, Node, Ranked, Result, Schema
+    from orienteer.records import Edge, Node, Ranked, Result, Schema, Source
 
 _LONG = 100  # characters of a snippet in a table
+_ALIKE = 3  # passages that say nearly the same, by their ids
 _SCHEMA_HEADER = ("label", "also called", "count")
 
 
@@ -54,14 +55,19 @@ def print_result(out: Output, graph: Graph, result: Result) -> None:
     if reading is not None and reading.text is not None:
         out.print(f"read as: {reading.text}")
     elif result.refusal is not None:
-        out.print(f"no exact answer: {result.refusal.text}")
-    if answers := _answers(result):
+        out.print(f"no exact answer: {result.refusal.text}" if reading is not None else result.refusal.text)
+    if result.answer_kind == "quotation":
+        _print_quotation(out, graph, result)
+    elif answers := _answers(result):
         out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     is_read = reading is not None and reading.complete
-    says_more = reading is not None or result.answer is not None
+    says_more = reading is not None or result.answer is not None or result.refusal is not None
     is_divided = False
+    if result.hits and reading is None and result.refusal is not None:
+        out.print()
+        out.print("-- nearest --")
     for place, hit in enumerate(result.hits, 1):
         if says_more or place > 1:
             out.print()
@@ -72,6 +78,13 @@ def print_result(out: Output, graph: Graph, result: Result) -> None:
         print_hit(out, graph, place, hit)
     if not result.hits:
         out.print("no hits")
+
+
+def _print_quotation(out: Output, graph: Graph, result: Result) -> None:
+    """Print an answer that is quoted, and where it stands."""
+    out.print(f"“{result.answer}”")
+    for citation in result.citations:
+        out.print(f"   quoted from {place_of(graph, citation.source)}")
 
 
 def _answers(result: Result) -> list[str]:
@@ -95,11 +108,13 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
     votes = f"  {counted(hit.votes, 'vote')}" if hit.votes is not None else ""
     out.print(f"{place}. {hit.name} ({hit.type})  {hit.id}{votes}")
     if hit.span is not None:
-        if where := place_of(graph, hit):
+        if where := place_of(graph, hit.source):
             out.print(f"   {where}")
         out.marked(hit.text, hit.marks, indent=3)
         if hit.why:
             out.print(f"   why: {hit.why}")
+        if hit.alike:
+            out.print(f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}")
         return
     text = " ".join(hit.text.split())
     for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
@@ -107,11 +122,10 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
             out.print(f"   {line}")
 
 
-def place_of(graph: Graph, hit: Ranked) -> str:
+def place_of(graph: Graph, source: Source | None) -> str:
     """Say where a passage stands, by a path that opens from here: `notes/ferries.md:3`; nothing where none is known."""
     from orienteer.ingest.provenance import path_of
 
-    source = hit.source
     path = path_of(graph.arrays.manifest, source.file) if source is not None and source.file is not None else None
     if source is None or path is None:
         return source.place if source is not None else ""

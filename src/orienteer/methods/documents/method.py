@@ -1,0 +1,143 @@
+"""`documents`: what a person with a folder of documents wants to see first, without a model.
+
+    which documents     a question for documents themselves is answered by all that speak of its subject, counted
+    passages            any other by the ranking of another method, `hippo` where none is named; passages that nearly
+                        repeat one before them are told beneath it, contents pages come last
+    quotation           the sentence or row of the first passages that fits best
+    abstention          where too little of the question stands in any passage, that is said instead
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import cached_property
+
+from orienteer.graph.store import Graph
+from orienteer.methods.bases import KnowledgeBaseMethod
+from orienteer.methods.documents.abstention import grounds, refusal, spoken
+from orienteer.methods.documents.config import DocumentsConfig
+from orienteer.methods.documents.folding import Folded, folded
+from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
+from orienteer.methods.documents.quotation import quoted
+from orienteer.protocols import Method, Run
+from orienteer.records import Citation, Question, Ranked, Result, Usage
+from orienteer.retrieval.graph_text import place_in, present
+from orienteer.retrieval.spaces import Spaces
+
+_MORE = 10
+"""Passages that are ranked beyond those that are asked for, for some are folded away."""
+_MOST = 8
+"""How many times as many are ranked at the most, where most of them repeat others."""
+
+
+class Documents:
+    """Passages, the sentence that answers, or the word that nothing here does. Safe to share among threads."""
+
+    name = "documents"
+
+    def __init__(self, graph: Graph, config: DocumentsConfig | None = None, base: Method | None = None) -> None:
+        self._graph = graph
+        self.config = config if config is not None else DocumentsConfig()
+        self._given = base
+
+    @cached_property
+    def _base(self) -> Method:
+        if self._given is not None:
+            return self._given
+        from orienteer.retrieval.bases.hippo import Hippo  # its arrays are read when they are first needed
+
+        return KnowledgeBaseMethod(Hippo(self._graph))
+
+    @cached_property
+    def _spaces(self) -> Spaces:
+        return Spaces(self._graph)
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        """Return passages with a quotation or a refusal; of a question for documents a passage of each."""
+        started = time.perf_counter()
+        asked = asked_for(question.text) if self._spaces.has_passages else None
+        if asked is not None:
+            answers = self._spaces.answers(question.node_types, question.where)
+            found = speaking(self._graph, asked, answers)
+            if found.rows:
+                seconds = time.perf_counter() - started
+                return self._listed(question, asked, found).model_copy(update={"usage": Usage(seconds=seconds)})
+        return self._answered(question, self._ranked(question, run))
+
+    # ------------------------------------------------------------------------------------------------ which documents
+
+    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking) -> Result:
+        """Return the documents that speak of a subject, each by its best passage."""
+        total, why = len(found.rows), f"speaks of {asked.subject}"
+        rows = found.rows[: question.k]
+        hits = tuple(
+            present(self._graph, row, score=len(rows) - place, query=asked.subject, why=why)
+            for place, row in enumerate(rows)
+        )
+        counted = spoken(total, asked.subject)
+        notes = (f"{counted}: -k {total} lists all",) if total > len(rows) else ()
+        if asked.is_counted:
+            answer, kind = str(total), "number"
+        else:
+            named = found.files[: self.config.listed]
+            more = f", and {total - len(named):,} more" if total > len(named) else ""
+            answer, kind = f"{', '.join(named)}{more}", "set"
+        return Result(
+            question=question.text,
+            method=self.name,
+            hits=hits,
+            answer=answer,
+            answer_kind=kind,  # type: ignore[arg-type]  # one of the two
+            long_answer=counted,
+            notes=notes,
+        )
+
+    # ------------------------------------------------------------------------------------------------------- passages
+
+    def _ranked(self, question: Question, run: Run) -> Result:
+        """Return the base's ranking, folded, with as many passages as are asked for where there are so many."""
+        k = question.k
+        most = k + _MORE
+        while True:
+            result = self._base.retrieve(question.model_copy(update={"k": most}), run)
+            if not self.config.folds:
+                break
+            rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
+            groups = folded(self._graph, rows)
+            if len(groups.rows) >= k or len(rows) < most or most >= _MOST * (k + _MORE):
+                return result.model_copy(update={"hits": self._folded(result.hits, groups)[:k]})
+            most *= 2
+        return result.model_copy(update={"hits": result.hits[:k]})
+
+    def _folded(self, hits: Sequence[Ranked], groups: Folded) -> tuple[Ranked, ...]:
+        """Return the hits that are kept, in order, each with what was folded beneath it."""
+        arrays = self._graph.arrays
+        by_row = {arrays.row(hit.id): hit for hit in hits}
+        ids = {row: tuple(arrays.ids[other] for other in others) for row, others in groups.alike.items()}
+        return tuple(by_row[row].model_copy(update={"alike": ids.get(row, ())}) for row in groups.rows)
+
+    def _answered(self, question: Question, ranked: Result) -> Result:
+        """Return the ranking with the sentence that answers, or with the word that nothing does."""
+        result = ranked.model_copy(update={"method": self.name})
+        if not self._spaces.has_passages or result.stopped_by != "finish":
+            return result
+        rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
+        found = grounds(self._graph, question.text, rows)
+        if self.config.abstains and (refused := refusal(found)) is not None:
+            return result.model_copy(update={"refusal": refused, "notes": (*result.notes, refused.text)})
+        if found.absent:
+            absent = f"not in these documents: {', '.join(found.absent)}"
+            result = result.model_copy(update={"notes": (*result.notes, absent)})
+        quotation = quoted(self._graph, question.text, rows) if self.config.quotes else None
+        if quotation is None:
+            return result
+        citation = Citation(
+            begin=0,
+            end=len(quotation.text),
+            ids=(self._graph.arrays.ids[quotation.row],),
+            source=place_in(self._graph, quotation.row, quotation.begin),
+        )
+        update = {"answer": quotation.text, "answer_kind": "quotation", "citations": (citation,)}
+        return result.model_copy(update=update)
+

@@ -1,0 +1,139 @@
+"""The sentence or row of the first passages that answers a question best, by its words: quoted, never written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from orienteer.graph.reserved import CELLS
+from orienteer.graph.store import Graph
+from orienteer.retrieval.excerpt import Piece, Shown, pieces_of
+from orienteer.retrieval.graph_text import header_lines, shown_of
+
+READ = 5
+"""Passages that a quotation is looked for in, the first of the ranking."""
+LONGEST = 400
+"""Characters of a quotation."""
+_NUMBER = re.compile(r"\d")
+_DATE = re.compile(
+    r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
+    r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
+    r"summer|autumn|winter|morning|noon|evening|midnight|daily|weekly|every)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=\s)[A-Z][\w'’.-]+|[A-Z][\w'’.-]+\s+[A-Z][\w'’.-]+")
+_ASKS = (
+    (re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"), _NUMBER),
+    (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
+    (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
+    (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
+)
+"""What a question asks for, and what a text has that answers it."""
+_KIND = 0.2
+"""What having that is worth, beside 1 for all of the question's words."""
+_ABOVE = 0.5
+"""What a word of the question is worth that stands in the title above the sentence alone."""
+_NEAR = 0.25
+"""The same in the rest of its passage."""
+_PLACE = 0.3
+"""What the first passage of the ranking is worth; the second half of it, the third a third."""
+_SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
+_DEFINED = re.compile(r"^\s*(?:what|who)(?:'s| is| are| was| were| does)?\b(?!.*\b(?:of|in|for|by|at|from|with)\b)", re.I)
+_DEFINES = 0.3
+"""What a sentence is worth that begins with what a question wants defined."""
+
+
+class Quotation(NamedTuple):
+    """A sentence or a row as it stands in a passage."""
+
+    text: str
+    """As a person reads it: of a row its cells, each with its column."""
+    row: int
+    """The passage."""
+    begin: int
+    """Where it begins in the text of the passage, in characters."""
+    score: float
+    """How well it fits, 1 for all of the question's words."""
+
+
+def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None:
+    """Return the sentence or table row of the first passages that fits a question best; None where none has its words.
+
+    A sentence fits by the share of the question's telling words in it, by their idf; less for those that stand in its
+    title or elsewhere in its passage; and by having what is asked for: a number, a date, a name. The better the place
+    of its passage, the better it fits. Of equals the first counts.
+    """
+    shown = shown_of(graph, question)
+    total = shown.weight(shown.weights.keys())
+    if not total:
+        return None
+    wanted = [answer for asked, answer in _ASKS if asked.search(question.casefold())]
+    best: Quotation | None = None
+    for place, row in enumerate(rows[:READ]):
+        passage = _Passage(graph, row, shown)
+        for piece in passage.pieces:
+            if not piece.terms and not passage.above:
+                continue
+            text = graph.arrays.texts[row][piece.begin : piece.end]
+            has_kind = any(_has(answer, text, question) for answer in wanted)
+            fits = passage.share(piece) / total + _KIND * has_kind + _PLACE / (1 + place)
+            fits += _DEFINES * _is_definition(text, question, piece, shown)
+            if best is None or fits > best.score + 1e-9:
+                best = Quotation(passage.said(piece), row, piece.begin, fits)
+    return best
+
+
+class _Passage:
+    """A passage and its sentences, or rows."""
+
+    def __init__(self, graph: Graph, row: int, shown: Shown) -> None:
+        self.text, self._shown = graph.arrays.texts[row], shown
+        header = header_lines(graph.arrays.properties.of(row), self.text)
+        lines = self.text.split("\n")
+        self._columns = lines[header - 1].split(CELLS) if header else []
+        self.begin = sum(len(line) + 1 for line in lines[:header])
+        self.pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
+        self.above = _terms(shown, graph.arrays.names[row]) | _terms(shown, self.text[: self.begin])
+        self._near = frozenset[str]().union(*(piece.terms for piece in self.pieces))
+
+    def share(self, piece: Piece) -> float:
+        """Return what the question's words weigh that a sentence has, those above and beside it for less."""
+        above, near = self.above - piece.terms, self._near - piece.terms - self.above
+        weight = self._shown.weight
+        return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
+
+    def said(self, piece: Piece) -> str:
+        """Return a sentence as it is written, of a row each cell with its column, cut where it is very long."""
+        text = self.text[piece.begin : piece.end]
+        if self._columns:
+            cells = [*zip(self._columns, text.split(CELLS), strict=False)]
+            text = "; ".join(f"{column}: {cell}" if column else cell for column, cell in cells if cell.strip())
+        text = " ".join(text.split())
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _rows(text: str, shown: Shown, begin: int) -> list[Piece]:
+    """Return the rows of a table, a line each, from a place in its text on."""
+    pieces = []
+    for line in text[begin:].split("\n"):
+        pieces.append(Piece(begin, begin + len(line), _terms(shown, line)))
+        begin += len(line) + 1
+    return pieces
+
+
+def _terms(shown: Shown, text: str) -> frozenset[str]:
+    return frozenset[str]().union(*(terms for *_, terms in shown.found(text)))
+
+
+def _has(answer: re.Pattern[str], text: str, question: str) -> bool:
+    """Say whether a text has what is asked for, apart from what the question says itself."""
+    return any(match[0].casefold() not in question.casefold() for match in answer.finditer(f" {text}"))
+
+
+def _is_definition(text: str, question: str, piece: Piece, shown: Shown) -> bool:
+    """Say whether a sentence begins with all that a question wants defined, and then says what it is."""
+    if not _DEFINED.match(question) or not piece.terms >= shown.weights.keys():
+        return False
+    said = _SAID.search(text)
+    return said is not None and _terms(shown, text[: said.start()]) >= set(shown.weights)
