@@ -169,22 +169,25 @@ def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
 
 
 def print_comparison(out: Output, comparison: Comparison) -> None:
-    """Print a verdict, then what it rests on."""
+    """Print a verdict and what it is by, then what it rests on."""
     out.print(comparison.verdict)
+    out.print(comparison.why)
     out.print()
+    beside = _keys(standing.beside for standing in comparison.standings)
     out.table(
         [
             [
                 standing.method,
                 standing.kind,
                 f"{share(standing.mean)} [{share(standing.low, 2)}, {share(standing.high, 2)}]",
+                *(_interval(standing.beside.get(name)) for name in beside),
                 _figure(standing.cost.milliseconds),
                 f"{standing.cost.calls:.3g}",
                 _usd(standing.cost.usd),
             ]
             for standing in comparison.standings
         ],
-        header=("method", "kind", comparison.measure, "ms", "calls", "USD"),
+        header=("method", "kind", comparison.measure, *beside, "ms", "calls", "USD"),
     )
     for differences in (comparison.pairs, comparison.groups):
         if differences:
