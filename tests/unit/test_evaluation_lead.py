@@ -121,7 +121,7 @@ def test_the_verdict_tells_by_recall_where_hit_cannot(multihop):
     assert comparison.why == "By Recall@5, for all 60 questions have several gold nodes."
     assert comparison.gain.points == pytest.approx(100 * 2 / 3)
     assert "66.7 points more Recall@5 than bm25" in comparison.verdict
-    assert comparison.verdict.endswith(" hippo finds all gold for 60 of them, bm25 for 0 (AllGold@5).")
+    assert comparison.verdict.endswith(" hippo finds all gold for 60 of the 60 questions, bm25 for 0 (AllGold@5).")
     beside = {standing.method: standing.beside["AllGold@5"].mean for standing in comparison.standings}
     assert beside == {"hippo": 1.0, "bm25": 0.0}
     record = json.loads(comparison.model_dump_json())

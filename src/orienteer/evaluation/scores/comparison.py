@@ -378,9 +378,10 @@ def _sentence(
 def _beside(graph: Standing, flat: Standing) -> str:
     """Say for how many questions all gold was found; nothing where that is no measure of these questions."""
     return "".join(
-        f" {graph.method} finds all gold for {round(estimate.mean * (estimate.n or 0)):,} of them, {flat.method} for "
-        f"{round(flat.beside[name].mean * (estimate.n or 0)):,} ({name})."
+        f" {graph.method} finds all gold for {round(estimate.mean * n):,} of the {n:,} questions, {flat.method} for "
+        f"{round(flat.beside[name].mean * n):,} ({name})."
         for name, estimate in graph.beside.items()
+        if (n := estimate.n)
     )
 
 
