@@ -313,11 +313,8 @@ def _show(
                 out.note(f"note: {name}: {note}")
     for failure in figures.failures(runs):
         out.note(failure)
-    if not measures:
-        reasons = {row.run: row.why for row in table}
-        is_one = len(set(reasons.values())) == 1
-        for name, why in list(reasons.items())[: 1 if is_one else None]:
-            out.note(why if is_one else f"{name}: {why}")
+    for why in () if measures else figures.reasons(table):
+        out.note(why)
     if out.as_json:
         out.json([*table, *papers])
     else:

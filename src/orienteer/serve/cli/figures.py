@@ -106,6 +106,14 @@ def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
                 yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
+def reasons(rows: Iterable[Row]) -> list[str]:
+    """Say which measure leads and why, run by run where the runs differ in that."""
+    by_run = {row.run: row.why for row in rows}
+    if len(set(by_run.values())) == 1:
+        return list(by_run.values())[:1]
+    return [f"{run}: {why}" for run, why in by_run.items()]
+
+
 def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
     """Print a row for each method: its measures with their intervals, its times, the work it did.
 
