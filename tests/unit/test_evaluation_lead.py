@@ -6,7 +6,9 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.report.material import Material
 from orienteer.evaluation.report.page import write_report
+from orienteer.evaluation.report.payload import question_texts
 from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun
 from orienteer.evaluation.scores.comparison import compare
 from orienteer.evaluation.scores.lead import lead_of
@@ -199,3 +201,11 @@ def test_the_page_follows_a_choice(multihop, tmp_path):
     page = file.read_text(encoding="utf-8")
     assert "By MRR, as chosen; without a choice by Recall@5" in page
     assert page.split('data-show="')[1].startswith("MRR")
+
+
+def test_the_questions_of_the_page_tell_where_all_gold_was_found(tmp_path):
+    rankings = {0: ["g1", "x", "g0", "g0"], 1: ["x", "g0"], 2: ["g0"]}
+    run = make_run(tmp_path / "run", examples(2, 2, 1), bm25=rankings.get)
+    texts = json.loads("".join(question_texts(Material([run], graph=None, measure=None, random_seed=0))))
+    results = [question["results"][0] for question in texts["questions"]]
+    assert [(result["rank"], result.get("last")) for result in results] == [(1, 3), (2, 0), (1, None)]
