@@ -21,7 +21,7 @@ from orienteer.methods.documents.folding import Folded, folded
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
-from orienteer.records import Citation, Question, Ranked, Result, Usage
+from orienteer.records import Citation, Question, Ranked, Refusal, Result, Usage
 from orienteer.retrieval.graph_text import place_in, present
 from orienteer.retrieval.spaces import Spaces
 
@@ -68,29 +68,33 @@ class Documents:
     # ------------------------------------------------------------------------------------------------ which documents
 
     def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking) -> Result:
-        """Return the documents that speak of a subject, each by its best passage."""
-        total, why = len(found.rows), f"speaks of {asked.subject}"
-        rows = found.rows[: question.k]
+        """Return the documents that speak of a subject, each by its best passage; then those that have part of it."""
+        total, rows = found.complete, found.rows[: question.k]
         hits = tuple(
-            present(self._graph, row, score=len(rows) - place, query=asked.subject, why=why)
+            present(
+                self._graph,
+                row,
+                score=len(rows) - place,
+                query=asked.subject,
+                why=f"speaks of {asked.subject}" if place < total else f"has part of it: {asked.subject}",
+            ).model_copy(update={"complete": place < total})
             for place, row in enumerate(rows)
         )
-        counted = spoken(total, asked.subject)
-        notes = (f"{counted}: -k {total} lists all",) if total > len(rows) else ()
-        if asked.is_counted:
-            answer, kind = str(total), "number"
-        else:
-            named = found.files[: self.config.listed]
-            more = f", and {total - len(named):,} more" if total > len(named) else ""
-            answer, kind = f"{', '.join(named)}{more}", "set"
-        return Result(
-            question=question.text,
-            method=self.name,
-            hits=hits,
-            answer=answer,
-            answer_kind=kind,  # type: ignore[arg-type]  # one of the two
-            long_answer=counted,
-            notes=notes,
+        result = Result(question=question.text, method=self.name, hits=hits)
+        absent = (f"not in these documents: {', '.join(found.absent)}",) if found.absent else ()
+        if not total:
+            nothing = f"no passage has all of it: {asked.subject}"
+            refused = Refusal(kind="not_here", words=found.absent, text="; ".join((nothing, *absent)))
+            return result.model_copy(update={"refusal": refused, "notes": (refused.text,)})
+        named = found.files[: min(total, self.config.listed)]
+        more = f", and {total - len(named):,} more" if total > len(named) else ""
+        return result.model_copy(
+            update={
+                "answer": str(total) if asked.is_counted else f"{', '.join(named)}{more}",
+                "answer_kind": "number" if asked.is_counted else "set",
+                "long_answer": spoken(total, asked.subject),
+                "notes": (f"-k {total} lists all of them",) if total > len(rows) else (),
+            }
         )
 
     # ------------------------------------------------------------------------------------------------------- passages
