@@ -27,6 +27,8 @@ _OTHERS = [
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 ]
 """Encodings that are told apart. Others are rare, and each makes the choice less sure."""
+_FEWEST_PAIRS = 8
+"""Pairs of bytes that tell UTF-16."""
 _SPECIAL_LINES = 400
 """Lines with letters beyond ASCII that are enough to tell an encoding."""
 _MOST_CONTROLS = 0.02
@@ -94,9 +96,11 @@ def _unmarked_utf16(head: bytes) -> str | None:
     """Return UTF-16 where every other byte is NUL, as in Latin letters of it; None else."""
     even, odd = head[::2].count(0), head[1::2].count(0)
     pairs = len(head) // 2
-    if pairs and odd > pairs * 0.7 and not even:
+    if pairs < _FEWEST_PAIRS:
+        return None
+    if odd > pairs * 0.7 and not even:
         return "utf-16-le"
-    return "utf-16-be" if pairs and even > pairs * 0.7 and not odd else None
+    return "utf-16-be" if even > pairs * 0.7 and not odd else None
 
 
 def _spoken_for(content: bytes) -> str:

@@ -32,7 +32,6 @@ _SECTION = re.compile(r"\[\[?(?P<name>[^\[\]]{1,80})\]\]?[ \t]*(?:[#;].*)?$")
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")
 """What stands as far left as a definition and does not end it."""
 _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")
-_DOCSTRING = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')[ \t]*\n?[ \t]*([^\n]+)")
 _WORD = re.compile(r"[^\W\d_]{2,}[,.;:!?)]*$")
 _PROSE_WORDS, _PROSE_SHARE = 6, 0.5
 """A line of prose has as many words or more, and a text of prose as many such lines, counted in its first 200."""
@@ -49,7 +48,7 @@ def read_lines(text: str) -> Page:
             part = inside[at : at + step]
             shown = "\n".join(line.text.rstrip() for line in part)
             blocks.append(Prose(shown, Place(headings, span=span_of(part)), is_code=True))
-    return Page(_docstring(text), blocks)
+    return Page(blocks=blocks)
 
 
 def reads_as_prose(text: str) -> bool:
@@ -136,9 +135,3 @@ def _beginning(lines: Sequence[TextLine], at: int) -> int:
     while at and _BEFORE.match(lines[at - 1].text):
         at -= 1
     return at
-
-
-def _docstring(text: str) -> str:
-    """Return the first line of what a program in Python says of itself."""
-    match = _DOCSTRING.match(text[: 1 << 14])
-    return "" if match is None else match[2].split(match[1])[0].strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -12,11 +12,15 @@ from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document, Page
+from orienteer.ingest.documents.read.book import read_book
 from orienteer.ingest.documents.read.encoding import read_text
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.documents.read.kinds import CODE
 from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
+from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
+from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.formats.files import opened, stem, suffix
 
@@ -57,21 +61,26 @@ class DocumentReader:
         if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
             raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
         try:
-            title = title_of(file.path)
-            if file.kind == "converted":
-                yield self.convert(file, title)
-            else:
-                yield from self._table(file, title) if file.kind == "table" else self._text(file, title)
+            title = file.path.name if file.kind == "unknown" else title_of(file.path)
+            match file.kind:
+                case "converted":
+                    yield self.convert(file, title)
+                case "table":
+                    yield from self._table(file, title)
+                case "mail":
+                    yield _mail(file, title)
+                case "book":
+                    yield _document(file, title, read_book(file.path.read_bytes()))
+                case _:
+                    yield self._text(file, title)
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
-    def _text(self, file: File, title: str) -> Iterator[Document]:
+    def _text(self, file: File, title: str) -> Document:
         text, encoding = read_text(file.path)
         if encoding not in ENCODINGS:
             self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
-        page = _page(file, text)
-        names = (file.path.name,)
-        yield Document(file.name, page.title or title, page.blocks, file.name, names, has_title=bool(page.title))
+        return _document(file, title, _page(file, text))
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
         if collection.is_questions(file):
@@ -82,18 +91,33 @@ class DocumentReader:
             self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {dropped[0]}: no UTF-8")
 
 
+def _document(file: File, title: str, page: Page) -> Document:
+    """Return a page as the document of its file."""
+    has_title = bool(page.title)
+    return Document(file.name, page.title or title, page.blocks, file.name, (file.path.name,), has_title=has_title)
+
+
+def _mail(file: File, title: str) -> Document:
+    with opened(file.path) as stream:
+        mail = read_mail(stream.read())
+    document = _document(file, title, Page(mail.title, mail.blocks))
+    return replace(document, properties=mail.heads)
+
+
 def _page(file: File, text: str) -> Page:
     """Return the text of a file as a page, by what its name says that it is, else by how it reads."""
     match file.kind:
         case "markdown":
-            return read_markdown(text)
+            return titled(read_markdown(text))
         case "html":
-            return read_html(text)
+            return titled(read_html(text))
+        case "notebook":
+            return titled(read_notebook(text))
         case "text":
-            return Page(blocks=read_plain(text))
+            return of_text(Page(blocks=read_plain(text)))
         case _:
             is_prose = suffix(file.path) not in CODE and reads_as_prose(text)
-            return Page(blocks=read_plain(text)) if is_prose else read_lines(text)
+            return of_text(Page(blocks=read_plain(text))) if is_prose else read_lines(text)
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:
