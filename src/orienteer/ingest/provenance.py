@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from orienteer.errors import BadInput, MissingExtra
+from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.skips import SkippedGroup
 from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
     from orienteer.ingest.documents.read.files import File
+    from orienteer.ingest.documents.read.selection import Selection
 
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
@@ -65,6 +67,14 @@ def stamp(file: File) -> DocumentStamp:
     with file.path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, digest)
+
+
+def stamp_unread(path: Path) -> TableStamp:
+    """Return a file that was left out as it is now; without size and time if even these cannot be read."""
+    try:
+        return _table_stamp(path)
+    except OSError:
+        return TableStamp(str(path), 0, 0)
 
 
 def _table_stamp(path: Path) -> TableStamp:
@@ -134,6 +144,22 @@ def unread_files(manifest: Manifest) -> list[UnreadFile]:
     return listed(manifest, "unreadable", UnreadFile)
 
 
+def skipped_groups(manifest: Manifest) -> list[SkippedGroup]:
+    """Return the files of its sources that are no part of a graph, by reason. Raises `NotAGraph`."""
+    return listed(manifest, "not_read", SkippedGroup)
+
+
+def selection_of(manifest: Manifest) -> Selection:
+    """Return which files of its sources a chunk graph was made of. Raises `NotAGraph`."""
+    from orienteer.ingest.documents.read.selection import Selection
+
+    options = manifest.provenance.get("options", {})
+    try:
+        return Selection(**{name: tuple(options[name]) for name in Selection.model_fields if name in options})
+    except (BadOption, TypeError) as error:
+        raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
+
+
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
     """Return a list from a graph's provenance. Raises `NotAGraph` for any other value there."""
     try:
@@ -182,12 +208,15 @@ def _is_stale_build(manifest: Manifest) -> bool:
     stamps = {stamp.path: stamp for stamp in stamps_of(manifest).values()}
     if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
         return True
-    paths = stamps.keys() | frozenset(listed(manifest, "left_out", str))
+    passed_by = listed(manifest, "passed_by", TableStamp)
+    if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
+        return True
+    paths = stamps.keys() | {stamp.path for stamp in passed_by}
     sources = sources_of(manifest)
     if not all(path.exists() for path in sources):
         return True
     try:
-        files = _files_of_build(sources)
+        files = _files_of_build(sources, selection_of(manifest))
     except MissingExtra:  # a graph is opened without what read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed
@@ -196,9 +225,9 @@ def _is_stale_build(manifest: Manifest) -> bool:
     return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
 
 
-def _files_of_build(sources: Sequence[Path]) -> tuple[File, ...]:
+def _files_of_build(sources: Sequence[Path], selection: Selection) -> tuple[File, ...]:
     """Return the files that a build of these sources would look at. Raises `BadInput`."""
     from orienteer.ingest.documents.read import collection, files  # whoever opens a graph of tables needs neither
 
-    whole = collection.recognize(sources)
-    return whole.files if whole is not None else files.listing(sources).files
+    whole = None if selection.is_given else collection.recognize(sources)
+    return whole.files if whole is not None else files.listing(sources, selection).files

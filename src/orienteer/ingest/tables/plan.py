@@ -190,8 +190,11 @@ def is_beside_tables(path: Path) -> bool:
 
 def _is_prose(path: Path) -> bool:
     """Say whether a text has other lines than a table: no two fields in each, or not as many in all."""
-    with path.open("rb") as raw:
-        head = raw.read(HEAD)
+    try:
+        with path.open("rb") as raw:
+            head = raw.read(HEAD)
+    except OSError:  # whoever reads it tells
+        return True
     lines = head.decode("utf-8", "replace").splitlines()[: SOME if len(head) < HEAD else -1][:SOME]
     for mark, fewest in (("\t", 1), (",", 2)):
         widths = {len(row) for row in csv.reader(lines, delimiter=mark) if row}

@@ -27,6 +27,9 @@ class Output:
         self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0, assumes_yes: bool = False
     ) -> None:
         self.as_json, self.quiet, self.verbosity, self.assumes_yes = as_json, quiet, verbosity, assumes_yes
+        self.include: Sequence[str] = ()
+        self.exclude: Sequence[str] = ()
+        """Patterns of the files of a folder that the command reads, and of those that it does not."""
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
         self._stage = ""
