@@ -51,6 +51,8 @@ _LEAST = 1e-6
 """The share of a passage that the walk is hardly ever at."""
 _TOLD = 2
 """Open words that a reason tells."""
+_TELLING = 0.5
+"""What they must add to a passage's score to be told; the one that leaves them open comes before it."""
 _WORD = re.compile(r"\w+")
 
 Scores = NDArray[np.float64]
@@ -113,17 +115,17 @@ class OpenWords:
         says = (lacks * words.shares) @ has.T
         if near is not None:
             says = _LEXICAL * says + (1 - _LEXICAL) * _nearness(words, lacks, link, near)
-        lifts = link * says
-        lift = lifts.max(axis=0, initial=0.0)
-        scores = np.log(pool.walk.clip(min=_LEAST)) + (_LIFT_BY_WORDS if near is None else _LIFT) * lift
+        lifts = (_LIFT_BY_WORDS if near is None else _LIFT) * link * says
+        scores = np.log(pool.walk.clip(min=_LEAST)) + lifts.max(axis=0, initial=0.0)
         order, values = _covering(scores, has, words.shares, max(_ORDERED, k))
-        order, values = order[:k], values[:k]
+        rows = pool.rows[order[:k]]
         said = {}
-        for one in order[lift[order] > 0].tolist():
+        for at, (row, one) in enumerate(zip(rows.tolist(), order[:k].tolist(), strict=True)):
             seed = int(lifts[:, one].argmax())
-            if told := words.told(has[one] & lacks[seed]):
-                said[int(pool.rows[one])] = Said(told, int(seeds.rows[seed]))
-        return Order(pool.rows[order], np.exp(values - values.max(initial=-np.inf)), said)
+            told = words.told(has[one] & lacks[seed])
+            if told and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
+                said[row] = Said(told, int(seeds.rows[seed]))
+        return Order(rows, np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 
 def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
