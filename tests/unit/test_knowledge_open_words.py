@@ -1,4 +1,4 @@
-"""What first passages leave open of a question, and the order that it gives; the oracle is the recipe in plain Python."""
+"""What first passages leave open of a question, and the order it gives; the oracle is the recipe in plain Python."""
 
 import math
 import random
@@ -27,7 +27,7 @@ FILMS = [
 ]
 QUESTION = "Who is the spouse of the maker of Night Ferry?"
 
-WORDS = "salt north coast rope sail wind stone lamp bread wool iron clay reed moss tide gull".split()
+WORDS = ["salt", "north", "coast", "rope", "sail", "wind", "stone", "lamp", "bread", "wool", "iron", "clay", "reed"]
 FIRST, LAST = ["Ada", "Noor", "Ivar", "Liv", "Sten"], ["Holm", "Vik", "Berg", "Dahl"]
 
 
@@ -101,8 +101,8 @@ class Recipe:
         back = [0.7 * self.weight(name) for name in self.titles(seed) & self.held(row)]
         return min(1.0, max([0.0, *titling, *shared, *back]))
 
-    def lexical(self, seed, row):
-        said = [self.idf[term] for term in self.idf if term in self.terms[row] and term not in self.terms[seed]]
+    def share(self, terms):
+        said = [self.idf[term] for term in self.idf if term in terms]
         return sum(said) / sum(self.idf.values()) if self.idf else 0.0
 
     def open_text(self, seed):
@@ -121,7 +121,7 @@ class Recipe:
     def lift(self, row):
         lifts = []
         for seed in self.seeds:
-            says = self.lexical(seed, row)
+            says = self.share(self.terms[row] - self.terms[seed])
             if self.meaning:
                 says = 0.5 * says + 0.5 * self.cosine(seed, row)
             lifts.append(min(1.0, self.H[seed]) * self.link(seed, row) * says)
@@ -137,17 +137,19 @@ class Recipe:
         assert len(rows) == len(set(rows)) == min(self.k, len(self.pool))
         said, values = set(), []
         for at, row in enumerate(rows):
-
-            def value(one, is_greedy=at < max(20, self.k)):
-                fresh = [self.idf[term] for term in self.idf if term in self.terms[one] - said]
-                return scores[one] + (4 * sum(fresh) / sum(self.idf.values()) if is_greedy and self.idf else 0.0)
-
-            left = {one: value(one) for one in self.pool if one not in rows[:at]}
+            cover = 4 if at < max(20, self.k) else 0
+            left = {
+                one: scores[one] + cover * self.share(self.terms[one] - said)
+                for one in self.pool
+                if one not in rows[:at]
+            }
             assert left[row] >= max(left.values()) - self.slack
             assert all(one >= row for one in left if left[one] == left[row])
             values.append(left[row])
             said |= self.terms[row]
-        assert [one.score for one in found] == pytest.approx([math.exp(one - values[0]) for one in values], rel=2 * self.slack)
+        assert [one.score for one in found] == pytest.approx(
+            [math.exp(one - values[0]) for one in values], rel=2 * self.slack
+        )
 
 
 def corpus(rng, count):

@@ -127,7 +127,8 @@ class OnnxEmbedder:
         return np.asarray(output[0] if self.reading.pooling == "first" else output.mean(axis=0), np.float32)
 
     def _output(self, ids: NDArray[np.int64], mask: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """Run the model over texts of marked tokens, (texts, tokens): (texts, tokens, dimension) or (texts, dimension)."""
+        """Return what the model gives for texts, whose tokens are marked: (texts, tokens, dimension), or without tokens
+        where it pools by itself. `ids` and `mask` are (texts, tokens)."""
         inputs = {"input_ids": ids, "attention_mask": mask.astype(np.int64), "token_type_ids": np.zeros_like(ids)}
         feed = {name: value for name, value in inputs.items() if name in self._inputs}
         return np.asarray(self._session.run(None, feed)[0], np.float32)
