@@ -327,7 +327,9 @@ class Hippo(Gatherer[HippoConfig]):
         answers = ranked.rows
         entities = _best(reached.at, spaces.entities & ~ranked.allowed, self.config.entities)
         fits = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
-        joined = entities if len(entities) else answers[:_BETWEEN]
+        joined, strength = answers[:_BETWEEN], ranked.scores[:_BETWEEN]
+        if len(entities):
+            joined, strength = entities, reached.at[entities]
         nodes = [
             *(
                 spaces.node(row, score, self._why(row, fits.get(row), ranked, reached))
@@ -343,7 +345,7 @@ class Hippo(Gatherer[HippoConfig]):
             notes.append("the walk comes to nothing that may be an answer")
         return Evidence(
             nodes=tuple(sorted(nodes, key=lambda one: -one.score)),
-            edges=spaces.joining(joined, reached.at[joined], _EDGES),
+            edges=spaces.joining(joined, strength, _EDGES),
             reason="; ".join(filter(None, notes)),
             trajectories=reached.facts.trajectories if reached.facts is not None else (),
         )
