@@ -66,6 +66,15 @@ class Spaces:
             if text.strip():
                 self.graph.arrays.searcher.vectors.pay(run, text)
 
+    def nearness(self, run: Run, texts: Sequence[str], rows: Rows) -> NDArray[np.float64]:
+        """Return the cosine of several short texts with each row: (texts, rows), 0 where negative or without a vector.
+
+        A server's work is charged to the run. Raises `BudgetExhausted` before a call, `ModelError`.
+        """
+        vectors = self.graph.arrays.searcher.vectors
+        near = [vectors.index.scores(vector, rows) for vector in vectors.encode_together(run, tuple(texts))]
+        return np.array(near).reshape(len(texts), len(rows)).clip(min=0)
+
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best marked rows for a text, best first; of ties the smaller row first. `mask` is (nodes,)."""
         return self.searcher.search(text, k, mask=mask)
