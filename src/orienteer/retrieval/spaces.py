@@ -26,12 +26,12 @@ class Spaces:
     unless there are no others.
     """
 
-    def __init__(self, graph: Graph, mode: Mode = AUTO) -> None:
+    def __init__(self, graph: Graph, mode: Mode = AUTO, *, telling: bool = False) -> None:
         self.graph = graph
         has_vectors = graph.arrays.searcher.has_vectors
         self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
-        self.searcher = graph.arrays.searcher(self.mode)
-        """Ranks rows for a text."""
+        self.searcher = graph.arrays.searcher(self.mode, telling=telling)
+        """Ranks rows for a text; by its telling words alone where it says so."""
         types = graph.arrays.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
         self.entities = self._of([name for name in types if name not in RESERVED])

@@ -108,7 +108,7 @@ def asked_for(question: str) -> DocumentsAsked | None:
     """
     text = " ".join(question.split())
     for pattern in _PATTERNS:
-        if (match := pattern.match(text)) and (subject := match["subject"].strip(" ?.!\"")):
+        if (match := pattern.match(text)) and (subject := match["subject"].strip(' ?.!"')):
             ask = match.groupdict().get("ask") or text.split(" ", 1)[0]
             is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
             return DocumentsAsked(subject, (match["noun"] or "documents").casefold(), is_counted)

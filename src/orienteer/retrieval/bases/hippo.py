@@ -85,6 +85,8 @@ class HippoConfig(GatherConfig):
     """How often the walk over names goes on instead of beginning anew."""
     rounds: int = Field(default=4, ge=1)
     """Rounds of the walk over names, from passages to names and back. 12 rank the same but for a few passages."""
+    telling: bool = True
+    """Search by the words of a question that tell what it is about; those that carry it do not count."""
     open_words: Literal["embedded", "words", "off"] = "embedded"
     """Put the passages of that walk in order by what the first ones leave open of the question: by words and, where the
     search goes by vectors, by meaning, which embeds up to five short texts; by words alone; or not at all."""
@@ -157,7 +159,7 @@ class Hippo(Gatherer[HippoConfig]):
         config = config if config is not None else HippoConfig()
         if config.filter and model is None:
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
-        spaces = Spaces(graph, config.mode)
+        spaces = Spaces(graph, config.mode, telling=config.telling)
         super().__init__(config, spaces, analyzer, model=model)
         self._titles = TitleFinder(graph.arrays)
         self._incidence = incidence = open_incidence(graph, spaces)
