@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.display import Count
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
@@ -266,7 +267,7 @@ class GraphBuilder:
                 for writer, column in zip(writers[1:], columns, strict=True):
                     writer.extend(column.take(part))
                     column.forget()
-                self._progress("indexing nodes", low + len(part))
+                self._progress("indexing nodes", Count(low + len(part), of=len(order)))
 
     def _identifiers(self) -> list[tuple[int, str]]:
         """Return the nodes and values of the identifying property."""

@@ -13,7 +13,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 REQUESTS = frozenset(
     """explain summarise summarize describe tell show list find know need want looking search question answer say says
-    said mean means happen happens let please anyone somebody someone anybody anything something possible able""".split()
+    said mean means meaning define defines definition happen happens let please anyone somebody someone anybody anything something possible able""".split()
 )
 """Words of English that ask or speak of asking. They tell something only where nothing else does."""
 

@@ -10,6 +10,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.display import Count
 from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
 from orienteer.graph.reserved import CELLS, CHUNK, TABLE
 from orienteer.records import JsonValue, Node
@@ -78,7 +79,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
             gathered.table(number, node, finder, parts[number].titles)
         else:
             gathered.add(number, finder.find(f"{node.name}\n{node.text}"), parts[number].titles)
-        _tell(progress, "finding names", number + 1)
+        _tell(progress, "finding names", Count(number + 1, of=len(parts)))
     return gathered.settled(parts, share)
 
 

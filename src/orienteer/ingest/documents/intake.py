@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orienteer.display import counted
+from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Folder, Strings, StringWriter, encode
@@ -74,7 +74,7 @@ class Intake:
                 reader = DocumentReader(config, converter)
                 for count, file in enumerate(sources.files, 1):
                     self._file(shelf, reader, file)
-                    self._progress(READING, count)
+                    self._progress(READING, Count(count, of=len(sources.files)))
             self.notes += reader.notes
         if self._maker.cut_cells:
             self.notes.append(

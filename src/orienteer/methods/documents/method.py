@@ -61,14 +61,17 @@ class Documents:
             answers = self._spaces.answers(question.node_types, question.where)
             found = speaking(self._graph, asked, answers)
             if found.rows:
-                seconds = time.perf_counter() - started
-                return self._listed(question, asked, found).model_copy(update={"usage": Usage(seconds=seconds)})
+                result = self._listed(question, asked, found, run)
+                return result.model_copy(update={"usage": Usage(seconds=time.perf_counter() - started)})
         return self._answered(question, self._ranked(question, run))
 
     # ------------------------------------------------------------------------------------------------ which documents
 
-    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking) -> Result:
-        """Return the documents that speak of a subject, each by its best passage; then those that have part of it."""
+    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking, run: Run) -> Result:
+        """Return the documents that speak of a subject, each by its best passage; then those that have part of it.
+
+        Where places are left, the base's ranking for the subject fills them.
+        """
         total, rows = found.complete, found.rows[: question.k]
         hits = tuple(
             present(
@@ -80,6 +83,10 @@ class Documents:
             ).model_copy(update={"complete": place < total})
             for place, row in enumerate(rows)
         )
+        more = self._base.retrieve(question.model_copy(update={"text": asked.subject}), run).hits
+        listed = {hit.id for hit in hits}
+        hits = (*hits, *(hit for hit in more if hit.id not in listed))[: question.k]
+        hits = tuple(hit.model_copy(update={"score": len(hits) - place}) for place, hit in enumerate(hits))
         result = Result(question=question.text, method=self.name, hits=hits)
         absent = (f"not in these documents: {', '.join(found.absent)}",) if found.absent else ()
         if not total:
@@ -87,10 +94,10 @@ class Documents:
             refused = Refusal(kind="not_here", words=found.absent, text="; ".join((nothing, *absent)))
             return result.model_copy(update={"refusal": refused, "notes": (refused.text,)})
         named = found.files[: min(total, self.config.listed)]
-        more = f", and {total - len(named):,} more" if total > len(named) else ""
+        rest = f", and {total - len(named):,} more" if total > len(named) else ""
         return result.model_copy(
             update={
-                "answer": str(total) if asked.is_counted else f"{', '.join(named)}{more}",
+                "answer": str(total) if asked.is_counted else f"{', '.join(named)}{rest}",
                 "answer_kind": "number" if asked.is_counted else "set",
                 "long_answer": spoken(total, asked.subject),
                 "notes": (f"-k {total} lists all of them",) if total > len(rows) else (),
