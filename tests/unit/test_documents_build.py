@@ -441,7 +441,7 @@ def test_a_folder_of_tables_with_a_readme_is_still_a_graph_of_tables(tmp_path):
     (tmp_path / "tables" / "README.md").write_text("# About", encoding="utf-8")
     (tmp_path / "tables" / "nodes.csv").write_text("id,name\na,A\nb,B\n", encoding="utf-8")
     (tmp_path / "tables" / "edges.csv").write_text("source,type,target\na,r,b\n", encoding="utf-8")
-    assert holds_prose(tmp_path / "tables")
+    assert not holds_prose(tmp_path / "tables")
     graph = Graph.open(graph_directory(tmp_path / "tables", cache=tmp_path / "cache"))
     assert list(graph.node_ids()) == ["a", "b"]
 

@@ -99,6 +99,21 @@ def describe_build(
     return {**_described(_BUILD, (path.resolve() for path in sources), sorted(stamps), options), **more}
 
 
+def describe_beside(
+    stamps: Iterable[DocumentStamp],
+    passed_by: Iterable[TableStamp],
+    not_read: Iterable[SkippedGroup],
+    chosen: Selection,
+) -> dict[str, Any]:  # Any: JSON
+    """Return what the provenance of an import says of documents that lie beside its tables."""
+    return {
+        "options": chosen.model_dump(mode="json", exclude_defaults=True),
+        "beside": [stamp._asdict() for stamp in sorted(stamps)],
+        "passed_by": [stamp._asdict() for stamp in sorted(passed_by)],
+        "not_read": [group._asdict() for group in not_read],
+    }
+
+
 def _described(
     made_by: str, paths: Iterable[Path], stamps: Iterable[TableStamp | DocumentStamp], options: Mapping[str, Any]
 ) -> dict[str, Any]:  # Any: JSON
@@ -190,7 +205,24 @@ def _is_stale_import(manifest: Manifest) -> bool:
     paths = {Path(stamp.path) for stamp in stamps}
     if any(not path.is_file() for path in paths) or any(_table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
         return True
-    return any(path not in paths for path in _importable(sources_of(manifest)))
+    if any(path not in paths for path in _importable(sources_of(manifest))):
+        return True
+    return "beside" in manifest.provenance and _is_stale_beside(manifest)
+
+
+def _is_stale_beside(manifest: Manifest) -> bool:
+    """Say whether the documents beside the tables of a graph are others by now."""
+    from orienteer.ingest.documents.read import files  # whoever opens a graph of tables alone needs none of it
+
+    stamps = listed(manifest, "beside", DocumentStamp)
+    passed_by = listed(manifest, "passed_by", TableStamp)
+    if not all(stamp.is_of(Path(stamp.path)) for stamp in stamps):
+        return True
+    if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
+        return True
+    known = {stamp.path for stamp in stamps} | {stamp.path for stamp in passed_by}
+    found = filter(files.lies_beside_tables, files.listing(sources_of(manifest), selection_of(manifest)).files)
+    return any(str(file.path.resolve()) not in known for file in found)
 
 
 def _importable(sources: Iterable[Path]) -> list[Path]:

@@ -16,15 +16,15 @@ from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.ingest.bounds import check_readable
+from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
-from orienteer.ingest.importer import ImportOptions, holds_graph, import_graph
+from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.report import Report
-from orienteer.ingest.tables.plan import is_beside_tables
 
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
@@ -140,15 +140,19 @@ def _make(path: Path, target: Path, selection: Selection, progress: Progress) ->
         return _build(path, target, selection, progress)
     if selection.is_given and path.is_dir():
         _require_whole(path, selection)
+    beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
+    options = ImportOptions(force=True)
     try:
-        report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
+        report = import_with([path], target, options=options, progress=progress, beside=beside)
     except UnclearTables as error:
         try:
             told = _build(path, target, selection, progress)
         except BadInput:
             raise error from None
         return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
-    return _summary(report, path)
+    count = 0 if beside is None else beside.count
+    with_documents = f"; a graph in tables, and {counted(count, 'document')} beside it" if count else ""
+    return f"{_summary(report, path)}{with_documents}"
 
 
 AS_A_GRAPH = "orienteer validate {} says how to make one of them"
@@ -177,7 +181,7 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
         return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
     if not any(map(_may_hold_graph, FolderWalk(path, selection))):
         return True
-    return holds_prose(path, selection, apart_from=is_beside_tables) and not holds_graph(path)
+    return holds_prose(path, selection) and not holds_graph(path)
 
 
 def _may_hold_graph(file: Path) -> bool:

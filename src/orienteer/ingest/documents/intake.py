@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,11 @@ class Intake:
         maker: DocumentNodeMaker,
         *,
         selection: Selection = ALL,
+        takes: Callable[[File], bool] | None = None,
         previous: Previous | None = None,
         progress: Progress,
     ) -> None:
-        self.sources, self._selection = list(sources), selection
+        self.sources, self._selection, self._takes = list(sources), selection, takes
         self._maker, self._previous, self._progress = maker, previous, progress
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
@@ -60,7 +61,7 @@ class Intake:
     def fill(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
         config = self._maker.config
-        whole = None if self._selection.is_given else collection.recognize(self.sources)
+        whole = None if self._selection.is_given or self._takes is not None else collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
@@ -72,7 +73,8 @@ class Intake:
             self.skipped += sources.skipped
             with Converter(seconds=config.seconds) as converter:
                 reader = DocumentReader(config, converter)
-                for count, file in enumerate(sources.files, 1):
+                files = [file for file in sources.files if self._takes is None or self._takes(file)]
+                for count, file in enumerate(files, 1):
                     self._file(shelf, reader, file)
                     self._progress(READING, Count(count, of=len(sources.files)))
             self.notes += reader.notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
 from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
 
 IGNORED = "ignored by .gitignore"
@@ -79,18 +80,18 @@ def _check_apart(sources: Sequence[Path]) -> None:
             raise BadInput(f"{source} lies in {outer}, which is read whole: leave one of the two out")
 
 
-def holds_prose(
-    path: Path, selection: Selection = ALL, *, apart_from: Callable[[Path], bool] = lambda _: False
-) -> bool:
-    """Say whether a path is a document that is no table in text, or a folder with at least one in it.
+def holds_prose(folder: Path, selection: Selection = ALL) -> bool:
+    """Say whether a folder holds a document that is asked about."""
+    kinds = ((path, kind_of(path)) for path in FolderWalk(folder, selection))
+    return any(kind is not None and lies_beside_tables(File(path, "", kind)) for path, kind in kinds)
 
-    Files of a folder that lie `apart_from` its documents do not count, nor do those that only their bytes tell.
+
+def lies_beside_tables(file: File) -> bool:
+    """Say whether a file is a document that is asked about where it lies beside a graph in tables.
+
+    A README, a table named .txt, and what only its bytes tell to be text, as scripts are, belong to the tables.
     """
-    if not path.is_dir():
-        return kind_of(path) not in (None, "table")
-    return any(
-        kind_of(file) not in (None, "table", "unknown") and not apart_from(file) for file in FolderWalk(path, selection)
-    )
+    return file.kind not in ("table", "unknown") and not is_beside_tables(file.path)
 
 
 class FolderWalk:
