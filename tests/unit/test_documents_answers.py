@@ -80,7 +80,9 @@ def test_a_search_only_ranks(graph: Graph) -> None:
     assert result.hits[0].id.startswith("ferries.md")
 
 
-@pytest.mark.parametrize("question", ["How do I configure kubernetes ingress?", "zebra", "Which violin did Paganini own?"])
+@pytest.mark.parametrize(
+    "question", ["How do I configure kubernetes ingress?", "zebra", "Which violin did Paganini own?"]
+)
 def test_what_is_not_there_is_said(graph: Graph, question: str) -> None:
     result = _ask(graph, question)
     assert result.refusal is not None

@@ -16,6 +16,7 @@ from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.ingest.bounds import check_readable
+from orienteer.ingest.cached import drop_orphans
 from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
@@ -89,6 +90,8 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tel
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 if _is_fresh(target):  # made while this process came to the lock
                     return FoundGraph(target)
+                for gone in drop_orphans(target.parent.parent):
+                    tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
                 if not is_waiting:
                     why = "the sources have changed: " if _manifest(target) else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)

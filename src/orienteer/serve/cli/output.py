@@ -94,19 +94,23 @@ class Output:
     def progress(self, stage: str, count: int) -> None:
         """Show the progress of long work, with its total and the time left where the total is known.
 
-        It is one line that moves on a terminal; elsewhere a line every few seconds, none of work that is done by then.
+        It is one line that moves on a terminal; elsewhere a line every few seconds, none of work that is done by then,
+        and, where more is asked for, one for each stage.
         A text without a count is a note: it stays.
         """
         if self.quiet or not count:
             self.note(stage)
             return
         now = time.monotonic()
-        if stage.partition(",")[0] != self._stage:
+        is_new = stage.partition(",")[0] != self._stage
+        if is_new:
             self._stage, self._began = stage.partition(",")[0], now
             self._told = self._told or now
         line = f"{stage}: {_so_far(count, now - self._began)}"
         if sys.stderr.isatty():
             sys.stderr.write(f"{_WIPE}{clean(line)}")
+        elif is_new and self.verbosity:
+            sys.stderr.write(clean(stage) + "\n")
         elif now - self._told >= _TELL_SECONDS:
             sys.stderr.write(clean(line) + "\n")
             self._told = now
