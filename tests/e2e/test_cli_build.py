@@ -29,7 +29,7 @@ def test_build_info_search(cli, docs):
     ran = cli("build", docs, "-o", "graph", "--embedder", "none")
     assert ran.code == 0
     assert "2 documents" in ran.out
-    assert "left out" in ran.out
+    assert "not read: " in ran.out
     assert "broken.csv" in ran.out
     assert "note: without an embedder" in ran.err
     assert "extra" not in ran.err  # nobody who asks for none is told how to get one

@@ -34,11 +34,15 @@ _ENDS_A_SENTENCE = re.compile(r"[.,;:!?)\]}>=]$")
 
 def cleaned(title: str) -> str:
     """Return a title in one line, without what sites and programs add to it, empty if it says nothing."""
-    words = _OF_A_PROGRAM.sub("", _SPACE.sub(" ", title).strip())
-    words = _LINK_MARK.sub("", words).strip()
+    words = without_mark(_OF_A_PROGRAM.sub("", _SPACE.sub(" ", title).strip()))
     if len(words) > LONGEST:
-        words = words[:LONGEST].rpartition(" ")[0] + " …"
+        words = f"{words[:LONGEST].rpartition(' ')[0] or words[:LONGEST]} …"
     return words if any(map(str.isalnum, words)) else ""
+
+
+def without_mark(heading: str) -> str:
+    """Return a heading in one line, without the link to itself."""
+    return _LINK_MARK.sub("", _SPACE.sub(" ", heading).strip()).strip()
 
 
 def is_generic(title: str) -> bool:
@@ -69,7 +73,7 @@ def titled(page: Page) -> Page:
     What stands beneath the heading loses it from its path, for every part is named by the title.
     """
     first = next((block.place.headings[0] for block in page.blocks[:EARLY] if block.place.headings), "")
-    if page.title or is_generic(first):
+    if page.title or is_generic(first) or len(first) > LONGEST:
         return page
     return Page(first, [_without(block, first) for block in page.blocks])
 

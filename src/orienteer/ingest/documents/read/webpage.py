@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orienteer.ingest.documents.read.blocks import Grid, Page, Place, Prose, Span, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
-from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, is_generic
+from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, is_generic, without_mark
 
 _SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -98,9 +98,8 @@ class _HtmlReader:
         self._end_heading()
         self._flush()
         self._leave(1)
-        self._page.title = chosen(cleaned("".join(self._title)), self._page.top)
-        if is_generic(self._page.title):
-            self._page.title = ""
+        title = cleaned(chosen(cleaned("".join(self._title)), self._page.top))
+        self._page.title = "" if is_generic(title) else title
         self._page.lift_title()
         return self._page
 
@@ -182,7 +181,7 @@ class _HtmlReader:
         if self._heading is None:
             return
         level, self._heading = self._heading, None
-        words = cleaned("".join(self._words))
+        words = without_mark("".join(self._words))
         self._words = []
         if words:
             self._path.append((level, words))
