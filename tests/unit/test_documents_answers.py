@@ -88,7 +88,7 @@ def test_what_is_not_there_is_said(graph: Graph, question: str) -> None:
     assert result.refusal is not None
     assert result.refusal.kind == "not_here"
     assert result.refusal.text.startswith("nothing here answers this; not in these documents: ")
-    assert set(result.refusal.words) == set(result.refusal.text.rpartition(": ")[2].split(", "))
+    assert {word.casefold() for word in result.refusal.words} == set(result.refusal.text.rpartition(": ")[2].casefold().split(", "))
     assert result.answer is None
 
 
@@ -131,7 +131,7 @@ def test_no_document_has_all_of_it(graph: Graph) -> None:
     result = _ask(graph, "Which documents mention the crane of Paganini?")
     assert result.answer is None
     assert result.refusal is not None
-    assert "not in these documents: paganini" in result.refusal.text
+    assert "not in these documents: paganini" in result.refusal.text.casefold()
     assert not any(hit.complete for hit in result.hits)
 
 
@@ -203,3 +203,17 @@ def test_json_carries_span_marks_and_citations(graph: Graph) -> None:
     assert hit["text"].strip("…") == text[begin:end]
     assert "crane" in {hit["text"][begin:end].casefold() for begin, end in hit["marks"]}
     assert result["citations"][0]["ids"] == [hit["id"]]
+
+
+@pytest.mark.parametrize("question", ["Who repaired the Crane in Saltbury?", "What does json.nothing_at_all return?"])
+def test_a_name_that_stands_nowhere_is_refused(graph: Graph, question: str) -> None:
+    result = _ask(graph, question)
+    assert result.refusal is not None
+    assert result.refusal.words[0] in ("Saltbury", "json.nothing_at_all")
+
+
+def test_a_mistyped_name_is_no_reason_to_refuse(graph: Graph) -> None:
+    result = _ask(graph, "On which berth does Noor Vikk lie?")
+    assert result.refusal is None
+    assert "Berth: 12" in (result.answer or "")
+    assert "not in these documents: vikk (vik?)" in result.notes

@@ -138,7 +138,8 @@ class Documents:
         if self.config.abstains and (refused := refusal(found)) is not None:
             return result.model_copy(update={"refusal": refused, "notes": (*result.notes, refused.text)})
         if found.absent:
-            absent = f"not in these documents: {', '.join(found.absent)}"
+            spelled = f" ({', '.join(found.near)}?)" if found.near else ""
+            absent = f"not in these documents: {', '.join(found.absent)}{spelled}"
             result = result.model_copy(update={"notes": (*result.notes, absent)})
         quotation = quoted(self._graph, question.text, rows) if self.config.quotes else None
         if quotation is None:
