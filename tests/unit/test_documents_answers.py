@@ -88,7 +88,9 @@ def test_what_is_not_there_is_said(graph: Graph, question: str) -> None:
     assert result.refusal is not None
     assert result.refusal.kind == "not_here"
     assert result.refusal.text.startswith("nothing here answers this; not in these documents: ")
-    assert {word.casefold() for word in result.refusal.words} == set(result.refusal.text.rpartition(": ")[2].casefold().split(", "))
+    assert {word.casefold() for word in result.refusal.words} == set(
+        result.refusal.text.rpartition(": ")[2].casefold().split(", ")
+    )
     assert result.answer is None
 
 
@@ -179,7 +181,7 @@ def test_folding_keeps_the_order_and_puts_contents_last(tmp_path: Path) -> None:
 
 
 def test_likeness_is_jaccards() -> None:
-    one, other = "a b c d e f g h i j k l".split(), "a b c d e f g h i j k x".split()
+    one, other = list("abcdefghijkl"), list("abcdefghijkx")
     runs = [{tuple(words[at : at + 4]) for at in range(9)} for words in (one, other)]
     wanted = len(runs[0] & runs[1]) / len(runs[0] | runs[1])
     hashes = [shingles(" ".join(words)) for words in (one, other)]

@@ -69,8 +69,8 @@ def refusal(found: Grounds) -> Refusal | None:
     if not found.unknown and found.held >= LEAST_HELD:
         return None
     words = tuple(dict.fromkeys((*found.unknown, *_apart(found.absent, found.unknown))))
-    text = "; ".join(("nothing here answers this", *((f"not in these documents: {', '.join(words)}",) if words else ())))
-    return Refusal(kind="not_here", words=words, near=found.near, text=text)
+    absent = f"; not in these documents: {', '.join(words)}" if words else ""
+    return Refusal(kind="not_here", words=words, near=found.near, text=f"nothing here answers this{absent}")
 
 
 def names_of(question: str) -> list[str]:

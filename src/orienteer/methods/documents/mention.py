@@ -12,8 +12,14 @@ from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.text.function_words import telling
 
-_ANY = frozenset(
-    "document documents doc docs file files folder page pages paper papers passage passages text texts source sources".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ANY = _words(
+    """document documents doc docs file files folder page pages paper papers passage passages text texts source
+    sources"""
 )
 """Nouns for whatever is in a folder."""
 _SUFFIXES = {
@@ -28,9 +34,10 @@ _SUFFIXES = {
 }
 """Nouns for files of some kinds, by their suffixes."""
 _KINDS = {noun: suffixes for suffixes, nouns in _SUFFIXES.items() for noun in nouns.split()}
-_NAMED = frozenset(
-    """minute minutes letter letters report reports note notes memo memos article articles chapter chapters manual manuals guide guides
-    tariff tariffs contract contracts notice notices policy policies form forms register registers""".split()
+_NAMED = _words(
+    """minute minutes letter letters report reports note notes memo memos article articles chapter chapters manual
+    manuals guide guides tariff tariffs contract contracts notice notices policy policies form forms register
+    registers"""
 )
 """Nouns for documents that are so called by their path or title."""
 _NOUNS = "|".join(sorted({*_ANY, *_KINDS, *_NAMED}, key=len, reverse=True))
@@ -116,7 +123,7 @@ def asked_for(question: str) -> DocumentsAsked | None:
 
 
 def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking:
-    """Return the documents of a kind by how much one of their passages has of the subject; all, where none is so called.
+    """Return the documents of a kind by how much one of their passages has of the subject; all where none is so called.
 
     `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes first.
     """

@@ -13,12 +13,14 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from orienteer.graph.store import Graph
-from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.documents.abstention import grounds, refusal, spoken
 from orienteer.methods.documents.config import DocumentsConfig
 from orienteer.methods.documents.folding import Folded, folded
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
+from orienteer.methods.documents.phrasing import Phrasing
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Ranked, Refusal, Result, Usage
@@ -36,18 +38,9 @@ class Documents:
 
     name = "documents"
 
-    def __init__(self, graph: Graph, config: DocumentsConfig | None = None, base: Method | None = None) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, base: Method, config: DocumentsConfig | None = None) -> None:
+        self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
-        self._given = base
-
-    @cached_property
-    def _base(self) -> Method:
-        if self._given is not None:
-            return self._given
-        from orienteer.retrieval.bases.hippo import Hippo  # its arrays are read when they are first needed
-
-        return KnowledgeBaseMethod(Hippo(self._graph))
 
     @cached_property
     def _spaces(self) -> Spaces:
@@ -112,6 +105,8 @@ class Documents:
         most = k + _MORE
         while True:
             result = self._base.retrieve(question.model_copy(update={"k": most}), run)
+            if self.config.phrases and self._spaces.has_passages:
+                result = self._phrased(question, result)
             if not self.config.folds:
                 break
             rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
@@ -120,6 +115,17 @@ class Documents:
                 return result.model_copy(update={"hits": self._folded(result.hits, groups)[:k]})
             most *= 2
         return result.model_copy(update={"hits": result.hits[:k]})
+
+    def _phrased(self, question: Question, result: Result) -> Result:
+        """Return a result with its hits in order by how they say the question; their scores stay in order."""
+        rows = np.array([self._graph.arrays.row(hit.id) for hit in result.hits], np.int32)
+        scores = np.array([hit.score for hit in result.hits], np.float64)
+        order = Phrasing(self._graph, question.text).order(rows, scores)
+        hits = (
+            result.hits[place].model_copy(update={"score": float(score)})
+            for place, score in zip(order, scores, strict=True)
+        )
+        return result.model_copy(update={"hits": tuple(hits)})
 
     def _folded(self, hits: Sequence[Ranked], groups: Folded) -> tuple[Ranked, ...]:
         """Return the hits that are kept, in order, each with what was folded beneath it."""

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
+from orienteer.methods.documents.phrasing import beside, pairs_of
 from orienteer.retrieval.excerpt import Piece, Shown, pieces_of
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
-from orienteer.text.function_words import telling
-from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that a quotation is looked for in, the first of the ranking."""
@@ -78,15 +77,15 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
     """Return the sentence or table row of the first passages that fits a question best; None where none has its words.
 
     A sentence fits by the share of the question's telling words in it, by their idf; less for those that stand in its
-    title, in the heading above it or elsewhere in its passage; by having them side by side as the question has them; and
-    by having what is asked for: a number, a date, a name. The better the place of its passage, the better it fits. Of
-    equals the first counts.
+    title, in the heading above it or elsewhere in its passage; by having them side by side as the question has them;
+    and by having what is asked for: a number, a date, a name. The better the place of its passage, the better it fits.
+    Of equals the first counts.
     """
     shown = shown_of(graph, question)
     total = shown.weight(shown.weights.keys())
     if not total:
         return None
-    pairs, is_defined = _pairs(question), _DEFINED.match(question) is not None
+    pairs, is_defined = pairs_of(question), _DEFINED.match(question) is not None
     wanted = [answer for asked, answer in _ASKS if asked.search(question.casefold())]
     best: Quotation | None = None
     for place, row in enumerate(rows[:READ]):
@@ -100,7 +99,7 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
             defines = is_first and above >= shown.weights.keys()
             if is_defined and (defines or _is_definition(text, piece, shown)):
                 fits += _DEFINES
-            fits += _BESIDE * _beside(text, pairs)
+            fits += _BESIDE * beside(text, pairs)
             fits -= _MUTE * passage.is_mute(piece)
             if best is None or fits > best.score + 1e-9:
                 best = Quotation(passage.said(piece), row, piece.begin, fits)
@@ -174,18 +173,6 @@ def _rows(text: str, shown: Shown, begin: int) -> list[Piece]:
         pieces.append(Piece(begin, begin + len(line), _terms(shown, line)))
         begin += len(line) + 1
     return pieces
-
-
-def _pairs(question: str) -> frozenset[tuple[str, str]]:
-    """Return the neighbours among a question's words, two by two; those that carry it part none."""
-    words = telling(question)
-    return frozenset(zip(words, words[1:], strict=False))
-
-
-def _beside(text: str, pairs: frozenset[tuple[str, str]]) -> float:
-    """Return the share of such pairs that stand side by side in a text, in that order."""
-    words = Tokenizer.words(text)
-    return len(pairs.intersection(zip(words, words[1:], strict=False))) / len(pairs) if pairs else 0.0
 
 
 def _terms(shown: Shown, text: str) -> frozenset[str]:
