@@ -19,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.importer import import_graph
 from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
-from orienteer.ingest.sources import cached_path, graph_at, graph_directory
+from orienteer.ingest.sources import cached_graphs, cached_path, graph_at, graph_directory
 
 
 @pytest.fixture
@@ -268,6 +268,7 @@ def test_each_selection_of_files_has_a_graph_of_its_own(tmp_path: Path) -> None:
     (folder / "d.txt").write_text("new")
     assert files(include=("*.md",)) == {"a.md"}
     assert files(exclude=("*.md", "*.csv")) == {"b.txt", "c.py", "d.txt"}
+    assert len(cached_graphs(folder, list((cache / "graphs").iterdir()))) == 3
     with pytest.raises(BadInput, match="no document in .* is left by --include and --exclude"):
         files(include=("*.rst",))
     made = graph_directory(folder, cache=cache)
