@@ -15,7 +15,7 @@ from orienteer.ingest.documents.read.blocks import Document, Page
 from orienteer.ingest.documents.read.book import read_book
 from orienteer.ingest.documents.read.encoding import read_text
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.read.kinds import CODE
+from orienteer.ingest.documents.read.kinds import CODE, EMPTY
 from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
 from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
@@ -54,7 +54,7 @@ class DocumentReader:
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror}") from error
         if size == 0:
-            raise BadInput("empty")
+            raise BadInput(EMPTY)
         most = self.config.largest_mb * _MEGABYTE
         if size > most:
             raise BadInput(f"{size / _MEGABYTE:,.0f} MB, more than largest_mb = {self.config.largest_mb}")
