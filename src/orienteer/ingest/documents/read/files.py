@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
-from orienteer.ingest.documents.read.selection import IgnoredNames, Selection
+from orienteer.ingest.documents.read.selection import GIT, IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
 from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
@@ -127,7 +127,7 @@ class FolderWalk:
         names, path = (*above, name), here / name
         if not is_unicode(name):
             return self._misnamed(path)
-        if self._selection.leaves_out(names, is_folder=True):
+        if name == GIT or self._selection.leaves_out(names, is_folder=True):
             return False
         is_named = self._selection.names(names, is_folder=True)
         if not is_named and not self._selection.included.lead_to(names):
