@@ -101,6 +101,8 @@ def folder(tmp_path: Path) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("words")
     (root / ".gitignore").write_text("made/\n*.log\n")
+    (root / ".git").mkdir()
+    (root / ".git" / "config").write_text("[core]")
     return root
 
 

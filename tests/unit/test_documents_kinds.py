@@ -100,6 +100,18 @@ def test_definitions_of_many_languages(text, headings):
     assert [path for path in found if path] == headings
 
 
+@pytest.mark.parametrize("text", ['[{"a": 1}, 2]\n', "[1, 2]\n", '["a"]\n', "[[1], [2]]\n"])
+def test_values_are_no_sections(text):
+    assert [block.place.headings for block in read_lines(text).blocks] == [()]
+
+
+@pytest.mark.parametrize(("mark", "name"), [("\t", "a.tsv"), (",", "a.csv"), (";", "b.csv"), ("\t", "c.csv")])
+def test_a_table_in_utf_16_is_read(tmp_path: Path, mark, name):
+    (tmp_path / name).write_text(f'name{mark}city\nAda{mark}"Salt Bay"\nNoor\n', encoding="utf-16")
+    (grid,) = read(tmp_path / name).blocks
+    assert (grid.header, list(grid.rows)) == (("name", "city"), [("Ada", "Salt Bay"), ("Noor", "")])
+
+
 def test_prose_is_told_from_values():
     assert reads_as_prose("This folder holds the letters that Ada wrote.\n\nRead them in the order of their dates.\n")
     assert not reads_as_prose("a: 1\nb: 2\npath: /etc/passwd\n")

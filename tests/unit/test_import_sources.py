@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.importer import import_graph
 from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
-from orienteer.ingest.sources import cached_path, graph_at, graph_directory
+from orienteer.ingest.sources import cached_graphs, cached_path, graph_at, graph_directory
 
 
 @pytest.fixture
@@ -189,6 +190,65 @@ def test_what_was_cleaned_of_tables_stays_so_when_documents_come(source: Path, t
     assert manifest.symmetric == ("r",)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files there")
+@pytest.mark.parametrize("beside", [None, "nodes.csv"])
+def test_what_cannot_be_read_costs_a_line_each_and_nothing_else(
+    beside: str | None, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = source if beside else tmp_path / "docs"
+    folder.mkdir(exist_ok=True)
+    (folder / "plan.md").write_text("# Plan\n\nWords.\n")
+    for name in ("secret.md", "secret", "secret.txt", "secret.csv"):
+        (folder / name).write_text("a,b\n1,2\n")
+    (folder / "locked").mkdir()
+    (folder / "locked" / "inside.md").write_text("words")
+    (folder / "listed").mkdir()
+    (folder / "listed" / "inside.md").write_text("words")
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "gone.md").symlink_to(folder / "nothing")
+    (folder / "up").symlink_to(folder.parent)
+    os.mkfifo(folder / "pipe.md")
+    os.mkfifo(folder / ".gitignore")
+    with socket.socket(socket.AF_UNIX) as door:
+        monkeypatch.chdir(folder)
+        door.bind("door.md")
+    Path(os.fsdecode(b"bad\xff.md")).write_text("words")
+    Path(os.fsdecode(b"worse\xff")).mkdir()
+    opened, scandir, stat = Path.open, os.scandir, Path.stat
+
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def guarded_open(self: Path, *args, **options):
+        return refuse(self) if self.stem == "secret" else opened(self, *args, **options)
+
+    def guarded_scandir(path):
+        return refuse(path) if str(path).endswith("locked") else scandir(path)
+
+    def guarded_stat(self: Path, **options):
+        return refuse(self) if self.parent.name == "listed" else stat(self, **options)
+
+    monkeypatch.setattr(Path, "open", guarded_open)
+    monkeypatch.setattr(os, "scandir", guarded_scandir)
+    monkeypatch.setattr(Path, "stat", guarded_stat)
+    manifest = Graph.open(graph_directory(folder, cache=tmp_path / "cache")).arrays.manifest
+    names = {name for stamp in manifest.provenance["sources"] for name in [Path(stamp["path"]).name]}
+    names |= {Path(stamp["path"]).name for stamp in manifest.provenance.get("beside", ())}
+    assert names == {"plan.md", *(("nodes.csv", "edges.csv") if beside else ())}
+    told = {name: group.reason for group in skipped_groups(manifest) for name in group.files}
+    rights = "cannot be read: Permission denied"
+    assert {name: reason for name, reason in told.items() if name not in ("secret", "secret.csv")} == {
+        **dict.fromkeys(["secret.md", "secret.txt", "locked", "listed/inside.md"], rights),
+        **dict.fromkeys(["loop", "gone.md"], "a link to nothing"),
+        **dict.fromkeys(["pipe.md", "door.md"], "no regular file"),
+        **dict.fromkeys(["bad?.md", "worse?"], "its name is no UTF-8: rename it"),
+        "up": "a link to a folder",
+    }
+    assert "secret" in told
+    assert rights in told["secret.csv"]
+    assert not is_stale(manifest)
+
+
 def test_each_selection_of_files_has_a_graph_of_its_own(tmp_path: Path) -> None:
     folder, cache = tmp_path / "docs", tmp_path / "cache"
     folder.mkdir()
@@ -208,6 +268,7 @@ def test_each_selection_of_files_has_a_graph_of_its_own(tmp_path: Path) -> None:
     (folder / "d.txt").write_text("new")
     assert files(include=("*.md",)) == {"a.md"}
     assert files(exclude=("*.md", "*.csv")) == {"b.txt", "c.py", "d.txt"}
+    assert len(cached_graphs(folder, list((cache / "graphs").iterdir()))) == 3
     with pytest.raises(BadInput, match="no document in .* is left by --include and --exclude"):
         files(include=("*.rst",))
     made = graph_directory(folder, cache=cache)

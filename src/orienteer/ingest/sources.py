@@ -6,7 +6,7 @@ import hashlib
 import re
 import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -213,11 +213,21 @@ def _summary(report: Report, path: Path) -> str:
 
 
 def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
-    """Return where the graph of some files lies in the cache: a readable name, a hash of the full path and of them."""
+    """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
     full = path.resolve()
     name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
-    called = f"{full}{selection.digest}".encode("utf-8", "surrogateescape")
-    return cache / "graphs" / f"{name}-{hashlib.sha256(called).hexdigest()[:12]}"
+    chosen = f"-{selection.digest}" if selection.is_given else ""
+    return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
+
+
+def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:
+    """Return those of some graphs in the cache that were made of a source, one for each selection of its files."""
+    ending = f"-{_hash(path.resolve())}"
+    return [graph for graph in graphs if graph.name.endswith(ending)]
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def is_cached(folder: Path) -> bool:

@@ -29,6 +29,8 @@ from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_
 from orienteer.records import Node
 
 READING = "reading documents"
+BLANK = "no text in it"
+"""Why a file without words is left out."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096
 
@@ -141,7 +143,7 @@ class Intake:
                         return
                     nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]
             if not nodes:
-                raise BadInput("no text in it")
+                raise BadInput(BLANK)
             _check_ids(nodes)
             self._stamp(file, old)
         except MissingExtra as error:

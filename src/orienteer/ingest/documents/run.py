@@ -20,10 +20,11 @@ from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.intake import Intake, Shelf
+from orienteer.ingest.documents.intake import BLANK, Intake, Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.read.kinds import EMPTY
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.extraction.by_model import ModelExtractor
@@ -326,7 +327,7 @@ def _provenance(
         intake.stamps,
         recipe.options,
         passed_by=[stamp._asdict() for stamp in sorted(intake.passed_by)],
-        unreadable=[file.model_dump() for file in intake.unreadable],
+        unreadable=[file.model_dump() for file in intake.unreadable if file.reason not in (EMPTY, BLANK)],
         not_read=[group._asdict() for group in intake.skipped_groups],
         greatest_weights=weaver.greatest,
         notes=[*notes, *intake.notes],

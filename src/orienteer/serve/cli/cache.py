@@ -35,7 +35,7 @@ def clear(
     out: Output,
     source: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Only the graph made of this folder or file, or the graph of this name."),
+        typer.Argument(metavar="[DIR]", help="Only the graphs made of this folder or file, or the graph of this name."),
     ] = None,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
@@ -57,8 +57,7 @@ def clear(
         if is_link(folder / kind):
             raise BadInput(f"{folder / kind} is a link, and nothing is removed through links: empty it by hand")
     if source is not None:
-        chosen = _graph_of(source, folder, sizes["graphs"])
-        sizes["graphs"] = {chosen: sizes["graphs"][chosen]}
+        sizes["graphs"] = {path: sizes["graphs"][path] for path in _graphs_of(source, folder, sizes["graphs"])}
     removed = {path: size for kind in kinds for path, size in sizes[kind].items()}
     for path in removed:
         with file_trouble("remove it by hand"):
@@ -73,13 +72,14 @@ def clear(
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
 
 
-def _graph_of(source: Path, cache: Path, graphs: Collection[Path]) -> Path:
-    """Return the graph in the cache that was made of a source, or has this name. Raises `BadInput` with near names."""
-    from orienteer.ingest.sources import cached_path
+def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
+    """Return the graphs in the cache that were made of a source, or have this name. Raises `BadInput`."""
+    from orienteer.ingest.sources import cached_graphs
 
-    for path in (cached_path(source, cache=cache), cache / "graphs" / source.name):
-        if path in graphs:
-            return path
+    if made := cached_graphs(source, graphs):
+        return made
+    if (named := cache / "graphs" / source.name) in graphs:
+        return [named]
     names = [path.name for path in graphs]
     near = nearest(source.name, names)
     hint = f" Near: {', '.join(near)}." if near else " orienteer cache info lists what is there."

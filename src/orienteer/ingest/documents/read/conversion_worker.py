@@ -101,7 +101,7 @@ def _answer(source: OfficeFile, read: Callable[[OfficeFile, Any], Read], library
         reason = " ".join(str(error).split())[:200]
         if _is_of_encryption(error):
             return _refusal(ENCRYPTED)
-        return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
+        return _refusal(f"cannot be read ({reason or type(error).__name__}): save it again")
     return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
 
 

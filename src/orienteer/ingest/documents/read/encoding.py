@@ -76,6 +76,12 @@ def is_text(head: bytes) -> bool:
     return b"\0" not in head and controls <= _MOST_CONTROLS * len(head)
 
 
+def is_wide(path: Path) -> bool:
+    """Say whether a file is marked as UTF-16, which readers of tables take for no text."""
+    with opened(path) as stream:
+        return stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
 def decoded(content: bytes) -> tuple[str, str]:
     """Return the text of some bytes and its encoding. Raises `BadInput` for a mark that its bytes belie."""
     for mark, encoding in _MARKS:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
-from orienteer.ingest.documents.read.selection import IgnoredNames, Selection
+from orienteer.ingest.documents.read.selection import GIT, IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
-from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
 
@@ -117,7 +117,7 @@ class FolderWalk:
                     yield here / name
 
     def _unreadable(self, error: OSError) -> None:
-        self.skipped.append(SkippedFile(file=shown(error.filename), reason=f"cannot be read: {error.strerror}"))
+        self.skipped.append(SkippedFile(file=_printable(error.filename), reason=f"cannot be read: {error.strerror}"))
 
     def _skip(self, path: Path, reason: str) -> bool:
         self.skipped.append(SkippedFile(file=str(path), reason=reason))
@@ -127,7 +127,7 @@ class FolderWalk:
         names, path = (*above, name), here / name
         if not is_unicode(name):
             return self._misnamed(path)
-        if self._selection.leaves_out(names, is_folder=True):
+        if name == GIT or self._selection.leaves_out(names, is_folder=True):
             return False
         is_named = self._selection.names(names, is_folder=True)
         if not is_named and not self._selection.included.lead_to(names):
@@ -135,7 +135,7 @@ class FolderWalk:
                 return False
             if self._ignored.hold(names, is_folder=True):
                 return self._skip(path, IGNORED)
-        if path.is_symlink():
+        if _is_link(path):
             return self._skip(path, "a link to a folder")
         if _is_graph(path):
             return self._skip(path, "a graph")
@@ -154,11 +154,24 @@ class FolderWalk:
                 return False
             if self._ignored.hold(names, is_folder=False):
                 return self._skip(path, IGNORED)
-        reason = stray(path, self._root) if path.is_symlink() else ""
+        reason = stray(path, self._root) if _is_link(path) else ""
         return self._skip(path, reason) if reason else True
 
     def _misnamed(self, path: Path) -> bool:
-        self.skipped.append(SkippedFile(file=shown(path), reason="its name is no UTF-8: rename it"))
+        self.skipped.append(SkippedFile(file=_printable(path), reason="its name is no UTF-8: rename it"))
+        return False
+
+
+def _printable(path: object) -> str:
+    """Return a path as UTF-8, with a question mark for each byte that is none."""
+    return str(path).encode("utf-8", "replace").decode()
+
+
+def _is_link(path: Path) -> bool:
+    """Say whether a path is a link; one in a folder that may be listed and not entered is told when it is read."""
+    try:
+        return path.is_symlink()
+    except OSError:
         return False
 
 

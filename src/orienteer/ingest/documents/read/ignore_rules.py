@@ -38,6 +38,9 @@ class Pattern:
         """
         if self.only_folders and not is_folder:
             return False
+        if len(self.parts) == 2 and self.parts[0] is _ANY_FOLDERS and not spells_dots:  # most patterns are such
+            name = self.parts[1]
+            return name is _ANY_FOLDERS or name.fullmatch(names[-1]) is not None
         return len(self.parts) in self._places(names, spells_dots)
 
     def leads_to(self, names: Sequence[str]) -> bool:

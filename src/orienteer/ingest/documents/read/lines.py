@@ -28,7 +28,7 @@ _DEFINITION = re.compile(
 )
 _C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 _NO_FUNCTIONS = frozenset(["if", "for", "while", "switch", "return", "else", "do", "elif", "with", "print", "assert"])
-_SECTION = re.compile(r"\[\[?(?P<name>[^\[\]]{1,80})\]\]?[ \t]*(?:[#;].*)?$")
+_SECTION = re.compile(r"\[\[?(?P<name>\w[\w .:/@\"'-]{0,80})\]\]?[ \t]*(?:[#;].*)?$")
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")
 """What stands as far left as a definition and does not end it."""
 _BEFORE = re.compile(r"[ \t]*(?:@|#|//|/\*|\*|--|;;|///|'''|\"\"\")")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -11,17 +12,18 @@ from typing import Protocol
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document, Page, lined
+from orienteer.ingest.documents.read.blocks import Document, Grid, Page, filled, lined
 from orienteer.ingest.documents.read.book import read_book
-from orienteer.ingest.documents.read.encoding import read_text
+from orienteer.ingest.documents.read.encoding import is_wide, read_text
 from orienteer.ingest.documents.read.files import File
-from orienteer.ingest.documents.read.kinds import CODE
+from orienteer.ingest.documents.read.kinds import CODE, EMPTY
 from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
 from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.notebook import read_notebook
 from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
+from orienteer.ingest.formats.delimited import DELIMITERS
 from orienteer.ingest.formats.files import opened, stem, suffix
 
 _MEGABYTE = 1 << 20
@@ -54,7 +56,7 @@ class DocumentReader:
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror}") from error
         if size == 0:
-            raise BadInput("empty")
+            raise BadInput(EMPTY)
         most = self.config.largest_mb * _MEGABYTE
         if size > most:
             raise BadInput(f"{size / _MEGABYTE:,.0f} MB, more than largest_mb = {self.config.largest_mb}")
@@ -84,6 +86,10 @@ class DocumentReader:
         return _document(file, title, page if file.kind == "notebook" else Page(page.title, lined(page.blocks, text)))
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
+        if suffix(file.path) in DELIMITERS and is_wide(file.path):
+            grid = _wide_grid(file.path, self.config.most_rows)
+            yield Document(file.name, title, [grid], file.name, (file.path.name,), has_title=False)
+            return
         if collection.is_questions(file):
             raise BadInput("questions and their answers, no part of the documents")
         dropped: list[int] = []
@@ -119,6 +125,20 @@ def _page(file: File, text: str) -> Page:
         case _:
             is_prose = suffix(file.path) not in CODE and reads_as_prose(text)
             return of_text(Page(blocks=read_plain(text))) if is_prose else read_lines(text)
+
+
+def _wide_grid(path: Path, most: int) -> Grid:
+    """Return a table in UTF-16, as Excel saves "Unicode text". Raises `BadInput`."""
+    lines = read_text(path).text.split("\n")
+    mark = max("\t", ",", ";", key=lines[0].count)
+    try:
+        rows = [tuple(row) for row in csv.reader(lines, delimiter=mark) if row]
+    except csv.Error as error:
+        raise BadInput(f"no table ({error}): save it again") from error
+    if len(rows) > most:
+        raise BadInput(f"more than most_rows = {most:,} rows: split the table, or raise it")
+    header = rows[0] if rows else ()
+    return Grid(header, filled(rows[1:], len(header)))
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:

@@ -15,6 +15,7 @@ from orienteer.ingest.documents.read.ignore_rules import Rules, pattern_of, rule
 from orienteer.options import Options
 
 GIT = ".git"
+"""What git keeps in a repository: never documents, whatever a person includes."""
 
 
 class Selection(Options):

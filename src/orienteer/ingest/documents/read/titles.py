@@ -29,7 +29,8 @@ _FILE_NAME = re.compile(
     r"[^\s]*\.(?:docx?|pdf|tex|dvi|ps|eps|indd|qxd|html?|xml|rtf|odt|pptx?|xlsx?|txt|md|fm|p65)$", re.I
 )
 _OF_A_PROGRAM = re.compile(r"^(?:Microsoft (?:Word|PowerPoint|Excel)|LaTeX|OpenOffice|Adobe \w+) - ", re.IGNORECASE)
-_ENDS_A_SENTENCE = re.compile(r"[.,;:!?)\]}>=]$")
+_NO_TITLE = re.compile(r"[;={}<>|\\]|[.,:!?)\]]$|^[-*#]")
+"""What values and sentences have, and titles do not."""
 
 
 def cleaned(title: str) -> str:
@@ -70,12 +71,11 @@ def _plain(words: str) -> str:
 def titled(page: Page) -> Page:
     """Return a page with its first heading as its title, if it has no other and begins with that one.
 
-    What stands beneath the heading loses it from its path, for every part is named by the title.
+    What stands beneath a heading that is the title loses it from its path, for every part is named by the title.
     """
     first = next((block.place.headings[0] for block in page.blocks[:EARLY] if block.place.headings), "")
-    if page.title or is_generic(first) or len(first) > LONGEST:
-        return page
-    return Page(first, [_without(block, first) for block in page.blocks])
+    title = page.title or ("" if is_generic(first) or len(first) > LONGEST else first)
+    return Page(title, [_without(block, title) for block in page.blocks]) if title else page
 
 
 def _without(block: Block, heading: str) -> Block:
@@ -93,12 +93,7 @@ def of_text(page: Page) -> Page:
     is_alone = len(lines) == 1 or (len(lines) <= 3 and _is_rule(lines[-1]))
     if _is_rule(line) and len(lines) == 3 and _is_rule(lines[2]):
         line, is_alone = lines[1].strip(), True
-    is_title = (
-        is_alone
-        and len(line) <= LONGEST_LINE
-        and not _ENDS_A_SENTENCE.search(line)
-        and not line.startswith(("-", "*", "|", "<"))
-    )
+    is_title = is_alone and len(line) <= LONGEST_LINE and not _NO_TITLE.search(line)
     return replace(page, title=cleaned(line)) if is_title and not is_generic(line) else page
 
 
