@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from office import make_office
 from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
 from orienteer.evaluation.scores.statistics import differences, mean_interval

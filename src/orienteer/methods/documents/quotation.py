@@ -18,7 +18,12 @@ READ = 5
 LONGEST = 400
 """Characters of a quotation."""
 _WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d")
+_NUMBER = re.compile(
+    r"(?<![\w.])\d[\d.,]*(?![\w(])|\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
+    r"fifty|hundred|thousand|million|dozen|twice|once)\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
 _DATE = re.compile(
     r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
     r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
@@ -141,7 +146,7 @@ class _Passage:
 
     def _is_heading(self, piece: Piece) -> bool:
         text = self.text[piece.begin : piece.end]
-        return not self._columns and _HEADING.fullmatch(text) is not None and not _NUMBER.search(text)
+        return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
     def is_mute(self, piece: Piece) -> bool:
         """Say whether a sentence is a heading, or says nothing that the question does not."""
