@@ -101,8 +101,14 @@ def _answer(source: OfficeFile, read: Callable[[OfficeFile, Any], Read], library
         reason = " ".join(str(error).split())[:200]
         if _is_of_encryption(error):
             return _refusal(ENCRYPTED)
-        return _refusal(f"cannot be read ({reason or type(error).__name__}): save it again")
+        kind = type(error).__name__
+        named = reason if kind in _WRAPPERS and reason else f"{kind}{': ' if reason else ''}{reason}"
+        return _refusal(f"cannot be read ({named}): save it again")
     return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+
+
+_WRAPPERS = frozenset(["PdfminerException"])
+"""Errors whose names say nothing: they hold another error of the same words."""
 
 
 def _is_of_encryption(error: BaseException) -> bool:
