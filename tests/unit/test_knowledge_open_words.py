@@ -247,6 +247,28 @@ def test_where_no_passages_are_asked_for_nothing_changes(build, small):
     assert gathered(small, question) == gathered(small, question, open_words="off")
 
 
+class BatchEmbedder(WordEmbedder):
+    """It takes queries together too, and keeps what it was given."""
+
+    def __init__(self):
+        super().__init__()
+        self.together = []
+
+    def embed_together(self, queries):
+        self.together.append(queries)
+        return self.embed(queries, kind="query")
+
+
+def test_an_embedder_that_takes_several_is_given_each_text_of_a_question_once(films, scratch):
+    batching = BatchEmbedder()
+    graph = embedded(Graph.from_records(FILMS, [], path=scratch()), scratch())
+    evidence = gathered(Graph.open(graph.path, embedder=lambda _: batching))
+    (texts,) = batching.together
+    assert "Who is the spouse of the of" in texts
+    assert len(set(texts)) == len(texts) <= 5
+    assert evidence == gathered(graph)
+
+
 # ------------------------------------------------------------------------------------------------------------ a server
 
 
