@@ -119,14 +119,14 @@ class OpenWords:
         lifts = (_LIFT_BY_WORDS if near is None else _LIFT) * link * says
         scores = np.log(pool.walk.clip(min=_LEAST)) + lifts.max(axis=0, initial=0.0)
         order, values = _covering(scores, has, words.shares, max(_ORDERED, k))
-        rows = pool.rows[order[:k]]
+        rows = pool.rows[order]
         said = {}
-        for at, (row, one) in enumerate(zip(rows.tolist(), order[:k].tolist(), strict=True)):
+        for at, one in enumerate(order[:k].tolist()):
             seed = int(lifts[:, one].argmax())
             told = words.told(has[one] & lacks[seed])
             if told and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
-                said[row] = Said(told, int(seeds.rows[seed]))
-        return Order(rows, np.exp(values[:k] - values.max(initial=-np.inf)), said)
+                said[int(rows[at])] = Said(told, int(seeds.rows[seed]))
+        return Order(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 
 def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
