@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orienteer.text.sentences import split
@@ -40,19 +41,27 @@ class Piece(NamedTuple):
     """The terms of the question that stand in it."""
 
 
-class Shown(NamedTuple):
-    """The terms of a question and how to find them."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The terms of a question and how to find them. For one question: it remembers the words of texts."""
 
     weights: Mapping[str, float]
     """By term: its idf."""
     terms: Callable[[str], Set[str]]
     """The terms of a word."""
+    _known: dict[str, Set[str]] = field(default_factory=dict)
 
     def found(self, text: str) -> list[tuple[int, int, Set[str]]]:
         """Return where words of the question stand in a text, and which of its terms each is."""
-        sought = self.weights.keys()
-        words = ((word, sought & self.terms(word[0])) for word in _WORD.finditer(text))
-        return [(word.start(), word.end(), terms) for word, terms in words if terms]
+        known, places = self._known, []
+        for word in _WORD.finditer(text):
+            written = word[0]
+            terms = known.get(written)
+            if terms is None:
+                terms = known[written] = self.weights.keys() & self.terms(written)
+            if terms:
+                places.append((word.start(), word.end(), terms))
+        return places
 
     def weight(self, terms: Set[str]) -> float:
         """Return what some terms weigh together."""

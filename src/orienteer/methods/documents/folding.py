@@ -27,7 +27,7 @@ def folded(graph: Graph, rows: Sequence[int]) -> Folded:
     """Return rows without those that nearly repeat one before them, contents pages last."""
     is_contents = [bool(graph.arrays.properties.of(row).get(CONTENTS)) for row in rows]
     order = sorted(range(len(rows)), key=lambda place: is_contents[place])
-    kept: list[tuple[int, frozenset[int]]] = []
+    kept: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     alike: dict[int, list[int]] = {}
     for row in (rows[place] for place in order):
         own = shingles(graph.arrays.texts[row])
@@ -39,13 +39,15 @@ def folded(graph: Graph, rows: Sequence[int]) -> Folded:
     return Folded([row for row, _ in kept], alike)
 
 
-def shingles(text: str) -> frozenset[int]:
-    """Return the runs of `SHINGLE` words of a text, by their hash; a shorter text is one run."""
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the runs of `SHINGLE` words of a text; a shorter text is one run."""
     words = Tokenizer.words(text)
-    return frozenset(hash(tuple(words[at : at + SHINGLE])) for at in range(max(1, len(words) - SHINGLE + 1)))
+    if len(words) < SHINGLE:
+        return frozenset([tuple(words)])
+    return frozenset(zip(*(words[at:] for at in range(SHINGLE)), strict=False))
 
 
-def _jaccard(one: frozenset[int], other: frozenset[int]) -> float:
+def _jaccard(one: frozenset[tuple[str, ...]], other: frozenset[tuple[str, ...]]) -> float:
     if min(len(one), len(other)) < ALIKE * max(len(one), len(other)):  # it could not be reached
         return 0.0
     return len(one & other) / len(one | other)
