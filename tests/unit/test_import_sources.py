@@ -16,10 +16,11 @@ from orienteer.errors import BadInput, NotAGraph
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.publication import publishing
 from orienteer.graph.store import Graph
+from orienteer.ingest.cached import cached_graphs, cached_path
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.importer import import_graph
 from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
-from orienteer.ingest.sources import cached_graphs, cached_path, graph_at, graph_directory
+from orienteer.ingest.sources import graph_at, graph_directory
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""Graphs in the cache: removed by a person, or with the folder that they were made of."""
+"""Graphs in the cache: where each lies, and how it goes, by a person or with the folder that it was made of."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +24,34 @@ from orienteer.graph.format import (
     read_pointer,
 )
 from orienteer.graph.publication import remove
+from orienteer.ingest.documents.read.files import ALL
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.provenance import sources_of
+
+_CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
+
+
+def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
+    """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
+    full = path.resolve()
+    name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
+    chosen = f"-{selection.digest}" if selection.is_given else ""
+    return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
+
+
+def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:
+    """Return those of some graphs in the cache that were made of a source, one for each selection of its files."""
+    ending = f"-{_hash(path.resolve())}"
+    return [graph for graph in graphs if graph.name.endswith(ending)]
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+
+
+def is_cached(folder: Path) -> bool:
+    """Tell whether a folder is a graph that was made in the cache, by its name."""
+    return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
 
 
 def remove_cached(folder: Path) -> None:
@@ -46,8 +75,6 @@ def drop_orphans(cache: Path) -> Iterator[Path]:
 
     A source counts as gone where its folder is there and it is not: what lies on a disk that is not mounted stays.
     """
-    from orienteer.ingest.sources import is_cached
-
     folder = cache / "graphs"
     for graph in sorted(folder.iterdir()) if folder.is_dir() else ():
         if graph.is_symlink() or not is_cached(graph):

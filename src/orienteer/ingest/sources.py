@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import stat
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +14,7 @@ from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.ingest.bounds import check_readable
-from orienteer.ingest.cached import drop_orphans
+from orienteer.ingest.cached import cached_path, drop_orphans
 from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
@@ -27,7 +25,6 @@ from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.report import Report
 
-_CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
 
@@ -210,29 +207,6 @@ def _summary(report: Report, path: Path) -> str:
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
     rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
     return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"
-
-
-def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
-    """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
-    full = path.resolve()
-    name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
-    chosen = f"-{selection.digest}" if selection.is_given else ""
-    return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
-
-
-def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:
-    """Return those of some graphs in the cache that were made of a source, one for each selection of its files."""
-    ending = f"-{_hash(path.resolve())}"
-    return [graph for graph in graphs if graph.name.endswith(ending)]
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
-
-
-def is_cached(folder: Path) -> bool:
-    """Tell whether a folder is a graph that was made in the cache, by its name."""
-    return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
 
 
 def _manifest(target: Path) -> Manifest | None:

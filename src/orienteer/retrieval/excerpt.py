@@ -20,7 +20,7 @@ _WRAPPED = 40
 """Characters of a line from which on it may have been wrapped, with at least five words."""
 
 
-class Excerpt(NamedTuple):
+class PassageExcerpt(NamedTuple):
     """A part of a text."""
 
     text: str
@@ -68,7 +68,7 @@ class Shown:
         return sum(self.weights[term] for term in sorted(terms))
 
 
-def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST) -> Excerpt:
+def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST) -> PassageExcerpt:
     """Return the part of a text that fits a question best, at most `longest` characters and an ellipsis at each end.
 
     The first `header` lines are those of a table, and stand above what is shown of it.
@@ -76,14 +76,19 @@ def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST)
     above, body = _parted(text, header)
     pieces = pieces_of(text, shown, begin=len(above))
     if not pieces:
-        return Excerpt(text[:longest], (0, min(len(text), longest)), (), 0)
+        return PassageExcerpt(text[:longest], (0, min(len(text), longest)), (), 0)
     best = max(pieces, key=lambda piece: shown.weight(piece.terms))
     begin, end = (len(above), len(text)) if len(body) <= longest else _window(pieces, best, shown, longest)
     end = min(end, begin + longest)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
     said = f"{above[:longest]}{cut}"
     marks = tuple((start, stop) for start, stop, _ in shown.found(said))
-    return Excerpt(said, (begin, end), marks, best.begin)
+    return PassageExcerpt(said, (begin, end), marks, best.begin)
+
+
+def terms_in(shown: Shown, text: str) -> frozenset[str]:
+    """Return the terms of a question that stand in a text."""
+    return frozenset[str]().union(*(terms for *_, terms in shown.found(text)))
 
 
 def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[Piece]:
@@ -93,8 +98,7 @@ def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[Piece]:
     for paragraph in _paragraphs(text[begin:]):
         for sentence in split(paragraph):
             at = text.index(sentence, at)
-            terms = frozenset[str]().union(*(terms for *_, terms in shown.found(sentence)))
-            pieces.append(Piece(at, at + len(sentence), terms))
+            pieces.append(Piece(at, at + len(sentence), terms_in(shown, sentence)))
             at += len(sentence)
     return pieces
 

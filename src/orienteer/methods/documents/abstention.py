@@ -20,6 +20,7 @@ from orienteer.display import counted
 from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.records import Refusal
+from orienteer.retrieval.excerpt import terms_in
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.english import STOP
 from orienteer.text.function_words import language_words, telling
@@ -59,18 +60,18 @@ def grounds(graph: Graph, question: str, rows: Sequence[int]) -> Grounds:
     near = {word: spelled for word in absent if (spelled := _nearly(word, texts))}
     rarest = float(np.log1p(len(graph)))  # what a word weighs that no passage has
     total = shown.weight(shown.weights.keys()) + rarest * (len(absent) - len(near))
-    held = max((shown.weight({term for *_, found in shown.found(text) for term in found}) for text in texts), default=0)
+    best = max((shown.weight(terms_in(shown, text)) for text in texts), default=0)
     unknown = tuple(name for name in names_of(question) if _is_unknown(graph, name, absent, near))
-    return Grounds(held / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())))
+    return Grounds(best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())))
 
 
-def refusal(found: Grounds) -> Refusal | None:
+def refusal(reasons: Grounds) -> Refusal | None:
     """Return that nothing answers the question, where too little speaks for any passage; None where enough does."""
-    if not found.unknown and found.held >= LEAST_HELD:
+    if not reasons.unknown and reasons.held >= LEAST_HELD:
         return None
-    words = tuple(dict.fromkeys((*found.unknown, *_apart(found.absent, found.unknown))))
+    words = tuple(dict.fromkeys((*reasons.unknown, *_apart(reasons.absent, reasons.unknown))))
     absent = f"; not in these documents: {', '.join(words)}" if words else ""
-    return Refusal(kind="not_here", words=words, near=found.near, text=f"nothing here answers this{absent}")
+    return Refusal(kind="not_here", words=words, near=reasons.near, text=f"nothing here answers this{absent}")
 
 
 def names_of(question: str) -> list[str]:

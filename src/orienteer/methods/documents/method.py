@@ -18,9 +18,9 @@ import numpy as np
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.abstention import grounds, refusal, spoken
 from orienteer.methods.documents.config import DocumentsConfig
-from orienteer.methods.documents.folding import Folded, folded
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
-from orienteer.methods.documents.phrasing import Phrasing
+from orienteer.methods.documents.near_duplicates import Folded, folded
+from orienteer.methods.documents.phrase_order import PhraseOrder
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Ranked, Refusal, Result, Usage
@@ -49,50 +49,50 @@ class Documents:
     def retrieve(self, question: Question, run: Run) -> Result:
         """Return passages with a quotation or a refusal; of a question for documents a passage of each."""
         started = time.perf_counter()
-        asked = asked_for(question.text) if self._spaces.has_passages else None
-        if asked is not None:
+        wanted = asked_for(question.text) if self._spaces.has_passages else None
+        if wanted is not None:
             answers = self._spaces.answers(question.node_types, question.where)
-            found = speaking(self._graph, asked, answers)
-            if found.rows:
-                result = self._listed(question, asked, found, run)
+            documents = speaking(self._graph, wanted, answers)
+            if documents.rows:
+                result = self._listed(question, wanted, documents, run)
                 return result.model_copy(update={"usage": Usage(seconds=time.perf_counter() - started)})
         return self._answered(question, self._ranked(question, run))
 
     # ------------------------------------------------------------------------------------------------ which documents
 
-    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking, run: Run) -> Result:
+    def _listed(self, question: Question, wanted: DocumentsAsked, documents: Speaking, run: Run) -> Result:
         """Return the documents that speak of a subject, each by its best passage; then those that have part of it.
 
         Where places are left, the base's ranking for the subject fills them.
         """
-        total, rows = found.complete, found.rows[: question.k]
+        total, rows = documents.complete, documents.rows[: question.k]
         hits = tuple(
             present(
                 self._graph,
                 row,
                 score=len(rows) - place,
-                query=asked.subject,
-                why=f"speaks of {asked.subject}" if place < total else f"has part of it: {asked.subject}",
+                query=wanted.subject,
+                why=f"speaks of {wanted.subject}" if place < total else f"has part of it: {wanted.subject}",
             ).model_copy(update={"complete": place < total})
             for place, row in enumerate(rows)
         )
-        more = self._base.retrieve(question.model_copy(update={"text": asked.subject}), run).hits
+        more = self._base.retrieve(question.model_copy(update={"text": wanted.subject}), run).hits
         listed = {hit.id for hit in hits}
         hits = (*hits, *(hit for hit in more if hit.id not in listed))[: question.k]
         hits = tuple(hit.model_copy(update={"score": len(hits) - place}) for place, hit in enumerate(hits))
         result = Result(question=question.text, method=self.name, hits=hits)
-        absent = (f"not in these documents: {', '.join(found.absent)}",) if found.absent else ()
+        absent = (f"not in these documents: {', '.join(documents.absent)}",) if documents.absent else ()
         if not total:
-            nothing = f"no passage has all of it: {asked.subject}"
-            refused = Refusal(kind="not_here", words=found.absent, text="; ".join((nothing, *absent)))
+            nothing = f"no passage has all of it: {wanted.subject}"
+            refused = Refusal(kind="not_here", words=documents.absent, text="; ".join((nothing, *absent)))
             return result.model_copy(update={"refusal": refused, "notes": (refused.text,)})
-        named = found.files[: min(total, self.config.listed)]
+        named = documents.files[: min(total, self.config.listed)]
         rest = f", and {total - len(named):,} more" if total > len(named) else ""
         return result.model_copy(
             update={
-                "answer": str(total) if asked.is_counted else f"{', '.join(named)}{rest}",
-                "answer_kind": "number" if asked.is_counted else "set",
-                "long_answer": spoken(total, asked.subject),
+                "answer": str(total) if wanted.is_counted else f"{', '.join(named)}{rest}",
+                "answer_kind": "number" if wanted.is_counted else "set",
+                "long_answer": spoken(total, wanted.subject),
                 "notes": (f"-k {total} lists all of them",) if total > len(rows) else (),
             }
         )
@@ -120,7 +120,7 @@ class Documents:
         """Return a result with its hits in order by how they say the question; their scores stay in order."""
         rows = np.array([self._graph.arrays.row(hit.id) for hit in result.hits], np.int32)
         scores = np.array([hit.score for hit in result.hits], np.float64)
-        order = Phrasing(self._graph, question.text).order(rows, scores)
+        order = PhraseOrder(self._graph, question.text).order(rows, scores)
         hits = (
             result.hits[place].model_copy(update={"score": float(score)})
             for place, score in zip(order, scores, strict=True)
@@ -144,12 +144,12 @@ class Documents:
         if not self._spaces.has_passages or result.stopped_by != "finish":
             return result
         rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
-        found = grounds(self._graph, question.text, rows)
-        if self.config.abstains and (refused := refusal(found)) is not None:
+        reasons = grounds(self._graph, question.text, rows)
+        if self.config.abstains and (refused := refusal(reasons)) is not None:
             return result.model_copy(update={"refusal": refused, "notes": (*result.notes, refused.text)})
-        if found.absent:
-            spelled = f" ({', '.join(found.near)}?)" if found.near else ""
-            absent = f"not in these documents: {', '.join(found.absent)}{spelled}"
+        if reasons.absent:
+            spelled = f" ({', '.join(reasons.near)}?)" if reasons.near else ""
+            absent = f"not in these documents: {', '.join(reasons.absent)}{spelled}"
             result = result.model_copy(update={"notes": (*result.notes, absent)})
         quotation = quoted(self._graph, question.text, rows) if self.config.quotes else None
         if quotation is None:

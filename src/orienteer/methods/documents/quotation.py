@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
-from orienteer.methods.documents.phrasing import beside, pairs_of
-from orienteer.retrieval.excerpt import Piece, Shown, pieces_of
+from orienteer.methods.documents.phrase_order import beside, pairs_of
+from orienteer.retrieval.excerpt import Piece, Shown, pieces_of, terms_in
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
 
@@ -137,7 +137,7 @@ class _Passage:
         self.begin = sum(len(line) + 1 for line in lines[:header])
         pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
         self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
-        title = _terms(shown, graph.arrays.names[row]) | _terms(shown, self.text[: self.begin])
+        title = terms_in(shown, graph.arrays.names[row]) | terms_in(shown, self.text[: self.begin])
         self.pieces = list(self._beneath(pieces, title))
         """Its sentences, or rows."""
 
@@ -189,13 +189,9 @@ def _rows(text: str, shown: Shown, begin: int) -> list[Piece]:
     """Return the rows of a table, a line each, from a place in its text on."""
     pieces = []
     for line in text[begin:].split("\n"):
-        pieces.append(Piece(begin, begin + len(line), _terms(shown, line)))
+        pieces.append(Piece(begin, begin + len(line), terms_in(shown, line)))
         begin += len(line) + 1
     return pieces
-
-
-def _terms(shown: Shown, text: str) -> frozenset[str]:
-    return frozenset[str]().union(*(terms for *_, terms in shown.found(text)))
 
 
 def _has(answer: re.Pattern[str], text: str, question: str) -> bool:
@@ -208,4 +204,4 @@ def _is_definition(text: str, piece: Piece, shown: Shown) -> bool:
     if not piece.terms >= shown.weights.keys():
         return False
     said = _SAID.search(text)
-    return said is not None and _terms(shown, text[: said.start()]) >= set(shown.weights)
+    return said is not None and terms_in(shown, text[: said.start()]) >= set(shown.weights)

@@ -74,7 +74,7 @@ def clear(
 
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
     """Return the graphs in the cache that were made of a source, or have this name. Raises `BadInput`."""
-    from orienteer.ingest.sources import cached_graphs
+    from orienteer.ingest.cached import cached_graphs
 
     if made := cached_graphs(source, graphs):
         return made
@@ -89,8 +89,8 @@ def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path
 def _sizes(cache: Path) -> dict[str, dict[Path, int]]:
     """Return the folders of each kind in the cache, with their bytes; folders that others put there are left out."""
     from orienteer.index.vector_cache import is_vectors
+    from orienteer.ingest.cached import is_cached
     from orienteer.ingest.documents.cut.replies import is_replies
-    from orienteer.ingest.sources import is_cached
 
     sizes: dict[str, dict[Path, int]] = {}
     for kind, is_ours in (("graphs", is_cached), ("vectors", is_vectors), ("replies", is_replies)):

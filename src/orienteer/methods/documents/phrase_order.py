@@ -6,7 +6,7 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.retrieval.excerpt import Shown
+from orienteer.retrieval.excerpt import Shown, terms_in
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.function_words import telling
 from orienteer.text.tokenizer import Tokenizer
@@ -19,7 +19,7 @@ _TITLED = 1.0
 Pairs = frozenset[tuple[str, str]]
 
 
-class Phrasing:
+class PhraseOrder:
     """The words of a question as it says them."""
 
     def __init__(self, graph: Graph, question: str) -> None:
@@ -29,11 +29,11 @@ class Phrasing:
         """Return the places of some rows, best first; `rows` and `scores`, above 0, are (n,). Ties keep their order."""
         if not len(rows):
             return []
-        said = np.array([self._said(int(row)) for row in rows])
-        values = np.log(scores.clip(min=np.finfo(np.float64).tiny)) + said
+        bonus = np.array([self._bonus(int(row)) for row in rows])
+        values = np.log(scores.clip(min=np.finfo(np.float64).tiny)) + bonus
         return [int(place) for place in np.argsort(-values, kind="stable")]
 
-    def _said(self, row: int) -> float:
+    def _bonus(self, row: int) -> float:
         arrays = self._graph.arrays
         title = arrays.names[row]
         titled = share_of(self._shown, title)
@@ -55,4 +55,4 @@ def beside(text: str, pairs: Pairs) -> float:
 def share_of(shown: Shown, text: str) -> float:
     """Return the share of a question's telling words, by their idf, that a text has."""
     total = shown.weight(shown.weights.keys())
-    return shown.weight({term for *_, found in shown.found(text) for term in found}) / total if total else 0.0
+    return shown.weight(terms_in(shown, text)) / total if total else 0.0
