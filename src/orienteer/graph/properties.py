@@ -20,6 +20,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
-from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, save
-from orienteer.records import JsonValue
+from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, inserted, save
+from orienteer.index.revision import Layout, write_strings
+from orienteer.records import JsonValue, Node
 
+_FILES = ("property_row", "property_entry", "property_number", "property_text")
+_KINDS = (np.int32, np.int32, np.float64, np.uint64)
+_NO_COLUMNS = (np.zeros(0, np.int64),) * 5
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
@@ -106,6 +112,20 @@ def _compared(value: None | bool | int | float | str) -> tuple[float, int]:
     return number_of(value), _text_hash(value)
 
 
+def _entries(value: JsonValue) -> Iterator[tuple[float, int]]:
+    """Yield what conditions compare: the number and the text's hash of a value, or of each item of a list."""
+    for item in value if isinstance(value, list) else (value,):
+        if not (isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED)):
+            yield _compared(item)
+
+
+def encode_value(value: JsonValue) -> bytes:
+    """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
+    if type(value) is int:
+        return str(value).encode()
+    return encode(encode_basestring(value) if type(value) is str else _json(value))
+
+
 class PropertyWriter:
     """Collects a property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
 
@@ -121,10 +141,7 @@ class PropertyWriter:
         """Add a node's value, together with its JSON."""
         self.rows.append(row)
         self._values.add(encoded)
-        for item in value if isinstance(value, list) else (value,):
-            if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
-                continue
-            number, text = _compared(item)
+        for number, text in _entries(value):
             self.entries.append(row)
             self.numbers.append(number)
             self.texts.append(text)
@@ -159,14 +176,73 @@ def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int
                 values.extend(part)
     save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
     save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    _join(folder, "property_row", np.int32, [column.rows for column in columns])
-    _join(folder, "property_entry", np.int32, [column.entries for column in columns])
-    _join(folder, "property_number", np.float64, [column.numbers for column in columns])
-    _join(folder, "property_text", np.uint64, [column.texts for column in columns])
+    parts = ([column.rows, column.entries, column.numbers, column.texts] for column in columns)
+    for file, kind, several in zip(_FILES, _KINDS, list(zip(*parts, strict=True)) or [()] * len(_FILES), strict=True):
+        _join(folder, file, kind, several)
 
 
 def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any]]) -> None:  # Any: a number
     save(folder, name, np.concatenate([np.zeros(0, kind), *(np.frombuffer(part, kind) for part in parts)]))
+
+
+class _Placed(NamedTuple):
+    """Where the values of rows that stay, and those of rows that come, stand among all of one property."""
+
+    rows: NDArray[np.int32]
+    origin: NDArray[np.int64]
+    """(values,): the place of an old value, or -1 - n for the n-th of those that come."""
+
+
+def _placed(old: NDArray[np.int32], new: NDArray[np.int32]) -> _Placed:
+    """Put new values among old ones; `old`, (old values,), ascends but for -1, where a row goes, and `new` ascends."""
+    stays = np.flatnonzero(old >= 0)
+    at = np.searchsorted(old[stays], new)
+    return _Placed(inserted(old[stays], at, new), inserted(stays, at, -1 - np.arange(len(new))))
+
+
+def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Write the properties of rows that stay, and of nodes that come in their order; return the names of all.
+
+    `names` are those of the old ones. A property that no row has any longer is left out.
+    """
+    begins, entry_begins = old.array("property_at", "i8").tolist(), old.array("property_entry_at", "i8").tolist()
+    rows, entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
+    numbers, texts = old.array("property_number", "f8"), old.array("property_text", "u8")
+    kept: list[str] = []
+    columns: list[list[Array]] = []  # of each property: rows, origins, rows of entries, numbers, texts
+    coming: list[bytes] = []
+    for place, name in enumerate(dict.fromkeys([*names, *(name for node in nodes for name in node.properties)])):
+        is_old = place < len(names)
+        part, entry_part = (slice(*ends[place : place + 2]) if is_old else slice(0) for ends in (begins, entry_begins))
+        having = [at for at, node in enumerate(nodes) if name in node.properties]
+        values = [nodes[at].properties[name] for at in having]
+        new_rows = layout.new[having]
+        found = [
+            (row, *entry) for row, value in zip(new_rows.tolist(), values, strict=True) for entry in _entries(value)
+        ]
+        new_entries = np.array([entry[0] for entry in found], np.int32)
+        at_rows, at_entries = _placed(rows[part], new_rows), _placed(entries[entry_part], new_entries)
+        if not len(at_rows.rows):
+            continue
+        is_new = at_entries.origin < 0
+        compared = [at_rows.rows, at_rows.origin.copy(), at_entries.rows]
+        compared[1][at_rows.origin >= 0] += part.start or 0
+        compared[1][at_rows.origin < 0] -= len(coming)
+        for column, values_of in ((numbers, 1), (texts, 2)):
+            merged = np.empty(len(is_new), column.dtype)
+            merged[~is_new] = column[entry_part][at_entries.origin[~is_new]]
+            merged[is_new] = np.array([entry[values_of] for entry in found], column.dtype)
+            compared.append(merged)
+        coming += map(encode_value, values)
+        kept.append(name)
+        columns.append(compared)
+    joined = [np.concatenate(column) for column in zip(*columns, strict=True)] if columns else _NO_COLUMNS
+    write_strings(folder, "property_value", old.strings("property_value"), joined[1], coming)
+    save(folder, "property_at", np.cumsum([0, *(len(column[0]) for column in columns)], dtype=np.int64))
+    save(folder, "property_entry_at", np.cumsum([0, *(len(column[2]) for column in columns)], dtype=np.int64))
+    for file, column, kind in zip(_FILES, (0, 2, 3, 4), _KINDS, strict=True):
+        save(folder, file, joined[column].astype(kind))
+    return tuple(kept)
 
 
 class _Column(NamedTuple):
