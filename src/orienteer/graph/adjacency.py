@@ -287,18 +287,23 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
     """
     width = max(1, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)).bit_length()) + 1
     bits = max(1, int(nodes).bit_length())
-    keys, new = (
-        part.row.astype(np.uint64) << np.uint64(bits + width)
-        | part.neighbor.astype(np.uint64) << np.uint64(width)
-        | part.kind.astype(np.uint64)
-        for part in (stay, come)
-    )
+    keys, new = (_end_keys(part, bits, width) for part in (stay, come))
     order = np.argsort(new, kind="stable")
     at = np.searchsorted(keys, new[order], side="right")
     if has_extras:
         save(folder, "extra_number", inserted(stay.extra, at, come.extra[order]))
     _save_keys(folder, nodes, inserted(keys, at, new[order]), bits, width)
     return EdgeEnds(*(inserted(old.astype(more.dtype), at, more[order]) for old, more in zip(stay, come, strict=True)))
+
+
+def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:
+    """Pack each end into a number that sorts by row, neighbour and kind: (n,)."""
+    keys = ends.row.astype(np.uint64)
+    keys <<= np.uint64(bits)
+    keys |= ends.neighbor.view(np.uint32)
+    keys <<= np.uint64(width)
+    keys |= ends.kind.astype(np.uint64)
+    return keys
 
 
 def _keys(

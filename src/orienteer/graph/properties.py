@@ -313,6 +313,16 @@ class Properties:
         values = iter(self._values.take(column.first + at[there]))
         return [json.loads(next(values)) if has else None for has in there.tolist()]
 
+    def every(self, name: str, rows: Rows) -> list[JsonValue]:
+        """Return what `values` does, faster where most nodes have the property, and None for all without any such."""
+        if name not in self.names:
+            return [None] * len(rows)
+        having, texts = self.column(name)
+        read: list[JsonValue] = [*json.loads(b"[%b]" % b",".join(texts)), None]  # one call: a tenth of the time
+        at = np.full(self._nodes, len(having))
+        at[having] = np.arange(len(having))
+        return [read[place] for place in at[rows].tolist()]
+
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
         """Return the number that each of these nodes has for a property: (rows,); NaN for none, the first of a list.
 

@@ -213,8 +213,10 @@ class _Revised:
         numbers, place = _numbered(
             self._manifest.edge_types, np.bincount(stay.kind >> 1, minlength=len(self._manifest.edge_types))
         )
-        extras = np.unique(stay.extra[stay.extra >= 0])
-        extra_place = np.full(int(extras.max(initial=-1)) + 2, -1, np.int32)  # the last entry is for edges without one
+        used = np.zeros(int(stay.extra.max(initial=-1)) + 2, np.bool_)  # (extras + 1,): the last is for edges without
+        used[stay.extra] = True
+        extras = np.flatnonzero(used[:-1])
+        extra_place = np.full(len(used), -1, np.int32)
         extra_place[extras] = np.arange(len(extras), dtype=np.int32)
         stay = EdgeEnds(
             self.layout.old[stay.row],
@@ -225,7 +227,7 @@ class _Revised:
         come, coming = self._coming(numbers, len(extras))
         has_extras = len(extras) + len(coming) > 0
         if has_extras:
-            origin = np.concatenate([extras, -1 - np.arange(len(coming))]).astype(np.int64)
+            origin = np.concatenate([extras, -1 - np.arange(len(coming))])
             strings = self._old.strings("edge_extra") if len(extras) else None
             write_strings(self._folder, "edge_extra", strings, origin, coming)
         return list(numbers), write_joined(self._folder, len(self.layout), stay, come, has_extras=has_extras)

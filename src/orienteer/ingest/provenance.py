@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
+from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.tables.plan import listing
@@ -179,11 +180,16 @@ def _is_stale_build(manifest: Manifest) -> bool:
     A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that
     the graph was made of.
     """
-    stamps = {stamp.path: stamp for stamp in stamps_of(manifest).values()}
-    if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
-        return True
-    paths = stamps.keys() | frozenset(listed(manifest, "left_out", str))
+    stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     sources = sources_of(manifest)
+    paths = stamps.keys() | frozenset(listed(manifest, "left_out", str))
+    if (seen := file_states(sources)) is not None:
+        if any(seen.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
+            return True
+        if all(path in paths or not _may_be_document(path) for path in seen):
+            return False
+    elif not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
+        return True
     if not all(path.exists() for path in sources):
         return True
     try:
@@ -194,6 +200,48 @@ def _is_stale_build(manifest: Manifest) -> bool:
         return True
     # The sources are stored resolved, so that a file's path is what was stamped unless it is a link.
     return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
+
+
+class FileState(NamedTuple):
+    """What tells that a file is as it was."""
+
+    bytes: int
+    modified: int
+    """Nanoseconds."""
+
+
+def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
+    """Return the visible files of some sources, by path, in one walk; None where links or graphs are among them.
+
+    Those, and what cannot be read, take a look at each file.
+    """
+    states: dict[str, FileState] = {}
+    waiting = [str(source) for source in sources if source.is_dir()]
+    try:
+        for file in (source for source in sources if not source.is_dir()):
+            status = file.stat()
+            states[str(file)] = FileState(status.st_size, status.st_mtime_ns)
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.name == POINTER or entry.is_symlink():
+                        return None
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir():
+                        waiting.append(entry.path)
+                    elif entry.is_file():
+                        status = entry.stat()
+                        states[entry.path] = FileState(status.st_size, status.st_mtime_ns)
+    except OSError:
+        return None
+    return states
+
+
+def _may_be_document(path: str) -> bool:
+    from orienteer.ingest.documents.read.files import kind_of  # whoever opens a graph of tables needs it not
+
+    return kind_of(Path(path)) is not None
 
 
 def _files_of_build(sources: Sequence[Path]) -> tuple[File, ...]:

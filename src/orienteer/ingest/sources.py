@@ -54,16 +54,19 @@ def graph_directory(
         confirm(f"{path} holds {much}: reading all of it takes a while")
     is_waiting = False
     while True:
-        if _is_fresh(target):
+        before = _manifest(target)
+        if before is not None and not is_stale(before):
             return target
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
-                if _is_fresh(target):  # made while this process came to the lock
-                    return target
+                now = _manifest(target)
+                if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
+                    return target  # made while this process came to the lock
                 if not is_waiting:
-                    why = "the sources have changed: " if _manifest(target) else ""
+                    why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
                 tell(f"made in the cache at {target}: {_make(path, target, progress)}", 0)
+                return target
         except GraphBusy:
             if not is_waiting:
                 tell("waiting for another process that makes it", 0)
@@ -92,12 +95,6 @@ def _excess(path: Path) -> str | None:
         if size > MANY_BYTES:
             return f"more than {MANY_BYTES // 1_000_000:,} MB"
     return None
-
-
-def _is_fresh(target: Path) -> bool:
-    """Tell whether the target holds a graph of the sources in their present state."""
-    manifest = _manifest(target)
-    return manifest is not None and not is_stale(manifest)
 
 
 def _make(path: Path, target: Path, progress: Progress | None) -> str:

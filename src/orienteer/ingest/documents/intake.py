@@ -49,7 +49,6 @@ class Intake:
 
     def fill(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
-        config = self._maker.config
         whole = collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
@@ -60,23 +59,39 @@ class Intake:
         else:
             sources = listing(self.sources)
             self.skipped += sources.skipped
-            with Converter(seconds=config.seconds) as converter:
-                reader = DocumentReader(config, converter)
-                for count, file in enumerate(sources.files, 1):
-                    self._file(shelf, reader, file)
-                    self._progress(READING, count)
-            self.notes += reader.notes
+            self._files(shelf, sources.files)
+        self._note()
+
+    def fill_from(self, shelf: Shelf, files: Iterable[File], skipped: Iterable[SkippedFile]) -> None:
+        """Put the nodes of some files of the sources on the shelf; the rest is none of an update's business."""
+        self.skipped += skipped
+        self._files(shelf, files)
+        self._note()
+
+    def _files(self, shelf: Shelf, files: Iterable[File]) -> None:
+        with Converter(seconds=self._maker.config.seconds) as converter:
+            reader = DocumentReader(self._maker.config, converter)
+            for count, file in enumerate(files, 1):
+                self._file(shelf, reader, file)
+                self._progress(READING, count)
+        self.notes += reader.notes
+
+    def _note(self) -> None:
+        """Note what was cut off and what was empty."""
         if self._maker.cut_cells:
             self.notes.append(
-                f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
+                f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {self._maker.config.cell_characters} "
                 "characters (--set cell_characters=N)"
             )
         if empty := self._maker.empty:
             self.notes.append(f"{counted(len(empty), 'row')} of tables left out for want of a text (first: {empty[0]})")
 
-    def refuse(self, shelf: Shelf, *, strict: bool) -> None:
-        """Raise where there is nothing to build, or under `strict` where anything could not be read."""
-        if not len(shelf):
+    def refuse(self, shelf: Shelf, *, strict: bool, is_part: bool = False) -> None:
+        """Raise where there is nothing to build, or under `strict` where anything could not be read.
+
+        Of a shelf that `is_part` of what is built nothing is said.
+        """
+        if not len(shelf) and not is_part:
             if self._missing is not None:
                 raise self._missing
             first = next(iter((*self.unreadable, *self.skipped)), None)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.graph.pieces.vectors import PIECE
-from orienteer.graph.reserved import DOCUMENT, READ
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
+from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.read.files import File
 from orienteer.ingest.extraction.forms import FORMS, Form
 from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, sources_of, stamps_of
-from orienteer.records import JsonValue, Node
+from orienteer.records import Node
 
 _OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model"])
 """Options that stand beside the configuration."""
@@ -28,23 +29,32 @@ class Previous:
     def __init__(self, path: Path) -> None:
         if not is_graph(path):
             raise BadInput(f"{path} is no graph yet: build it without --update first")
-        self._graph = Graph.open(path)
-        if not is_chunk_graph(self._graph.arrays.manifest):
+        self.graph = Graph.open(path)
+        """It, open."""
+        if not is_chunk_graph(self.graph.arrays.manifest):
             raise BadInput(
                 f"{path} was not made by build, so it cannot be updated: build it elsewhere, or with --force"
             )
-        self.stamps = stamps_of(self._graph.arrays.manifest)
+        self.stamps = stamps_of(self.graph.arrays.manifest)
         """The files that it was made of, by name."""
-        self.sources = sources_of(self._graph.arrays.manifest)
+        self.sources = sources_of(self.graph.arrays.manifest)
         """The sources that a person named for it."""
         self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
-        self._rows = self._by_file()
+
+    @cached_property
+    def shelved(self) -> Shelved:
+        """What it was made of, in the order in which that was read."""
+        return Shelved(self.graph.arrays)
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        return self.shelved.of_files()
 
     @property
     def options(self) -> Mapping[str, Any]:  # Any: JSON
         """The options that it was made with."""
-        return dict(self._graph.arrays.manifest.provenance.get("options", {}))
+        return dict(self.graph.arrays.manifest.provenance.get("options", {}))
 
     @property
     def chunking(self) -> Chunking:
@@ -70,7 +80,7 @@ class Previous:
                     settings.get(name, "none" if name in _OTHERS else "its default") for settings in (mine, options)
                 )
                 raise BadOption(
-                    f"{self._graph.path} was made with {name} = {had}, not {has}: give the same, or build it again "
+                    f"{self.graph.path} was made with {name} = {had}, not {has}: give the same, or build it again "
                     "with --force"
                 )
 
@@ -94,21 +104,4 @@ class Previous:
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""
-        return [self._graph.arrays.node_at(row) for row in self._rows.get(file.name, ())]
-
-    def _by_file(self) -> dict[str, list[int]]:
-        graph = self._graph
-        placed: dict[str, list[tuple[int, str, bool, int, int]]] = {}
-        for row in range(len(graph)):
-            if graph.arrays.type_at(row) not in READ:
-                continue
-            properties = graph.arrays.properties.of(row)
-            is_document = graph.arrays.type_at(row) == DOCUMENT
-            owner = graph.arrays.ids[row] if is_document else str(properties.get("document", graph.arrays.ids[row]))
-            key = (_whole(properties.get("row")), owner, not is_document, _whole(properties.get("order")), row)
-            placed.setdefault(str(properties.get("file")), []).append(key)
-        return {file: [key[-1] for key in sorted(keys)] for file, keys in placed.items()}
-
-
-def _whole(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
+        return [self.shelved.node(place) for place in self._places.get(file.name, ())]
