@@ -173,7 +173,12 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
         if lacking:
             tell(f"{counted(lacking, 'new node')} without a vector: orienteer embed makes what is missing")
         files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
-        changes = {"generation": generation, "nodes": int(np.count_nonzero(counts)), "vectors": len(places), "files": files}
+        changes = {
+            "generation": generation,
+            "nodes": int(np.count_nonzero(counts)),
+            "vectors": len(places),
+            "files": files,
+        }
         (folder / ABOUT).write_text(about.model_copy(update=changes).model_dump_json(indent=1), encoding="utf-8")
 
     return write

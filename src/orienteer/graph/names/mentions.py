@@ -186,9 +186,7 @@ class NameCollector:
         )
 
 
-def is_telling(
-    counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: int, share: float
-) -> NDArray[np.bool_]:
+def is_telling(counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: int, share: float) -> NDArray[np.bool_]:
     """Mark the names in at least two of so many chunks, or a title, and not in too many: all of shape (names,)."""
     return ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(parts, share))
 

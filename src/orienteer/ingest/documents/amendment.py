@@ -159,7 +159,9 @@ class Amendment:
         gone = self.shelved.rows[changed.gone]
         return Revision(gone, changed.new, edges, links.lost, SYMMETRIC), names
 
-    def publish(self, changed: ChangedNodes, work: Path, provenance: dict[str, object]) -> tuple[Manifest, list[str]] | None:
+    def publish(
+        self, changed: ChangedNodes, work: Path, provenance: dict[str, object]
+    ) -> tuple[Manifest, list[str]] | None:
         """Publish the next generation, with what lies beside it; return its manifest and what should be said.
 
         None where two files have nodes of one id: a build says which.

@@ -149,7 +149,9 @@ class _Build:
                 return None
             with self._stage("reading"):
                 shelf = Shelf(stack.enter_context(_scratch(target)))
-                intake = Intake(previous.sources, DocumentNodeMaker(recipe.config, None), previous=previous, progress=self._progress)
+                intake = Intake(
+                    previous.sources, DocumentNodeMaker(recipe.config, None), previous=previous, progress=self._progress
+                )
                 intake.fill_from(shelf, files.touched, () if files.found is None else files.found.skipped)
                 intake.refuse(shelf, strict=self._options.strict, is_part=True)
             with self._stage("comparing"):

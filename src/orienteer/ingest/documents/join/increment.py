@@ -108,15 +108,21 @@ class Increment:
             return np.zeros(0, np.int64)
         names = arrays.names
         gone = self._changed.gone.tolist()
-        documents = [(shelved.marks[at].file, str(names[int(shelved.rows[at])])) for at in gone if shelved.is_document[at]]
-        documents += [(str(node.properties.get("file")), node.name) for node in self._changed.now if node.type == DOCUMENT]
+        documents = [
+            (shelved.marks[at].file, str(names[int(shelved.rows[at])])) for at in gone if shelved.is_document[at]
+        ]
+        documents += [
+            (str(node.properties.get("file")), node.name) for node in self._changed.now if node.type == DOCUMENT
+        ]
         touched = Touched(documents)
         having = np.searchsorted(shelved.rows, arrays.properties.rows("links"))
         may_be = np.zeros(len(shelved.rows), np.bool_)
         for at, links in zip(having.tolist(), arrays.properties.every("links", shelved.rows[having]), strict=True):
             may_be[at] = isinstance(links, list) and any(touched.may_be(str(link)) for link in links)
         if LINKS_TO in arrays.types.edges and len(gone):
-            entries = arrays.adjacency.entries(shelved.rows[np.sort(self._changed.gone)], arrays.types.kind_mask([LINKS_TO], "in"))
+            entries = arrays.adjacency.entries(
+                shelved.rows[np.sort(self._changed.gone)], arrays.types.kind_mask([LINKS_TO], "in")
+            )
             may_be[np.searchsorted(shelved.rows, entries.neighbor)] = True
         files = {mark_file for mark_file, _ in documents}
         may_be[[at for at in having.tolist() if shelved.marks[at].file in files]] = True
@@ -197,12 +203,20 @@ class NameIncrement:
         members, titled = [self._old_members()], [self._old_titled()]
         mentions: list[Mention] = []
         for numbers, found, wanted in ((self._new_numbers, *own), (self._heard_numbers, *heard)):
-            place = np.array([_number(keys, written, key, name) for key, name in zip(found.keys, found.names, strict=True)], np.int64)
+            place = np.array(
+                [_number(keys, written, key, name) for key, name in zip(found.keys, found.names, strict=True)], np.int64
+            )
             is_wanted = np.array([wanted is None or key in wanted for key in found.keys], np.bool_)
             part = np.array(numbers, np.int64)[np.repeat(np.arange(len(found.begins) - 1), np.diff(found.begins))]
             chosen = is_wanted[found.members]
             members.append(np.stack([part[chosen], place[found.members[chosen]]]))
-            titled.append(np.array([(numbers[at], place[name]) for name, several in found.titled.items() for at in several], np.int64).reshape(-1, 2).T)
+            titled.append(
+                np.array(
+                    [(numbers[at], place[name]) for name, several in found.titled.items() for at in several], np.int64
+                )
+                .reshape(-1, 2)
+                .T
+            )
             mentions += [
                 Mention(numbers[mention.part], int(place[mention.name]), mention.row, mention.column)
                 for mention in found.mentions
@@ -226,7 +240,10 @@ class NameIncrement:
     def incidence(self, layout: Layout) -> NameIncidence:
         """Return the names as they are stored beside the new generation."""
         names = self.corpus
-        coming = {node.id: int(row) for node, row in zip(sorted(self._changed.new, key=lambda node: node.id), layout.new, strict=True)}
+        coming = {
+            node.id: int(row)
+            for node, row in zip(sorted(self._changed.new, key=lambda node: node.id), layout.new, strict=True)
+        }
         rows = np.array(
             [
                 coming[self._coming[place.at][1].id] if place.is_new else layout.old[self._shelved.rows[place.at]]
@@ -238,7 +255,9 @@ class NameIncrement:
         count, width = len(rows), len(names.names)
         owner = number[np.repeat(np.arange(count), np.diff(names.begins))]
         held = listed(owner, names.members.astype(np.int64), count, width)
-        pairs = np.array([(name, part) for name, parts in names.titled.items() for part in parts], np.int64).reshape(-1, 2)
+        pairs = np.array([(name, part) for name, parts in names.titled.items() for part in parts], np.int64).reshape(
+            -1, 2
+        )
         order = sorted(range(width), key=names.keys.__getitem__)
         return NameIncidence(
             held=held,

@@ -53,9 +53,7 @@ class Shelved:
         """(n,)"""
         self.marks = [
             ShelfMark(str(file), _whole(row), owner if isinstance(owner, str) else own, not is_document, _whole(order))
-            for own, is_document, file, row, owner, order in zip(
-                ids, self.is_document.tolist(), *columns, strict=True
-            )
+            for own, is_document, file, row, owner, order in zip(ids, self.is_document.tolist(), *columns, strict=True)
         ]
         """(n,)"""
 
