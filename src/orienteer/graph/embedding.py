@@ -155,7 +155,8 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
 
     def write(folder: Path, generation: str, layout: Layout) -> None:
         about, before = read_about(graph.path), pieces.piece(graph.path, PIECE)
-        assert about is not None and before is not None  # the caller has checked, and holds the lock
+        assert about is not None  # the caller has checked, and holds the lock
+        assert before is not None
         old = Folder(before, about.files)
         first = old.array("first", "i8")
         source = layout.merged(np.arange(len(layout.old)), np.array(same, np.int64))  # (rows,): -1 for no vector

@@ -32,9 +32,6 @@ from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_coun
 from orienteer.index.revision import Layout, write_strings
 from orienteer.records import JsonValue, Node
 
-_FILES = ("property_row", "property_entry", "property_number", "property_text")
-_KINDS = (np.int32, np.int32, np.float64, np.uint64)
-_NO_COLUMNS = (np.zeros(0, np.int64),) * 5
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
@@ -176,28 +173,73 @@ def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int
                 values.extend(part)
     save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
     save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    parts = ([column.rows, column.entries, column.numbers, column.texts] for column in columns)
-    for file, kind, several in zip(_FILES, _KINDS, list(zip(*parts, strict=True)) or [()] * len(_FILES), strict=True):
-        _join(folder, file, kind, several)
+    _join(folder, "property_row", np.int32, [column.rows for column in columns])
+    _join(folder, "property_entry", np.int32, [column.entries for column in columns])
+    _join(folder, "property_number", np.float64, [column.numbers for column in columns])
+    _join(folder, "property_text", np.uint64, [column.texts for column in columns])
 
 
-def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any]]) -> None:  # Any: a number
+def _join(
+    folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any] | Array]
+) -> None:  # Any: a number
     save(folder, name, np.concatenate([np.zeros(0, kind), *(np.frombuffer(part, kind) for part in parts)]))
 
 
-class _Placed(NamedTuple):
-    """Where the values of rows that stay, and those of rows that come, stand among all of one property."""
+class _Revised(NamedTuple):
+    """A property of the rows that stay and of those that come: where its values and its entries are from."""
 
     rows: NDArray[np.int32]
-    origin: NDArray[np.int64]
-    """(values,): the place of an old value, or -1 - n for the n-th of those that come."""
+    values: NDArray[np.int64]
+    """(rows,): the place of an old value among those of all properties, or -1 - n for the n-th of those that come."""
+    entries: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+    texts: NDArray[np.uint64]
 
 
-def _placed(old: NDArray[np.int32], new: NDArray[np.int32]) -> _Placed:
-    """Put new values among old ones; `old`, (old values,), ascends but for -1, where a row goes, and `new` ascends."""
-    stays = np.flatnonzero(old >= 0)
-    at = np.searchsorted(old[stays], new)
-    return _Placed(inserted(old[stays], at, new), inserted(stays, at, -1 - np.arange(len(new))))
+class _Reviser:
+    """Puts the values of nodes that come among those of rows that stay, property by property."""
+
+    def __init__(self, old: Folder, layout: Layout, nodes: Sequence[Node]) -> None:
+        self._layout, self._nodes = layout, nodes
+        self._begins, self._entry_begins = (
+            old.array(name, "i8").tolist() for name in ("property_at", "property_entry_at")
+        )
+        self._rows, self._entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
+        self._numbers, self._texts = old.array("property_number", "f8"), old.array("property_text", "u8")
+        self.coming: list[bytes] = []
+        """The values of nodes that come so far, as JSON."""
+
+    def of(self, name: str, place: int | None) -> _Revised | None:
+        """Return a property, that at a place of the old ones or a new one; None if no row has it any longer."""
+        having = [at for at, node in enumerate(self._nodes) if name in node.properties]
+        values = [self._nodes[at].properties[name] for at in having]
+        rows = self._layout.new[having]
+        part, entry_part = (
+            slice(0) if place is None else slice(*begins[place : place + 2])
+            for begins in (self._begins, self._entry_begins)
+        )
+        stays = np.flatnonzero(self._rows[part] >= 0)
+        if not len(stays) and not having:
+            return None
+        old_rows = self._rows[part][stays]
+        at = np.searchsorted(old_rows, rows)
+        origin = inserted(stays + (part.start or 0), at, -1 - len(self.coming) - np.arange(len(rows)))
+        self.coming += map(encode_value, values)
+        found = [(row, *entry) for row, value in zip(rows.tolist(), values, strict=True) for entry in _entries(value)]
+        new_entries, new_numbers, new_texts = (
+            np.array([entry[column] for entry in found], kind)
+            for column, kind in ((0, np.int32), (1, np.float64), (2, np.uint64))
+        )
+        entries = self._entries[entry_part]
+        staying = np.flatnonzero(entries >= 0)
+        at_entries = np.searchsorted(entries[staying], new_entries)
+        return _Revised(
+            inserted(old_rows, at, rows),
+            origin,
+            inserted(entries[staying], at_entries, new_entries),
+            inserted(self._numbers[entry_part][staying], at_entries, new_numbers),
+            inserted(self._texts[entry_part][staying], at_entries, new_texts),
+        )
 
 
 def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, nodes: Sequence[Node]) -> tuple[str, ...]:
@@ -205,44 +247,23 @@ def revise(folder: Path, old: Folder, names: Sequence[str], layout: Layout, node
 
     `names` are those of the old ones. A property that no row has any longer is left out.
     """
-    begins, entry_begins = old.array("property_at", "i8").tolist(), old.array("property_entry_at", "i8").tolist()
-    rows, entries = (layout.old[old.array(name, "i4")] for name in ("property_row", "property_entry"))
-    numbers, texts = old.array("property_number", "f8"), old.array("property_text", "u8")
-    kept: list[str] = []
-    columns: list[list[Array]] = []  # of each property: rows, origins, rows of entries, numbers, texts
-    coming: list[bytes] = []
-    for place, name in enumerate(dict.fromkeys([*names, *(name for node in nodes for name in node.properties)])):
-        is_old = place < len(names)
-        part, entry_part = (slice(*ends[place : place + 2]) if is_old else slice(0) for ends in (begins, entry_begins))
-        having = [at for at, node in enumerate(nodes) if name in node.properties]
-        values = [nodes[at].properties[name] for at in having]
-        new_rows = layout.new[having]
-        found = [
-            (row, *entry) for row, value in zip(new_rows.tolist(), values, strict=True) for entry in _entries(value)
-        ]
-        new_entries = np.array([entry[0] for entry in found], np.int32)
-        at_rows, at_entries = _placed(rows[part], new_rows), _placed(entries[entry_part], new_entries)
-        if not len(at_rows.rows):
-            continue
-        is_new = at_entries.origin < 0
-        compared = [at_rows.rows, at_rows.origin.copy(), at_entries.rows]
-        compared[1][at_rows.origin >= 0] += part.start or 0
-        compared[1][at_rows.origin < 0] -= len(coming)
-        for column, values_of in ((numbers, 1), (texts, 2)):
-            merged = np.empty(len(is_new), column.dtype)
-            merged[~is_new] = column[entry_part][at_entries.origin[~is_new]]
-            merged[is_new] = np.array([entry[values_of] for entry in found], column.dtype)
-            compared.append(merged)
-        coming += map(encode_value, values)
-        kept.append(name)
-        columns.append(compared)
-    joined = [np.concatenate(column) for column in zip(*columns, strict=True)] if columns else _NO_COLUMNS
-    write_strings(folder, "property_value", old.strings("property_value"), joined[1], coming)
-    save(folder, "property_at", np.cumsum([0, *(len(column[0]) for column in columns)], dtype=np.int64))
-    save(folder, "property_entry_at", np.cumsum([0, *(len(column[2]) for column in columns)], dtype=np.int64))
-    for file, column, kind in zip(_FILES, (0, 2, 3, 4), _KINDS, strict=True):
-        save(folder, file, joined[column].astype(kind))
-    return tuple(kept)
+    reviser = _Reviser(old, layout, nodes)
+    places: dict[str, int | None] = {name: place for place, name in enumerate(names)}
+    for node in nodes:
+        for name in node.properties:
+            places.setdefault(name, None)
+    revised = {name: reviser.of(name, place) for name, place in places.items()}
+    columns = {name: column for name, column in revised.items() if column is not None}
+    values = np.concatenate([np.zeros(0, np.int64), *(column.values for column in columns.values())])
+    write_strings(folder, "property_value", old.strings("property_value"), values, reviser.coming)
+    save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns.values())], dtype=np.int64))
+    ends = np.cumsum([0, *(len(column.entries) for column in columns.values())], dtype=np.int64)
+    save(folder, "property_entry_at", ends)
+    _join(folder, "property_row", np.int32, [column.rows for column in columns.values()])
+    _join(folder, "property_entry", np.int32, [column.entries for column in columns.values()])
+    _join(folder, "property_number", np.float64, [column.numbers for column in columns.values()])
+    _join(folder, "property_text", np.uint64, [column.texts for column in columns.values()])
+    return tuple(columns)
 
 
 class _Column(NamedTuple):

@@ -119,7 +119,8 @@ class _Revised:
         digests.add(*self._folder.iterdir())
         edge_names, ends = self._write_edges()
         going = ends.where(ends.kind & 1 == 0)
-        triples = count_edges(going.row, going.neighbor, going.kind >> 1, types, node_names, edge_names)
+        edge_types = (going.kind >> 1).astype(np.uint16)
+        triples = count_edges(going.row, going.neighbor, edge_types, types, node_names, edge_names)
         generation, created = publication.new_generation()
         counts = np.bincount(types, minlength=len(node_names)).tolist()
         return manifest.model_copy(
@@ -250,28 +251,23 @@ class _Revised:
         types: list[int] = []
         extras: list[int] = []
         coming: list[bytes] = []
+        sources, targets = list[int](), list[int]()
         for batch in self._revision.edges:
+            sources += map(self._new_row.__getitem__, batch.sources)
+            targets += map(self._new_row.__getitem__, batch.targets)
             types += [type_number(numbers, name) for name in batch.types]
-            for extra in batch.extras or (None,) * len(batch.types):
-                extras.append(first_extra + len(coming) if extra else -1)
-                coming += [encode_extra(extra)] if extra else []
-        source, target = (
-            np.array(
-                [self._new_row[node_id] for batch in self._revision.edges for node_id in batch_ids(batch)], np.int32
-            )
-            for batch_ids in (lambda batch: batch.sources, lambda batch: batch.targets)
+            for carried in batch.extras or (None,) * len(batch.types):
+                extras.append(first_extra + len(coming) if carried else -1)
+                coming += [encode_extra(carried)] if carried else []
+        source, target, extra = (np.array(column, np.int32) for column in (sources, targets, extras))
+        kind, is_apart = np.array(types, np.int64) << 1, source != target
+        ends = EdgeEnds(
+            np.concatenate([source, target[is_apart]]),
+            np.concatenate([target, source[is_apart]]),
+            np.concatenate([kind, kind[is_apart] | 1]),
+            np.concatenate([extra, extra[is_apart]]),
         )
-        kind, extra = np.array(types, np.int64) << 1, np.array(extras, np.int32)
-        is_apart = source != target
-        return (
-            EdgeEnds(
-                np.concatenate([source, target[is_apart]]),
-                np.concatenate([target, source[is_apart]]),
-                np.concatenate([kind, kind[is_apart] | 1]),
-                np.concatenate([extra, extra[is_apart]]),
-            ),
-            coming,
-        )
+        return ends, coming
 
     @cached_property
     def _new_row(self) -> _NewRows:

@@ -104,7 +104,9 @@ class _Postings(NamedTuple):
     def keys(self, terms: NDArray[np.uint64]) -> NDArray[np.uint64]:
         """Return a number for each posting, (postings,), that sorts by the term's place among `terms`, then by row."""
         places = np.searchsorted(terms, self.terms).astype(np.uint64)
-        return np.repeat(places << _TERM_SHIFT, self.counts) | self.rows.astype(np.uint64)
+        keys: NDArray[np.uint64] = np.repeat(places << _TERM_SHIFT, self.counts)
+        keys |= self.rows.astype(np.uint64)
+        return keys
 
 
 def _postings(folder: Folder, place: NDArray[np.int32]) -> _Postings:

@@ -160,7 +160,10 @@ class NameCollector:
         self._begins.append(len(self._members))
 
     def settled(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
-        """Return the telling names: those in at least two chunks or a title, and not in too many; all without a share."""
+        """Return the telling names: those in at least two chunks or a title, and not in too many.
+
+        Without a share, return all.
+        """
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
         is_title = np.zeros(len(counts), np.bool_)
@@ -178,9 +181,9 @@ class NameCollector:
             members=renumbered[members[remains]].astype(np.int32),
             titled={number: tuple(self._titled[old]) for old, number in new.items()},
             mentions=tuple(
-                Mention(mention.part, new[mention.name], mention.row, mention.column)
+                Mention(mention.part, int(renumbered[mention.name]), mention.row, mention.column)
                 for mention in self._mentions
-                if mention.name in new
+                if keep[mention.name]
             ),
             keys=tuple(compress(self._numbers, keep.tolist())),
         )

@@ -186,7 +186,7 @@ class Amendment:
 
 
 def greatest_weights(before: dict[str, float], edges: Iterable[EdgeBatch]) -> dict[str, float]:
-    """Return the greatest weight of each type: of the edges before, those that went included, and of those that come."""
+    """Return the greatest weight of each type: of the edges before, also of those that went, and of those that come."""
     greatest = dict(before)
     for batch in edges:
         for kind, extra in zip(batch.types, batch.extras or (), strict=False):

@@ -78,9 +78,10 @@ class Intake:
 
     def _note(self) -> None:
         """Note what was cut off and what was empty."""
+        config = self._maker.config
         if self._maker.cut_cells:
             self.notes.append(
-                f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {self._maker.config.cell_characters} "
+                f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
                 "characters (--set cell_characters=N)"
             )
         if empty := self._maker.empty:

@@ -1,8 +1,9 @@
 """What joins new parts to a graph that stays: the edges that a build would give them, and the names that they bring.
 
-Edges between parts that stay are left as they are: their weights are of the corpus that they were made in. New parts get
-theirs by the names of the graph, counted anew, so that two builds differ by these weights, and by names that only parts
-that stay could tell: one that is no longer a common word, or a longer title that takes a mention from a shorter one.
+Edges of names between parts that stay are left as they are: their weights are of the corpus that they were made in. The
+names themselves are counted anew, and parts that come get their edges by these. So a graph differs from one that is
+built anew by edges between parts that stay: by their weights, by the strongest of each part, and by the names that have
+become known, too common, or a part of a longer title since.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ def shared_edges(
     pairs = shared_pairs(names, is_rare, strongest=config.strongest, among=among)
     if new is not None:
         is_wanted = new[pairs.first] | new[pairs.second]
-        pairs = Pairs(*(column[is_wanted] for column in pairs))
+        pairs = Pairs(pairs.first[is_wanted], pairs.second[is_wanted], pairs.weight[is_wanted])
     order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
     place = np.full(len(names.names), -1, np.int64)
     place[order] = np.arange(len(order))
