@@ -35,6 +35,8 @@ from orienteer.records import Edge, Node
 
 MOST_CHANGED = 0.05
 """Of the chunks: beyond, all edges are made anew. Changes are counted since that was last done."""
+LEAST_PARTS = 1_000
+"""Chunks and segments of a graph: making fewer anew takes a second or two, and leaves nothing as it was before."""
 CHANGED = "changed_since_woven"
 """The key of the provenance for how many chunks have come or gone since all edges were made."""
 
@@ -115,11 +117,14 @@ class Amendment:
 
     @property
     def is_possible(self) -> bool:
-        """Tell whether the graph has what it takes: names of its build, no types but those that are read, no vectors'
-        edges."""
+        """Tell whether the graph is large, has the names of its build, no edges of vectors, and nothing extracted.
+
+        Edges of vectors are chosen among all pairs.
+        """
         manifest = self._manifest
         return (
-            (self._names is not None or not self._config.has_names)
+            np.count_nonzero(~self.shelved.is_document) >= LEAST_PARTS
+            and (self._names is not None or not self._config.has_names)
             and SIMILAR not in manifest.edge_types
             and set(manifest.node_types) <= set(READ)
         )
