@@ -19,6 +19,7 @@ from orienteer.graph.pieces.vectors import open_vectors, read_about
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents import amendment
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 
 UNDIRECTED = "shares_names"
@@ -192,6 +193,24 @@ def test_a_file_with_another_time_alone_changes_no_node(tmp_path, always):
     assert (is_amended, report.unchanged, report.changed) == (True, 25, 0)
     assert (nodes_of(after), edges_of(after)) == (nodes_of(before), edges_of(before))
     assert after.arrays.manifest.provenance[amendment.CHANGED] == 0
+
+
+def test_a_renamed_file_is_not_read_again(tmp_path, always, monkeypatch):
+    corpus = Corpus(9, tmp_path / "docs")
+    path = corpus.folder / "d0" / "f000.md"
+    path.write_text(f"# Titled\n\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    build_graph([corpus.folder], tmp_path / "graph")
+    path.rename(corpus.folder / "d1" / "other.md")
+
+    def read(*_):
+        raise AssertionError("it was read")
+
+    monkeypatch.setattr(DocumentReader, "documents", read)
+    report, is_amended = update(corpus.folder, tmp_path / "graph")
+    monkeypatch.undo()
+    assert (is_amended, report.added, report.removed) == (True, 1, 1)
+    build_graph([corpus.folder], tmp_path / "full")
+    assert nodes_of(Graph.open(tmp_path / "graph")) == nodes_of(Graph.open(tmp_path / "full"))
 
 
 def test_without_names_there_are_none(tmp_path, always):

@@ -233,7 +233,7 @@ def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
                     elif entry.is_file():
                         status = entry.stat()
                         states[entry.path] = FileState(status.st_size, status.st_mtime_ns)
-    except OSError:
+    except (OSError, ValueError):  # it cannot be read, or is no name of a file
         return None
     return states
 

@@ -134,6 +134,8 @@ class Intake:
             old = previous.unchanged(file) if previous is not None else None
             if previous is not None and old is not None:
                 nodes = previous.nodes(file)
+            elif previous is not None and (moved := previous.moved(file)):
+                nodes = moved
             else:
                 with memory_told(file.path):
                     nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from orienteer.graph.pieces.vectors import PIECE
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.join.shelved import Shelved
-from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.files import File, kind_of
 from orienteer.ingest.extraction.forms import FORMS, Form
 from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, sources_of, stamps_of
 from orienteer.records import Node
@@ -97,11 +99,42 @@ class Previous:
         status = file.path.stat()
         if status.st_size != old.bytes:
             return None
-        with file.path.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != old.sha256:
-                return None
+        if _digest(file.path) != old.sha256:
+            return None
         return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, old.sha256)
+
+    def moved(self, file: File) -> list[Node]:
+        """Return the nodes of a file whose content the graph has from another path; none where the path tells in them.
+
+        So it does in tables, whose rows may be named after it, and where a document has no title of its own.
+        """
+        if file.kind == "table":
+            return []
+        size = file.path.stat().st_size
+        alike = [stamp for stamp in self.stamps.values() if stamp.bytes == size and stamp.name != file.name]
+        alike = [stamp for stamp in alike if kind_of(Path(stamp.name)) == file.kind]
+        digest = _digest(file.path) if alike else ""
+        stamp = next((stamp for stamp in alike if stamp.sha256 == digest), None)
+        nodes = [] if stamp is None else [self.shelved.node(place) for place in self._places.get(stamp.name, ())]
+        if stamp is None or not nodes or nodes[0].id != stamp.name or nodes[0].properties.get("untitled"):
+            return []
+        return [_renamed(node, stamp.name, file) for node in nodes]
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""
         return [self.shelved.node(place) for place in self._places.get(file.name, ())]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _renamed(node: Node, before: str, file: File) -> Node:
+    """Return a node of a file as it is under another name: its id, its document's, and the file's name as an alias."""
+    properties = {**node.properties, "file": file.name}
+    if "document" in properties:
+        properties["document"] = file.name
+    base = posixpath.basename(before)
+    aliases = tuple(file.path.name if alias == base else alias for alias in node.aliases)
+    return replace(node, id=f"{file.name}{node.id.removeprefix(before)}", aliases=aliases, properties=properties)
