@@ -37,6 +37,7 @@ class Corpus(random.Random):
             path = folder / f"d{number % 3}" / f"f{number:03}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(self.text(number), encoding="utf-8")
+        (folder / "picture.png").write_bytes(b"no document")
         rows = [
             f"r{n},{self.names[n]} row,{self.choice(self.words)} with {self.choice(self.names)} again" for n in range(8)
         ]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph import properties, publication
+from orienteer.graph import property_revision, publication
 from orienteer.graph.adjacency import EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import EdgeBatch, encode_extra, type_number
@@ -115,7 +115,7 @@ class _Revised:
             measured = np.isin(types, numbers) if numbers else None
         self._write_strings()
         text = self._write_indexes(scratch, measured)
-        names = properties.revise(self._folder, self._old, manifest.properties, self.layout, self._nodes)
+        names = property_revision.revise(self._folder, self._old, manifest.properties, self.layout, self._nodes)
         digests.add(*self._folder.iterdir())
         edge_names, ends = self._write_edges()
         going = ends.where(ends.kind & 1 == 0)

@@ -1,21 +1,23 @@
 """An update that touches little of a graph: only what changed is read and joined, all else is taken over unread.
 
 It makes the nodes, the edges of order and of hyperlinks that a build would make, and gives new chunks their edges of
-names; see `join.increment` for what differs. A build makes everything anew when more has changed since the last one.
+names; `join.increment` says what differs. All is made anew when more has changed since that was last done.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from orienteer.errors import DuplicateNode
-from orienteer.graph import pieces
+from orienteer.graph import pieces, publication
+from orienteer.graph.builder import Progress
 from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import carried_vectors
 from orienteer.graph.format import Manifest
@@ -24,13 +26,16 @@ from orienteer.graph.reserved import CHUNK, DOCUMENT, READ, SIMILAR, SYMMETRIC, 
 from orienteer.graph.revision import Piece, Revision, revise
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
+from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.increment import ChangedNodes, Increment, NameIncrement
 from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.join.weaver import batches
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.files import File, Listing, kind_of, listing
-from orienteer.ingest.provenance import DocumentStamp, file_states
+from orienteer.ingest.documents.recipe import BuildRecipe
+from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
 from orienteer.records import Edge, Node
 
 MOST_CHANGED = 0.05
@@ -70,7 +75,7 @@ def file_changes(previous: Previous, sources: Sequence[Path]) -> FileChanges | N
         if path in states and path not in same and (kind := kind_of(Path(path))) is not None
     ]
     found = None
-    if any(path not in stamps and kind_of(Path(path)) is not None for path in states):
+    if any(path not in stamps for path in states):  # a document that is new, or something to be told of
         found = listing(resolved)
         touched += [file for file in found.files if str(file.path) not in stamps]
     gone = [stamp.name for path, stamp in stamps.items() if path not in states]
@@ -106,6 +111,12 @@ def _titled_alike(before: Node, now: Node) -> bool:
     return (before.name, before.properties.get("untitled")) == (now.name, now.properties.get("untitled"))
 
 
+class _Published(NamedTuple):
+    manifest: Manifest
+    notes: list[str]
+    """What should be said of it."""
+
+
 class Amendment:
     """Makes the next generation of a graph out of its last one and the nodes of the files that changed."""
 
@@ -123,7 +134,7 @@ class Amendment:
         """
         manifest = self._manifest
         return (
-            np.count_nonzero(~self.shelved.is_document) >= LEAST_PARTS
+            int(np.count_nonzero(~self.shelved.is_document)) >= LEAST_PARTS
             and (self._names is not None or not self._config.has_names)
             and SIMILAR not in manifest.edge_types
             and set(manifest.node_types) <= set(READ)
@@ -164,9 +175,7 @@ class Amendment:
         gone = self.shelved.rows[changed.gone]
         return Revision(gone, changed.new, edges, links.lost, SYMMETRIC), names
 
-    def publish(
-        self, changed: ChangedNodes, work: Path, provenance: dict[str, object]
-    ) -> tuple[Manifest, list[str]] | None:
+    def publish(self, changed: ChangedNodes, work: Path, provenance: dict[str, object]) -> _Published | None:
         """Publish the next generation, with what lies beside it; return its manifest and what should be said.
 
         None where two files have nodes of one id: a build says which.
@@ -187,7 +196,84 @@ class Amendment:
             )
         except DuplicateNode:
             return None
-        return manifest, notes
+        return _Published(manifest, notes)
+
+
+class Update(NamedTuple):
+    """What is asked of an update."""
+
+    sources: Sequence[Path]
+    """Those of the graph where there are none."""
+    recipe_of: Callable[[Previous], BuildRecipe]
+    stage: Callable[[str], AbstractContextManager[None]]
+    """Measures a stage."""
+    progress: Progress
+    is_strict: bool = False
+    """Fail where a document cannot be read."""
+
+
+class Amended(NamedTuple):
+    """An update that was made."""
+
+    manifest: Manifest
+    recipe: BuildRecipe
+    survey: dict[str, Any]  # Any: what the fields of a report hold
+    notes: tuple[str, ...]
+
+
+def amend(target: Path, update: Update) -> Amended | None:
+    """Make the next generation of a graph out of its last one; None, and nothing is changed, where a build has to.
+
+    Raises as `build_graph` does.
+    """
+    with publication.publishing(target) as work:
+        previous = Previous(target)
+        recipe = update.recipe_of(previous)
+        files = file_changes(previous, update.sources or previous.sources)
+        if recipe.extract is not None or files is None:
+            return None
+        amendment = Amendment(previous, recipe.config)
+        if not amendment.is_possible:
+            return None
+        with update.stage("reading"):
+            intake, shelf = _read(previous, recipe, files, work, update)
+        with update.stage("comparing"):
+            touched = frozenset([*files.gone, *(file.name for file in files.touched)])
+            changed = changed_nodes(amendment.shelved, shelf, touched)
+            total = amendment.changed(changed)
+        stamps = [*files.unchanged, *intake.stamps]
+        if total is None or not stamps:
+            return None
+        provenance = describe_build(
+            intake.sources,
+            stamps,
+            recipe.options,
+            left_out=intake.left_out,
+            unreadable=[file.model_dump() for file in intake.unreadable],
+            notes=[*recipe.notes, *intake.notes],
+            **{CHANGED: total},
+        )
+        with update.stage("indexes"):
+            published = amendment.publish(changed, work, provenance)
+    if published is None:
+        return None
+    survey = {**intake.survey, **amendment.counts(changed)}
+    survey["unchanged"] += len(files.unchanged)
+    survey["removed"] = len(previous.stamps.keys() - {stamp.name for stamp in stamps})
+    return Amended(published.manifest, recipe, survey, (*recipe.notes, *published.notes, *intake.notes))
+
+
+def _read(
+    previous: Previous, recipe: BuildRecipe, files: FileChanges, work: Path, update: Update
+) -> tuple[Intake, Shelf]:
+    """Read and cut the files that may have changed, and put their nodes on a shelf."""
+    (work / "shelf").mkdir()
+    shelf = Shelf(work / "shelf")
+    maker = DocumentNodeMaker(recipe.config)
+    intake = Intake(previous.sources, maker, previous=previous, progress=update.progress)
+    intake.fill_from(shelf, files.touched, () if files.found is None else files.found.skipped)
+    intake.refuse(shelf, strict=update.is_strict, is_part=True)
+    return intake, shelf
 
 
 def greatest_weights(before: dict[str, float], edges: Iterable[EdgeBatch]) -> dict[str, float]:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
-from orienteer.graph import publication
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.format import is_graph
 from orienteer.graph.store import Graph
-from orienteer.ingest.documents.amendment import CHANGED, Amendment, changed_nodes, file_changes
+from orienteer.ingest.documents.amendment import Update, amend
 from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
@@ -139,54 +138,18 @@ class _Build:
         if self._embedder is not None or self._model is not None or self._options.plots is not None:
             return None
         started = time.perf_counter()
-        with ExitStack() as stack:
-            work = stack.enter_context(publication.publishing(target))
-            previous = Previous(target)
-            recipe = self._recipe(previous)
-            amendment = Amendment(previous, recipe.config) if recipe.extract is None else None
-            files = file_changes(previous, sources or previous.sources)
-            if amendment is None or files is None or not amendment.is_possible:
-                return None
-            with self._stage("reading"):
-                shelf = Shelf(stack.enter_context(_scratch(target)))
-                intake = Intake(
-                    previous.sources, DocumentNodeMaker(recipe.config, None), previous=previous, progress=self._progress
-                )
-                intake.fill_from(shelf, files.touched, () if files.found is None else files.found.skipped)
-                intake.refuse(shelf, strict=self._options.strict, is_part=True)
-            with self._stage("comparing"):
-                names = frozenset([*files.gone, *(file.name for file in files.touched)])
-                changed = changed_nodes(amendment.shelved, shelf, names)
-                total = amendment.changed(changed)
-            if total is None or not files.unchanged and not intake.stamps:
-                return None
-            stamps = [*files.unchanged, *intake.stamps]
-            provenance = describe_build(
-                intake.sources,
-                stamps,
-                recipe.options,
-                left_out=intake.left_out,
-                unreadable=[file.model_dump() for file in intake.unreadable],
-                notes=[*recipe.notes, *intake.notes],
-                **{CHANGED: total},
-            )
-            with self._stage("indexes"):
-                published = amendment.publish(changed, work, provenance)
-        if published is None:
+        update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
+        amended = amend(target, update)
+        if amended is None:
             return None
-        manifest, notes = published
-        survey = intake.survey
-        survey |= amendment.counts(changed) | {
-            "unchanged": survey["unchanged"] + len(files.unchanged),
-            "removed": len(previous.stamps.keys() - {stamp.name for stamp in stamps}),
-        }
+        manifest, recipe = amended.manifest, amended.recipe
         return BuildReport(
-            **survey,
+            **amended.survey,
             nodes=manifest.nodes,
             edges=manifest.edges,
             edge_types=edge_counts(manifest.edge_types),
             chunking=recipe.chunking,
-            notes=(*recipe.notes, *notes, *intake.notes),
+            notes=amended.notes,
             stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
             peak_bytes=peak_bytes(),
             seconds=time.perf_counter() - started,
