@@ -1,10 +1,10 @@
 """`documents`: what a person with a folder of documents wants to see first, without a model.
 
-which documents     a question for documents themselves is answered by all that speak of its subject, counted
-passages            any other by the ranking of another method, `hippo` where none is named; passages that nearly
-                    repeat one before them are told beneath it, contents pages come last
-quotation           the sentence or row of the first passages that fits best
-abstention          where too little of the question stands in any passage, that is said instead
+    which documents     a question for documents themselves is answered by all that speak of its subject, counted
+    passages            any other by the ranking of another method, `hippo` where none is named; passages that nearly
+                        repeat one before them are told beneath it, contents pages come last
+    quotation           the sentence or row of the first passages that fits best
+    abstention          where too little of the question stands in any passage, that is said instead
 """
 
 from __future__ import annotations
@@ -140,3 +140,4 @@ class Documents:
         )
         update = {"answer": quotation.text, "answer_kind": "quotation", "citations": (citation,)}
         return result.model_copy(update=update)
+

@@ -24,10 +24,7 @@ _DATE = re.compile(
 )
 _NAME = re.compile(r"(?<=\s)[A-Z][\w'’.-]+|[A-Z][\w'’.-]+\s+[A-Z][\w'’.-]+")
 _ASKS = (
-    (
-        re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
-        _NUMBER,
-    ),
+    (re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"), _NUMBER),
     (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
     (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
     (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
@@ -42,9 +39,7 @@ _NEAR = 0.25
 _PLACE = 0.3
 """What the first passage of the ranking is worth; the second half of it, the third a third."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
-_DEFINED = re.compile(
-    r"^\s*(?:what|who)(?:'s| is| are| was| were| does)?\b(?!.*\b(?:of|in|for|by|at|from|with)\b)", re.I
-)
+_DEFINED = re.compile(r"^\s*(?:what|who)(?:'s| is| are| was| were| does)?\b(?!.*\b(?:of|in|for|by|at|from|with)\b)", re.I)
 _DEFINES = 0.3
 """What a sentence is worth that begins with what a question wants defined."""
 

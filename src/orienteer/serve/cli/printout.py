@@ -114,9 +114,7 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
         if hit.why:
             out.print(f"   why: {hit.why}")
         if hit.alike:
-            out.print(
-                f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}"
-            )
+            out.print(f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}")
         return
     text = " ".join(hit.text.split())
     for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):
