@@ -12,6 +12,7 @@ segments that hold its gold rows; the given links between tables and passages bu
     options      what each option of ours carries
     percentiles  the paper's table 5 and the gain at 20 of each of its graphs; edges of similarity as a layer
     titles       titles withheld from the graph, and first names of the texts taken for titles
+    open         `hippo` beside `sage`: its walk alone, and with open words
 
 Each part builds the graphs that it needs in `--graphs`, or takes them from there. Figures are points; intervals are
 95 %, paired. A list at k is the union of that size: 2 = 1 + 1, 5 = 2 + 3, then halves.
@@ -45,6 +46,7 @@ from orienteer.ingest.documents.run import build_graph
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
+from passages import OPEN, WALK_ALONE, base
 from rankings import (
     Ranked,
     Ranker,
@@ -244,6 +246,14 @@ def _variants(bench: Bench, graph: Graph, several: Mapping[str, dict[str, Any]])
     return said("Recall", {name: tables[name] for name in several}, KS, against, several)
 
 
+def open_part(bench: Bench) -> dict[str, Any]:
+    """`hippo`, with and without open words."""
+    graph, k = bench.graph, max(KS)
+    forms = [base("hippo", graph, k, label, **options) for label, options in OPEN.items()]
+    tables = bench.recalls(graph, bench.asked(graph, [*forms, sage("sage", graph, k)]))
+    return said("Recall", tables, KS, {name: tables[name] for name in (WALK_ALONE, "sage")}, ["hippo"])
+
+
 def titles_part(bench: Bench) -> dict[str, Any]:
     """The same where no passage has a title that edges could be made of; the flat scores keep them."""
     written = {}
@@ -341,6 +351,7 @@ PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
     "options": options_part,
     "percentiles": percentiles_part,
     "titles": titles_part,
+    "open": open_part,
 }
 
 

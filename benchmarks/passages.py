@@ -8,7 +8,9 @@ best flat list is the best one for each k of BM25, vectors, hybrids of .3 to .6 
 without a bonus of .2 for titles that stand in the question. Gains are paired. Parts:
 
     main       every method that is named, or all
-    walk       what each part of `hippo` carries
+    walk       what each part of the walk of `hippo` carries, open words left out
+    open       what open words add to it: by meaning and words, by words, without vectors
+    steps      the same on MuSiQue's sub-questions, each with one gold passage and earlier answers put in
     titles     titles withheld from names and edges, and first names of the texts taken for titles
     together   all corpora in one, each one's questions asked of it; further corpora of `--beside DATA`
     misses     why `hippo` misses gold passages at 5
@@ -33,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.examples import Example
+from orienteer.evaluation.examples import Example, Gold
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import find_names
@@ -44,8 +46,8 @@ from orienteer.index.fusion import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance
-from orienteer.records import Node
-from orienteer.retrieval.bases.hippo import Hippo
+from orienteer.records import Node, Question
+from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
 from orienteer.retrieval.query import Query
@@ -82,6 +84,15 @@ WALKS: Mapping[str, dict[str, Any]] = {
     "hippo, begun from 1,000": {"depth": 1000},
 }
 """One choice after the other undone."""
+WALK_ALONE = "the walk alone"
+OPEN: Mapping[str, dict[str, Any]] = {
+    WALK_ALONE: {"open_words": "off"},
+    "hippo": {},
+    "hippo, open words by words": {"open_words": "words"},
+    "the walk alone, BM25 alone": {"open_words": "off", "mode": "lexical"},
+    "hippo, BM25 alone": {"mode": "lexical"},
+}
+"""Open words, in the forms that they have."""
 
 
 @dataclass(frozen=True)
@@ -135,23 +146,32 @@ def methods(graph: Graph, names: Iterable[str]) -> list[Ranker]:
     return [one for name in names for one in (own[name]() if name in own else [base(name, graph, max(KS))])]
 
 
-def measured(asked: Asked, rankers: Sequence[Ranker], *, flat: Sequence[Ranker] | None = None) -> dict[str, Any]:
-    """Print and return the figures of some rankers, beside the best flat list for each k."""
+def measured(
+    asked: Asked,
+    rankers: Sequence[Ranker],
+    *,
+    flat: Sequence[Ranker] | None = None,
+    over: str = "",
+    ks: Sequence[int] = KS,
+) -> dict[str, Any]:
+    """Print and return the figures of some rankers, beside the best flat list for each k and the one named `over`."""
     graph = asked.graph
-    k, parts = max(KS), "document" in graph.arrays.types.nodes or len(graph.arrays.types.nodes) > 1
+    k, parts = max(ks), "document" in graph.arrays.types.nodes or len(graph.arrays.types.nodes) > 1
     plain = flat if flat is not None else flats(graph, k, parts=parts)
     titled = [] if flat is not None else flats(graph, k, is_titled=True, parts=parts)
     found = ask(asked.examples, [*plain, *titled, *rankers])
-    tables = {one.name: recalls(graph, asked.examples, one, KS) for one in found}
+    tables = {one.name: recalls(graph, asked.examples, one, ks) for one in found}
     every: dict[str, Table] = {one.name: tables[one.name] for one in (*plain, *titled)}
     best, names = best_of(every)
+    against = {"best flat": best, **({over: tables[over]} if over else {})}
     embedder = graph.arrays.searcher.vectors.about.embedder
     print(f"\n{asked.name}: {len(asked.examples)} questions, {len(graph):,} nodes, {embedder}")
     print(f"best flat list for each k: {', '.join(names)}")
-    rows = {"best flat": summary(best, KS, {})}
-    rows |= {one.name: summary(tables[one.name], KS, {"best flat": best}) for one in rankers}
+    rows = {"best flat": summary(best, ks, {})}
+    rows |= {one.name: summary(tables[one.name], ks, against) for one in rankers}
     show(rows)
-    show({one.name: rows[one.name] for one in rankers}, gains=("best flat",), ks=GAINS)
+    for kind in against:
+        show({one.name: rows[one.name] for one in rankers if one.name != kind}, gains=(kind,), ks=GAINS)
     spent = {one.name: one.milliseconds for one in found}
     print("milliseconds a question, lists remembered: ", end="")
     print(", ".join(f"{one.name} {spent[one.name]:.1f}" for one in rankers))
@@ -171,14 +191,14 @@ def walk_part(bench: Bench) -> dict[str, Any]:
 def _walks(graph: Graph) -> list[Ranker]:
     kinds = (("only titles as names", True), ("only names that are no titles", False))
     return [
-        *(base("hippo", graph, max(KS), label, **options) for label, options in WALKS.items()),
+        *(base("hippo", graph, max(KS), label, open_words="off", **options) for label, options in WALKS.items()),
         *(_partial_walk(f"hippo, {label}", graph, titles) for label, titles in kinds),
     ]
 
 
 def _partial_walk(label: str, graph: Graph, is_title: bool) -> Ranker:
     """Return the walk over those names alone that are titles, or that are none."""
-    walking = Hippo(graph)
+    walking = Hippo(graph, HippoConfig(open_words="off"))
     incidence = walking._incidence
     assert incidence is not None
     walking._incidence = _among(incidence, (incidence.titled.counts() > 0) == is_title)
@@ -205,6 +225,39 @@ def _among(incidence: Incidence, keep: NDArray[np.bool_]) -> Incidence:
     )
 
 
+def open_part(bench: Bench) -> dict[str, Any]:
+    """Open words, beside the walk alone."""
+    return {one.name: measured(one, _open_forms(one.graph), over=WALK_ALONE) for one in bench.asked}
+
+
+def _open_forms(graph: Graph) -> list[Ranker]:
+    return [base("hippo", graph, max(KS), label, **options) for label, options in OPEN.items()]
+
+
+def steps_part(bench: Bench) -> dict[str, Any]:
+    """The same on questions of one step."""
+    return {
+        one.name: measured(replace(one, examples=steps), _open_forms(one.graph), over=WALK_ALONE, ks=(1, *KS))
+        for one in bench.asked
+        if (steps := _steps(one.examples))
+    }
+
+
+def _steps(examples: Iterable[Example]) -> list[Example]:
+    """Return the sub-questions that questions were made of, each once, with the answers of earlier ones put in."""
+    steps: dict[tuple[str, str], Example] = {}
+    for example in examples:
+        answers: list[str] = []
+        made_of: Any = example.fields.get("decomposition", [])  # Any: JSON
+        for step in made_of:
+            text, gold = str(step["question"]), str(step["pid"])
+            for number, answer in enumerate(answers, 1):
+                text = text.replace(f"#{number}", answer)
+            answers.append(str(step["answer"]))
+            steps.setdefault((text, gold), Example(question=Question(text=text), gold=Gold(nodes={gold: 1.0})))
+    return list(steps.values())
+
+
 def titles_part(bench: Bench) -> dict[str, Any]:
     """The same where no passage has a title that names and edges could be made of; the flat scores keep them."""
     written: dict[str, Any] = {}
@@ -212,12 +265,14 @@ def titles_part(bench: Bench) -> dict[str, Any]:
         for one in bench.asked:
             graph = bench.woven(f"{one.name}-{label.replace(' ', '-')}", list(in_order(one.graph)), seen)
             rankers = [
+                base("hippo", graph, max(KS), WALK_ALONE, open_words="off"),
                 base("hippo", graph, max(KS)),
                 base("hippo", graph, max(KS), "hippo, no bonus for titles", titles=0.0),
                 sage("sage", graph, max(KS)),
                 sage("sage, no bonus for titles", graph, max(KS), titles=0.0),
             ]
-            written[f"{one.name}, {label}"] = measured(replace(one, name=f"{one.name}, {label}", graph=graph), rankers)
+            shown = replace(one, name=f"{one.name}, {label}", graph=graph)
+            written[shown.name] = measured(shown, rankers, over=WALK_ALONE)
     return written
 
 
@@ -242,7 +297,8 @@ def together_part(bench: Bench) -> dict[str, Any]:
             for each, gold in zip(one.examples, golds, strict=True)
         ]
         whole = Asked(f"{one.name} in one corpus", graph, examples)
-        written[one.name] = measured(whole, methods(graph, bench.methods))
+        walk = base("hippo", graph, max(KS), WALK_ALONE, open_words="off")
+        written[one.name] = measured(whole, [walk, *methods(graph, bench.methods)], over=WALK_ALONE)
     return written
 
 
@@ -337,6 +393,8 @@ class Bench:
 PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
     "main": main_part,
     "walk": walk_part,
+    "open": open_part,
+    "steps": steps_part,
     "titles": titles_part,
     "together": together_part,
     "misses": misses_part,

@@ -24,7 +24,7 @@ from orienteer.serve.cli.app import main as orienteer
 
 METHODS = ("bm25", "anchor")
 RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
-PASSAGES = ("Recall@2", "Recall@5", "Recall@10", "Recall@20")
+PASSAGES = ("Recall@5", "AllGold@5", "Recall@2", "Recall@10", "Recall@20")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
     manifest = stored.manifest
     verdict = io.StringIO()
     with redirect_stdout(verdict):
-        command("eval", "compare", str(run), "--quiet", "--measure", one.measures[-1])
+        command("eval", "compare", str(run), "--quiet")
     lines = [f"## {one.name}", "```text", *(f"$ {line}" for line in shown), "```"]
     lines += [
         f"{manifest.nodes:,} nodes, {manifest.edges:,} edges; graph `{manifest.graph_sha256[:12]}`, "
@@ -117,7 +117,7 @@ def section(one: Experiment, data: Path, work: Path) -> list[str]:
         "",
         *table(score_runs([stored], measures=one.measures), one.measures, by=None),
         "",
-        verdict.getvalue().partition("\n")[0],
+        " ".join(verdict.getvalue().splitlines()[:2]),
     ]
     if one.by:
         lines += ["", *table(score_runs([stored], measures=one.measures, by=[one.by]), one.measures, by=one.by)]

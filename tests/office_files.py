@@ -50,7 +50,7 @@ def table(*rows: tuple[str, ...]) -> str:
     return f"<w:tbl>{''.join(f'<w:tr>{line}</w:tr>' for line in lines)}</w:tbl>"
 
 
-def pdf(path: Path, *pages: str) -> None:
+def pdf(path: Path, *pages: str, title: str = "", large: bool = False, password: bool = False) -> None:
     """Write a PDF with a page for each text; its lines stand one below the other."""
     objects: list[bytes] = []
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
@@ -61,12 +61,19 @@ def pdf(path: Path, *pages: str) -> None:
     ]
     for at, text in enumerate(pages):
         lines = "".join(f"({line}) Tj 0 -14 Td " for line in text.split("\n"))
-        stream = f"BT /F1 12 Tf 72 720 Td {lines}ET".encode("latin-1")
+        lines = lines.replace("Td ", "Td /F1 12 Tf ", 1) if large else lines
+        stream = f"BT /F1 {24 if large else 12} Tf 72 720 Td {lines}ET".encode("latin-1")
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * at} 0 R "
             "/Resources << /Font << /F1 3 0 R >> >> >>".encode(),
             b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         ]
+    objects.append(f"<< /Title ({title}) >>".encode("latin-1"))
+    more = f" /Info {len(objects)} 0 R"
+    if password:
+        key = "00" * 32
+        objects.append(f"<< /Filter /Standard /V 1 /R 2 /O <{key}> /U <{key}> /P -4 >>".encode())
+        more += f" /Encrypt {len(objects)} 0 R /ID [<00> <00>]"
     out = io.BytesIO(b"")
     out.write(b"%PDF-1.4\n")
     places = []
@@ -76,7 +83,9 @@ def pdf(path: Path, *pages: str) -> None:
     start = out.tell()
     out.write(b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1))
     out.write(b"".join(b"%010d 00000 n \n" % place for place in places))
-    out.write(b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, start))
+    out.write(
+        b"trailer << /Size %d /Root 1 0 R%s >>\nstartxref\n%d\n%%%%EOF" % (len(objects) + 1, more.encode(), start)
+    )
     path.write_bytes(out.getvalue())
 
 

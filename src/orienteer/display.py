@@ -34,6 +34,22 @@ def escape_json(text: str) -> str:
     return text.translate(_ESCAPED)
 
 
+class Count(int):
+    """How many are done, of how many; a progress that is told a plain number knows no total.
+
+    >>> Count(3, of=10) == 3, Count(3, of=10).of
+    (True, 10)
+    """
+
+    of: int
+
+    def __new__(cls, done: int, *, of: int) -> Count:
+        """Return a count with its total."""
+        count = super().__new__(cls, done)
+        count.of = of
+        return count
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: `1 hit`, `1,200 hits`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,6 +4,7 @@ Error                    catch this at a boundary; anything else is a bug
 ├── UsageError           the request was wrong: exit code 2
 │   ├── BadInput         a source file cannot be read as a graph
 │   │   ├── DuplicateNode
+│   │   ├── UnclearTables
 │   │   └── UnreadableFile
 │   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
@@ -49,6 +50,10 @@ class BadInput(UsageError):
 
 class DuplicateNode(BadInput):
     """Two different nodes have one id."""
+
+
+class UnclearTables(BadInput):
+    """Tables can be read, but are no clear graph: a person has to say which holds nodes and which edges."""
 
 
 class UnreadableFile(BadInput):

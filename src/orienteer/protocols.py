@@ -102,6 +102,14 @@ class Metered(Protocol):
         """Return what `embed` does and what it spent. Raises `ModelError`, and `ModelLate` after these seconds."""
 
 
+@runtime_checkable
+class Batching(Protocol):
+    """An embedder on this machine that is quicker over a few short texts at once."""
+
+    def embed_together(self, queries: Sequence[str]) -> Vectors:
+        """Return what `embed` does for queries, in one pass; last digits may depend on the other texts."""
+
+
 class Tool(Protocol):
     """What an agent may call: data (`spec`) and a function. Its own mistakes raise, the model's come back as text."""
 

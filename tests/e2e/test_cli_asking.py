@@ -16,6 +16,7 @@ from orienteer.tools.code.interpreter import SPEC
 
 RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"} | {
     "answer_kind",
+    "citations",
     "reading",
     "refusal",
 }

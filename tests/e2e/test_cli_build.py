@@ -29,7 +29,7 @@ def test_build_info_search(cli, docs):
     ran = cli("build", docs, "-o", "graph", "--embedder", "none")
     assert ran.code == 0
     assert "2 documents" in ran.out
-    assert "left out" in ran.out
+    assert "not read: " in ran.out
     assert "broken.csv" in ran.out
     assert "note: without an embedder" in ran.err
     assert "extra" not in ran.err  # nobody who asks for none is told how to get one
@@ -40,6 +40,53 @@ def test_build_info_search(cli, docs):
     for method in ("anchor", "bm25", "sage"):
         (first, *_) = cli("ask", "graph", "ferry key", "--method", method, "--json").json["hits"]
         assert first["source"] == hit["source"], method
+
+
+def test_what_was_not_read_is_told_with_the_first_answer_and_by_info(cli, docs):
+    for name in ("logo.png", "photo.jpg", "face.png"):
+        (docs / name).write_bytes(b"x")
+    (docs / "empty.md").write_bytes(b"")
+    (docs / ".gitignore").write_text("made/\n")
+    (docs / "made").mkdir()
+    told = [
+        "not read: broken.csv: line 2: 1 field, where the header has 2",
+        "not read: empty.md: empty",
+        "not read: face.png, logo.png and 1 more: pictures",
+        "not read: made: ignored by .gitignore",
+    ]
+    first = cli("search", docs, "ferry")
+    lines = [line for line in first.err.splitlines() if line.startswith("not read: ")]
+    assert [line.partition(": ")[2].partition(":")[0] for line in lines] == [
+        line.partition(": ")[2].partition(":")[0] for line in told
+    ]
+    assert lines[1:] == told[1:]
+    later = cli("search", docs, "ferry")
+    assert "not read" not in later.err
+    assert "1 file could not be read" in later.err  # the broken one: whoever asks again may have mended it
+    info = cli("info", docs)
+    assert "not read: face.png, logo.png, photo.jpg: pictures" in info.out
+    groups = cli("info", docs, "--json").json["not_read"]
+    assert {"reason": "pictures", "number": 3, "files": ["face.png", "logo.png", "photo.jpg"]} in groups
+
+
+def test_the_files_of_a_folder_are_chosen(cli, docs):
+    (docs / "notes.py").write_text("def ferry():\n    return 'key'\n")
+    assert {hit["source"]["file"] for hit in cli("search", docs, "ferry key", "--json").json["hits"]} == {
+        "guide.md",
+        "notes.py",
+    }
+    chosen = cli("search", docs, "ferry key", "--include", "*.py", "--json").json["hits"]
+    assert {hit["source"]["file"] for hit in chosen} == {"notes.py"}
+    assert "exclude: *.py" in cli("info", docs, "--exclude", "*.py").out
+    assert cli("build", docs, "-o", "graph", "--embedder", "none", "--include", "*.md").code == 0
+    assert cli("build", "--update", "-o", "graph", "--embedder", "none").code == 0
+    assert set(cli("info", "graph", "--json").json["provenance"]["options"]["include"]) == {"*.md"}
+    ran = cli("ask", "graph", "ferry?", "--exclude", "*.md")
+    assert (ran.code, ran.err.splitlines()[-1]) == (
+        2,
+        "error: graph is a graph already: --include and --exclude choose files of a folder",
+    )
+    assert cli("search", docs, "x", "--include", "").code == 2
 
 
 def test_json_strict_update_and_staleness(cli, docs):

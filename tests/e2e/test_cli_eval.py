@@ -113,6 +113,50 @@ def test_two_runs_are_shown_and_compared(clubs, questions, cli):
     assert ran.out.splitlines()[0] == compared["verdict"]
 
 
+def test_the_leading_measure_is_said_and_another_can_be_chosen(clubs, questions, home, cli):
+    several = questions()
+    rows = [{**json.loads(line), "nodes": ["ann", "choir"]} for line in several.read_text().splitlines()]
+    several.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    why = "By Recall@5, for all 4 questions have several gold nodes."
+    ran = cli("eval", "run", clubs, several, "-m", "bm25", "-m", "anchor", "-o", "run")
+    assert ran.err.splitlines()[-1] == why
+    assert ran.out.splitlines()[0].split()[4:6] == ["Recall@5", "AllGold@5"]
+    assert cli("eval", "show", "run", "--json").json[0]["why"] == why
+    compared = cli("eval", "compare", "run")
+    assert compared.out.splitlines()[1] == why
+    assert compared.out.splitlines()[3].split()[:4] == ["method", "kind", "Recall@5", "AllGold@5"]
+    chosen = cli("eval", "compare", "run", "--by-measure", "MRR", "--json").json
+    assert (chosen["measure"], chosen["why"]) == (
+        "MRR",
+        "By MRR, as chosen; without a choice by Recall@5, for all 4 questions have several gold nodes.",
+    )
+    assert cli("eval", "show", "run", "--by-measure", "MRR").out.splitlines()[0].split()[4:6] == ["MRR", "Recall@5"]
+    assert cli("eval", "report", "run", "--by-measure", "MRR", "-o", "report.html").code == 0
+    assert chosen["why"] in (home / "report.html").read_text(encoding="utf-8")
+
+
+def test_runs_that_lead_with_different_measures_say_so_one_by_one(clubs, questions, home, cli):
+    assert cli("eval", "run", clubs, questions(), "-m", "bm25", "-o", "one", "-q").code == 0
+    several = home / "several.jsonl"
+    several.write_text(json.dumps({"id": "1", "question": "Who leads?", "nodes": ["ann", "choir"]}) + "\n")
+    assert cli("eval", "run", clubs, several, "-m", "bm25", "-o", "two", "-q").code == 0
+    assert cli("eval", "show", "one", "two").err.splitlines() == [
+        "one: By Hit@1, for all 4 questions have one gold node.",
+        "two: By Recall@5, for the one question has several gold nodes.",
+    ]
+
+
+@pytest.mark.parametrize("command", [["show", "run"], ["compare", "run"], ["report", "run", "-o", "report.html"]])
+def test_a_wrong_measure_is_one_error_that_lists_measures(clubs, questions, home, cli, command):
+    assert cli("eval", "run", clubs, questions(), "-m", "bm25", "-o", "run", "-q").code == 0
+    ran = cli("eval", *command, "--by-measure", "recal@5")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.count("\n") == 1
+    assert ran.err.startswith("error: There is no measure 'recal@5'. Near: Recall@5. There are: Hit@1, ")
+    assert "AllGold@5" in ran.err
+    assert not (home / "report.html").exists()
+
+
 def test_a_sweep_is_a_run_of_variants(clubs, questions, home, cli):
     arguments = ("eval", "sweep", clubs, questions(), "-m", "anchor", "--set", "most_hops=1,2", "-o", "run")
     ran = cli(*arguments, "--set", "spelling=true,false", "--json")

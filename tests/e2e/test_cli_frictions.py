@@ -105,7 +105,7 @@ def test_a_person_at_a_terminal_is_asked(cli, many, monkeypatch, answer, code):
 
 def test_files_that_are_not_read_do_not_count(cli, many):
     for at in range(9):
-        (many / f"{at}.bin").write_bytes(b"0")
+        (many / f"{at}.png").write_bytes(b"0")
         (many / f".hidden{at}.txt").write_text("hidden")
     (many / "3.txt").unlink()
     assert cli("search", many, "ferry").code == 0

@@ -124,7 +124,7 @@ def test_an_interrupted_import_leaves_nothing(home, process, arguments):
     (home / "people").mkdir()
     rows = "".join(f"n{number},word {number}\n" for number in range(60_000))
     (home / "people" / "nodes.csv").write_text(f"id,name\n{rows}")
-    ran = process(*arguments)
+    ran = process(*arguments, "-v")
     while "reading nodes" not in ran.stderr.readline():
         pass
     ran.send_signal(signal.SIGINT)

@@ -60,6 +60,23 @@ def test_equal_to_ir_measures_on_random_rankings(name):
         assert ours[question] == pytest.approx(value, abs=1e-9), question
 
 
+def test_all_gold_is_where_trec_evals_recall_is_whole():
+    """HippoRAG's all-recall; trec_eval has no name for it."""
+    ir_measures = pytest.importorskip("ir_measures")
+    generator = random.Random(5)
+    ours, qrels, run = {}, {}, {}
+    for number in range(300):
+        question = f"q{number}"
+        ranking = generator.sample(NODES, generator.randint(1, len(NODES)))
+        gold = generator.sample(NODES, generator.randint(1, 3))
+        ours[question] = rank_measure("AllGold@10")(ranking, dict.fromkeys(gold, 1.0))
+        qrels[question] = dict.fromkeys(gold, 1)
+        run[question] = {node: float(len(ranking) - place) for place, node in enumerate(ranking)}
+    theirs = ir_measures.pytrec_eval.iter_calc([ir_measures.parse_measure("R@10")], qrels, run)
+    assert ours == {one.query_id: float(one.value == 1) for one in theirs}
+    assert 0 < sum(ours.values()) < 300
+
+
 # ------------------------------------------------------------------------------------------------ the definitions
 
 
@@ -72,6 +89,8 @@ def by_definition(name, ranking, gold):
         return 1.0 if True in relevant[:k] else 0.0
     if kind == "Recall":
         return relevant[:k].count(True) / len(gold)
+    if kind == "AllGold":
+        return 1.0 if set(gold) <= set(ranking[:k]) else 0.0
     if kind == "Precision":
         return relevant[:k].count(True) / k
     if kind == "MRR":
@@ -86,7 +105,7 @@ def by_definition(name, ranking, gold):
     )
 
 
-@given(ranking=rankings, gold=graded, name=st.sampled_from(NAMES))
+@given(ranking=rankings, gold=graded, name=st.sampled_from((*NAMES, "AllGold@2", "AllGold@5", "AllGold@20")))
 def test_equal_to_the_definitions(ranking, gold, name):
     assert rank_measure(name)(ranking, gold) == pytest.approx(by_definition(name, ranking, gold), abs=1e-12)
 

@@ -129,7 +129,7 @@ SHORT = "## a\n\n|a|b|\n|-|-|\n|c|d|\n\n"
     ("name", "content"),
     [
         ("heading.md", f"# {'x' * 100_000}\n\n## b\n\n" + SHORT * 200),
-        ("title.html", f"<title>{'x' * 100_000}</title>" + "<p>a<table><tr><td>a<td>b<tr><td>c<td>d</table>" * 200),
+        ("title.html", f"<h1>{'x' * 100_000}</h1>" + "<p>a<table><tr><td>a<td>b<tr><td>c<td>d</table>" * 200),
         ("header.md", f"|{'x' * 9_000}|b|\n|-|-|\n" + "|\n" * 20_000),
         ("header.csv", f"{'x' * 90_000},b\n" + "1,2\n" * 2_000),
         ("caption.html", f"<table><caption>{'x' * 90_000}</caption><tr><td>a<td>b" + "<tr><td>a<td>b" * 2_000),

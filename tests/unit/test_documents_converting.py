@@ -52,6 +52,49 @@ def test_a_pdf_has_its_pages(convert, tmp_path):
     assert (found.title, found.has_title) == ("A Title", False)
 
 
+def slides(path, *pages, title=""):
+    pptx = pytest.importorskip("pptx")
+    deck = pptx.Presentation()
+    deck.core_properties.title = title
+    for head, body in pages:
+        slide = deck.slides.add_slide(deck.slide_layouts[1])
+        slide.shapes.title.text = head
+        slide.placeholders[1].text = body
+    deck.save(path)
+
+
+def test_each_slide_stands_apart_with_its_number(convert, tmp_path):
+    deck = [("Ferry plan", "By Ada"), ("Costs", "Ten"), ("Costs", "Twelve"), ("", "No head")]
+    slides(tmp_path / "plan.pptx", *deck, title="PowerPoint Presentation")
+    document = convert(tmp_path / "plan.pptx")
+    assert document.title == "Ferry plan"
+    assert [(block.text, block.place.headings, block.place.page) for block in document.blocks] == [
+        ("By Ada", ("Ferry plan",), 1),
+        ("Ten", ("Costs",), 2),
+        ("Twelve", ("Costs 3",), 3),
+        ("No head", ("Slide 4",), 4),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "title"),
+    [("Untitled", "Annual report"), ("report_v3.docx", "Annual report"), ("Ferries 2024", "Ferries 2024")],
+)
+def test_the_title_of_a_pdf_is_its_own_or_its_largest_line(convert, tmp_path, named, title):
+    office.pdf(tmp_path / "x.pdf", "Annual report\nmore words of the page\nand more of them", title=named, large=True)
+    assert convert(tmp_path / "x.pdf").title == title
+    office.pdf(tmp_path / "y.pdf", "Annual report\nmore words", title="Microsoft Word - y.doc")
+    assert convert(tmp_path / "y.pdf").title == "A Title"
+
+
+def test_what_has_a_password_says_so(convert, tmp_path):
+    office.pdf(tmp_path / "secret.pdf", "words", password=True)
+    (tmp_path / "secret.docx").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    for name in ("secret.pdf", "secret.docx"):
+        with pytest.raises(BadInput, match="^encrypted: save it without a password"):
+            convert(tmp_path / name)
+
+
 def test_a_word_file_has_its_headings_and_tables(convert, tmp_path):
     body = (
         office.paragraph("The Report", style="Heading1")

@@ -74,13 +74,14 @@ def test_paragraphs_items_and_code_are_blocks(guide):
 
 def test_headings_are_paths_below_the_title(guide):
     assert [block.place.headings for block in guide.blocks] == [
-        (),
-        ("Deep one",),
-        ("Deep one",),
-        ("Deep one",),
-        ("Deep one",),
-        ("Underlined",),
+        ("Top",),
+        ("Top", "Deep one"),
+        ("Top", "Deep one"),
+        ("Top", "Deep one"),
+        ("Top", "Deep one"),
+        ("Top", "Underlined"),
     ]
+    assert [block.place.headings for block in read_markdown("# One\n\ntext\n\n## Two\n\nmore").blocks] == [(), ("Two",)]
 
 
 def test_spans_are_places_in_the_source(guide):
@@ -185,7 +186,7 @@ def test_a_page():
     (grid,) = [block for block in page.blocks if isinstance(block, Grid)]
     assert (grid.caption, grid.header, list(grid.rows)) == ("C", ("A", "B"), [("1", "2"), ("3", "3")])
     assert page.blocks[0].links == ("b.html#z",)
-    assert grid.place.headings == ("Part",)
+    assert grid.place.headings == ("Head", "Part")
     assert grid.place.anchors == ("z",)
 
 

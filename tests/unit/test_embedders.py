@@ -10,6 +10,7 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError, ModelRefused
 from orienteer.index.embedders import minilm, open_embedder, wordpiece
+from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading
 from orienteer.index.embedders.served import ServedEmbedder
 from orienteer.llm import OpenAIConfig, Price
 
@@ -97,6 +98,23 @@ def test_a_model_of_ones_own_is_read_as_the_files_beside_it_say(own, scratch):
     first = open_embedder(str(own)).embed(texts, kind="document")
     assert np.linalg.norm(first, axis=1) == pytest.approx([1, 1], abs=1e-5)
     assert float(first[0] @ embedder.embed(texts, kind="document")[0]) < 0.999
+
+
+@pytest.mark.parametrize("pooling", ["mean", "first"])
+def test_queries_embedded_together_have_the_vectors_that_they_have_alone(own, pooling):
+    given = OnnxEmbedder(
+        "own",
+        (own / "onnx" / "model.onnx").read_bytes(),
+        wordpiece.wordpiece(wordpiece.bert_words()),
+        reading=TokenReading(pooling=pooling, query="salt "),
+    )
+    texts = ["who is the spouse of", "", "when was it", "salt " * 300, "who is the spouse of"]
+    alone = given.embed(texts, kind="query")
+    assert given.embed_together(texts) == pytest.approx(alone, abs=1e-5)
+    assert given.embed_together(texts[:1]) == pytest.approx(alone[:1], abs=1e-5)
+    assert len(given.embed_together([])) == 0
+    given._takes_batches = False  # a model without a mask, or made for one text
+    assert (given.embed_together(texts) == alone).all()
 
 
 def test_what_is_no_model_is_told_from_one(tmp_path):

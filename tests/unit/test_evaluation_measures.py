@@ -9,7 +9,10 @@ from orienteer.evaluation.scores.measures import evidence_recall, rank_measure, 
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
 
 GOLD = {"a": 1.0, "b": 1.0, "c": 2.0, "judged but wrong": 0.0}
-NAMES = ("Hit@1", "Hit@3", "Recall@2", "Recall@all", "Precision@4", "Precision@all", "nDCG@3", "nDCG@all", "MRR", "MAP")
+NAMES = (
+    "Hit@1", "Hit@3", "Recall@2", "Recall@all", "AllGold@3", "AllGold@all", "Precision@4", "Precision@all", "nDCG@3",
+    "nDCG@all", "MRR", "MAP",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -22,6 +25,9 @@ NAMES = ("Hit@1", "Hit@3", "Recall@2", "Recall@all", "Precision@4", "Precision@a
         ("Recall@1", ["a"], 1 / 3),  # three are relevant: not min(k, 3)
         ("Recall@20", ["a", "x", "c"], 2 / 3),
         ("Recall@all", ["x", "a", "b", "c"], 1.0),
+        ("AllGold@3", ["a", "x", "c", "b"], 0.0),
+        ("AllGold@4", ["a", "x", "c", "b"], 1.0),
+        ("AllGold@2", ["a", "c"], 0.0),  # three are relevant: two places never hold them
         ("Precision@5", ["a"], 1 / 5),  # also where the ranking is shorter
         ("Precision@2", ["a", "x", "b"], 1 / 2),
         ("Precision@all", ["a", "x", "b"], 2 / 3),

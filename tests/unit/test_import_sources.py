@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -15,9 +16,10 @@ from orienteer.errors import BadInput, NotAGraph
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.publication import publishing
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.importer import import_graph
-from orienteer.ingest.provenance import is_stale
-from orienteer.ingest.sources import cached_path, graph_directory
+from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
+from orienteer.ingest.sources import cached_graphs, cached_path, graph_at, graph_directory
 
 
 @pytest.fixture
@@ -142,10 +144,149 @@ def test_whoever_waits_for_another_process_says_so_once(source: Path, tmp_path: 
     assert Graph.open(target).arrays.manifest.nodes == 2
 
 
-def test_a_file_that_is_no_table_makes_nothing_stale(source: Path, tmp_path: Path) -> None:
+def test_a_file_that_belongs_to_the_tables_makes_nothing_stale(source: Path, tmp_path: Path) -> None:
     target = graph_directory(source, cache=tmp_path / "cache")
-    (source / "notes.md").write_text("words")
+    import_graph([source], tmp_path / "graph")
+    for name in ("README.md", "fetch.py", "logo.png"):
+        (source / name).write_text("words")
     assert not is_stale(Graph.open(target).arrays.manifest)
+    (source / "notes.md").write_text("words")
+    assert is_stale(Graph.open(target).arrays.manifest)
+    assert not is_stale(Graph.open(tmp_path / "graph").arrays.manifest)
+
+
+def test_documents_beside_a_graph_in_tables_are_kept_with_it(source: Path, tmp_path: Path) -> None:
+    cache, told = tmp_path / "cache", Told()
+    (source / "docs").mkdir()
+    (source / "docs" / "plan.md").write_text("# Plan\n\nAda Holm sails.\n")
+    (source / "docs" / "more.md").write_text("# More\n\nSee [it](plan.md), says Ada Holm.\n")
+    (source / "notes.txt").write_text("The ferry of Ada Holm leaves, at nine.\n")
+    for name in ("README.md", "fetch.py", "logo.png", "empty.html"):
+        (source / name).write_text("words" if name != "empty.html" else "")
+    graph = Graph.open(graph_directory(source, cache=cache, progress=told))
+    manifest = graph.arrays.manifest
+    assert told[-1].endswith("8 nodes, 10 edges; a graph in tables, and 3 documents beside it")
+    assert manifest.node_types == {"node": 2, "document": 3, "chunk": 3}
+    assert manifest.edge_types == {"r": 1, "part_of": 3, "links_to": 1, "mentions": 2, "shares_names": 3}
+    assert manifest.symmetric == ("shares_names",)
+    assert [(group.reason, group.files) for group in skipped_groups(manifest)] == [
+        ("empty", ["empty.html"]),
+        ("pictures", ["logo.png"]),
+        ("beside a graph in tables: orienteer build reads them", ["fetch.py"]),
+    ]
+    assert not is_stale(manifest)
+    (source / "docs" / "plan.md").write_text("# Plan\n\nNo more.\n")
+    assert is_stale(manifest)
+    graph_directory(source, cache=cache, progress=told)
+    (source / "empty.html").write_text("<p>Filled")
+    assert is_stale(Graph.open(cached_path(source, cache=cache)).arrays.manifest)
+
+
+def test_what_was_cleaned_of_tables_stays_so_when_documents_come(source: Path, tmp_path: Path) -> None:
+    (source / "edges.csv").write_text("source,type,target\na,r,b\nb,r,a\na,r,b\na,r,none\na,s,b\n")
+    (source / "notes.md").write_text("# Plan\n\nWords.\n")
+    manifest = Graph.open(graph_directory(source, cache=tmp_path / "cache")).arrays.manifest
+    assert manifest.edge_types == {"r": 1, "s": 1, "part_of": 1}
+    assert manifest.symmetric == ("r",)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files there")
+@pytest.mark.parametrize("beside", [None, "nodes.csv"])
+def test_what_cannot_be_read_costs_a_line_each_and_nothing_else(
+    beside: str | None, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = source if beside else tmp_path / "docs"
+    folder.mkdir(exist_ok=True)
+    (folder / "plan.md").write_text("# Plan\n\nWords.\n")
+    for name in ("secret.md", "secret", "secret.txt", "secret.csv"):
+        (folder / name).write_text("a,b\n1,2\n")
+    (folder / "locked").mkdir()
+    (folder / "locked" / "inside.md").write_text("words")
+    (folder / "listed").mkdir()
+    (folder / "listed" / "inside.md").write_text("words")
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "gone.md").symlink_to(folder / "nothing")
+    (folder / "up").symlink_to(folder.parent)
+    os.mkfifo(folder / "pipe.md")
+    os.mkfifo(folder / ".gitignore")
+    with socket.socket(socket.AF_UNIX) as door:
+        monkeypatch.chdir(folder)
+        door.bind("door.md")
+    Path(os.fsdecode(b"bad\xff.md")).write_text("words")
+    Path(os.fsdecode(b"worse\xff")).mkdir()
+    opened, scandir, stat = Path.open, os.scandir, Path.stat
+
+    def refuse(path: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def guarded_open(self: Path, *args, **options):
+        return refuse(self) if self.stem == "secret" else opened(self, *args, **options)
+
+    def guarded_scandir(path):
+        return refuse(path) if str(path).endswith("locked") else scandir(path)
+
+    def guarded_stat(self: Path, **options):
+        return refuse(self) if self.parent.name == "listed" else stat(self, **options)
+
+    monkeypatch.setattr(Path, "open", guarded_open)
+    monkeypatch.setattr(os, "scandir", guarded_scandir)
+    monkeypatch.setattr(Path, "stat", guarded_stat)
+    manifest = Graph.open(graph_directory(folder, cache=tmp_path / "cache")).arrays.manifest
+    names = {name for stamp in manifest.provenance["sources"] for name in [Path(stamp["path"]).name]}
+    names |= {Path(stamp["path"]).name for stamp in manifest.provenance.get("beside", ())}
+    assert names == {"plan.md", *(("nodes.csv", "edges.csv") if beside else ())}
+    told = {name: group.reason for group in skipped_groups(manifest) for name in group.files}
+    rights = "cannot be read: Permission denied"
+    assert {name: reason for name, reason in told.items() if name not in ("secret", "secret.csv")} == {
+        **dict.fromkeys(["secret.md", "secret.txt", "locked", "listed/inside.md"], rights),
+        **dict.fromkeys(["loop", "gone.md"], "a link to nothing"),
+        **dict.fromkeys(["pipe.md", "door.md"], "no regular file"),
+        **dict.fromkeys(["bad?.md", "worse?"], "its name is no UTF-8: rename it"),
+        "up": "a link to a folder",
+    }
+    assert "secret" in told
+    assert rights in told["secret.csv"]
+    assert not is_stale(manifest)
+
+
+def test_each_selection_of_files_has_a_graph_of_its_own(tmp_path: Path) -> None:
+    folder, cache = tmp_path / "docs", tmp_path / "cache"
+    folder.mkdir()
+    for name in ("a.md", "b.txt", "c.py", "rows.csv"):
+        (folder / name).write_text("one,two\n1,2\n")
+
+    def files(**chosen) -> set[str]:
+        found = graph_at(folder, cache=cache, selection=Selection(**chosen))
+        manifest = Graph.open(found.path).arrays.manifest
+        assert not is_stale(manifest)
+        assert not graph_at(folder, cache=cache, selection=Selection(**chosen)).is_new
+        return set(stamps_of(manifest))
+
+    assert files() == {"a.md", "b.txt", "c.py", "rows.csv"}
+    assert files(include=("*.md",)) == {"a.md"}
+    assert files(exclude=("*.md", "*.csv")) == {"b.txt", "c.py"}
+    (folder / "d.txt").write_text("new")
+    assert files(include=("*.md",)) == {"a.md"}
+    assert files(exclude=("*.md", "*.csv")) == {"b.txt", "c.py", "d.txt"}
+    assert len(cached_graphs(folder, list((cache / "graphs").iterdir()))) == 3
+    with pytest.raises(BadInput, match="no document in .* is left by --include and --exclude"):
+        files(include=("*.rst",))
+    made = graph_directory(folder, cache=cache)
+    with pytest.raises(BadInput, match="is a graph already: --include and --exclude choose"):
+        graph_at(made, cache=cache, selection=Selection(include=("*",)))
+
+
+def test_a_part_of_a_graph_in_tables_is_not_taken_for_the_graph(source: Path, tmp_path: Path) -> None:
+    (source / "notes.md").write_text("# Plan\n\nWords.\n")
+
+    def types(**chosen) -> set[str]:
+        found = graph_at(source, cache=tmp_path / "cache", selection=Selection(**chosen))
+        return set(Graph.open(found.path).arrays.manifest.node_types)
+
+    with pytest.raises(BadInput, match=r"is a graph in tables, and --include and --exclude leave out edges\.csv"):
+        types(exclude=("edges.csv",))
+    assert types(include=("*.md",)) == {"document", "chunk"}
+    assert types(exclude=("*.md",)) == {"node"}
 
 
 def test_a_graph_without_sources_is_never_stale(tmp_path: Path) -> None:

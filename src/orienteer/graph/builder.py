@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.display import Count
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
@@ -59,6 +60,8 @@ class GraphBuilder:
         self._content = array("q")
         self._properties: dict[str, PropertyWriter] = {}
         self._table: EdgeTable | None = None
+        self._cleaned: EdgeTable | None = None
+        """The edges that were looked at before more were added: what was cleaned of them stays so."""
 
     def __enter__(self) -> GraphBuilder:
         with ExitStack() as stack:
@@ -130,7 +133,7 @@ class GraphBuilder:
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges; the nodes that they join come before them."""
         self._edges.add(batch)
-        self._table = None
+        self._table, self._cleaned = None, self._table or self._cleaned
         self._progress("reading edges", self._edges.count)
 
     @property
@@ -138,6 +141,9 @@ class GraphBuilder:
         """Return all edges so far, for cleaning; `publish` writes them with the changes."""
         if self._table is None:
             self._table = self._edges.table()
+            if self._cleaned is not None:
+                self._table.keep[: len(self._cleaned)] = self._cleaned.keep
+                self._table.symmetric |= self._cleaned.symmetric
         table = self._table
         table.type_names = list(self._edges.types)
         table.node_type = np.array(self._types, np.uint16)
@@ -219,7 +225,7 @@ class GraphBuilder:
         source, target, edge_type = place[table.source[chosen]], place[table.target[chosen]], table.type[chosen]
         numbers = self._write_extras(table.number[chosen]) if self._edges.extra_count else None
         symmetric = tuple(sorted(table.symmetric))
-        self._table = None
+        self._table = self._cleaned = None
         self._edges.forget()
         del table, chosen  # sorting wants the room
         adjacency.write(self._work, len(place), source, target, edge_type, numbers)
@@ -249,7 +255,7 @@ class GraphBuilder:
                 for writer, column in zip(writers[1:], columns, strict=True):
                     writer.extend(column.take(part))
                     column.forget()
-                self._progress("indexing nodes", low + len(part))
+                self._progress("indexing nodes", Count(low + len(part), of=len(order)))
 
     def _identifiers(self) -> list[tuple[int, str]]:
         """Return the nodes and values of the identifying property."""

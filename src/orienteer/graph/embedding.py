@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orienteer.display import counted
+from orienteer.display import Count, counted
 from orienteer.errors import BadInput, Error, NotAGraph
 from orienteer.graph import format, pieces
 from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
@@ -223,7 +223,7 @@ def _embed_missing(
     texts: _TextsOfNodes, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
 ) -> None:
     started = reported = time.monotonic()
-    stage, done = f"embedding {len(missing):,} texts", 0
+    stage, done = "embedding texts", 0
 
     def embed(part: slice) -> int:
         some = [texts[int(place)] for place in missing[part]]
@@ -234,8 +234,8 @@ def _embed_missing(
         done += count
         now = time.monotonic()
         if now - reported >= _TELL_SECONDS or done == len(missing):
-            reported, stage = now, f"embedding {len(missing):,} texts, {done / (now - started):.1f} a second"
-        progress(stage, done)
+            reported, stage = now, f"embedding texts, {done / (now - started):.1f} a second"
+        progress(stage, Count(done, of=len(missing)))
 
 
 def _in_threads(work: Callable[[slice], int], parts: Sequence[slice], threads: int) -> Iterator[int]:

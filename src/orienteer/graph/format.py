@@ -76,7 +76,6 @@ class _Provenance(BaseModel):
     given: list[str] = []
     sources: list[Any] = []
     options: dict[str, Any] = {}
-    left_out: list[str] = []
     text_types: list[str] = []
     greatest_weights: dict[str, float] = {}
 

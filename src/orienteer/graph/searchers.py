@@ -37,27 +37,36 @@ class Searchers:
         self._path, self._generation, self.open_embedder = path, generation, embedder
         self._lexical = lexical
         self._opening = Lock()
-        self._made: dict[tuple[Ranking, int], Searcher] = {}
+        self._made: dict[tuple[Ranking, int, bool], Searcher] = {}
 
     def __call__(
-        self, mode: Mode = "lexical", *, weight: float | None = None, fusion: Fusion | None = None, best: int = 1
+        self,
+        mode: Mode = "lexical",
+        *,
+        weight: float | None = None,
+        fusion: Fusion | None = None,
+        best: int = 1,
+        telling: bool = False,
     ) -> Searcher:
         """Return the searcher by words (BM25), by meaning (cosine), or by both.
 
         `weight`, BM25's share of a hybrid score, and `fusion` override those of the mode; `best` is how many vectors of
-        a node make its score, 0 for all. Raises `BadOption` without vectors or without their embedder, `MissingExtra`.
+        a node make its score, 0 for all. With `telling`, words that carry a question and not its matter do not count.
+        Raises `BadOption` without vectors or without their embedder, `MissingExtra`.
         """
         wanted = ranking_of(mode)
+        lexical = self._lexical.telling if telling else self._lexical
         if wanted.kind == "lexical":
-            return self._lexical
+            return lexical
         if fusion not in (None, *_FUSIONS):
             raise BadOption(f"fusion is {fusion!r}: it must be {' or '.join(_FUSIONS)}")
         wanted = Ranking(wanted.kind, wanted.weight if weight is None else weight, fusion or wanted.fusion)
-        key = (wanted, best)
+        key = (wanted, best, telling)
         if key not in self._made:
             vectors = self.vectors
             _ = vectors.embedder  # raises, if it is missing, before a search or a model is paid for
-            self._made.setdefault(key, self._ranked(wanted, DenseSearcher(vectors.index, vectors.encode, best=best)))
+            dense = DenseSearcher(vectors.index, vectors.encode, best=best)
+            self._made.setdefault(key, self._ranked(wanted, lexical, dense))
         return self._made[key]
 
     def near(self, mode: Mode, query: str, passages: Sequence[str]) -> Searcher:
@@ -68,12 +77,14 @@ class Searchers:
         wanted = ranking_of(mode)
         if wanted.kind == "lexical":
             return self._lexical
-        return self._ranked(wanted, DenseSearcher(self.vectors.index, lambda _: self.vectors.encode(query, passages)))
+        dense = DenseSearcher(self.vectors.index, lambda _: self.vectors.encode(query, passages))
+        return self._ranked(wanted, self._lexical, dense)
 
-    def _ranked(self, wanted: Ranking, dense: DenseSearcher) -> Searcher:
+    @staticmethod
+    def _ranked(wanted: Ranking, lexical: LexicalSearcher, dense: DenseSearcher) -> Searcher:
         if wanted.kind == "dense":
             return dense
-        return HybridSearcher(self._lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
+        return HybridSearcher(lexical, dense, weight=wanted.weight, fusion=wanted.fusion)
 
     @property
     def vectors(self) -> GraphVectors:

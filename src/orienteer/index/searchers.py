@@ -19,6 +19,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows, TextIndex
 from orienteer.index.quantize import Vector
 from orienteer.index.vectors import VectorIndex
+from orienteer.text.function_words import telling
 from orienteer.text.tokenizer import Tokenizer
 
 Mode: TypeAlias = str
@@ -118,18 +119,29 @@ class _Slot(Generic[_T]):
 
 
 class LexicalSearcher:
-    """BM25: rows that share a word with the query."""
+    """BM25: rows that share a word with the query; one that tells something, where only those are `telling`."""
 
-    def __init__(self, tokenizer: Tokenizer, index: TextIndex) -> None:
-        self._tokenizer, self.index = tokenizer, index
+    def __init__(self, tokenizer: Tokenizer, index: TextIndex, *, telling: bool = False) -> None:
+        self._tokenizer, self.index, self._telling = tokenizer, index, telling
+
+    @property
+    def telling(self) -> LexicalSearcher:
+        """Return the same by the telling words of a query alone."""
+        return LexicalSearcher(self._tokenizer, self.index, telling=True)
+
+    def terms(self, query: str) -> list[str]:
+        """Return the distinct terms that a query is searched by."""
+        if not self._telling:
+            return self._tokenizer.query(query)
+        return list(dict.fromkeys(term for word in telling(query) for term in self._tokenizer.expand(word)))
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows by BM25; rows without any of the words are left out."""
-        return self.index.search(self._tokenizer.query(query), k, among=among, mask=mask)
+        return self.index.search(self.terms(query), k, among=among, mask=mask)
 
     def scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
         """Return BM25 of each of these ascending rows: (rows,), 0 where a row has none of the words."""
-        return self.index.scores(self._tokenizer.query(query), rows)
+        return self.index.scores(self.terms(query), rows)
 
 
 class DenseSearcher:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,7 +13,7 @@ import numpy as np
 
 from orienteer.errors import BadInput, BadOption, UnreadableFile
 from orienteer.graph.builder import GraphBuilder, Progress
-from orienteer.ingest import portable
+from orienteer.ingest import portable, skips
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.formats.table import is_unicode, shown
@@ -89,14 +89,30 @@ def import_graph(
     A file of a folder that cannot be read is left out, and told first, unless it is the only one. Raises `BadInput`,
     and leaves nothing behind, if a source cannot be read as a graph.
     """
-    options = options or ImportOptions()
+    return import_with(sources, target, options=options or ImportOptions(), progress=progress)
+
+
+Beside = Callable[[GraphBuilder, Sequence[Ignored]], Mapping[str, Any]]  # Any: JSON
+"""Adds what lies beside tables to a graph that is being made of them, given the files that are no part of it so far;
+returns what its provenance says of it."""
+
+
+def import_with(
+    sources: Sequence[Path],
+    target: Path | None,
+    *,
+    options: ImportOptions,
+    progress: Progress | None = None,
+    beside: Beside | None = None,
+) -> Report:
+    """Make a graph of tables as `import_graph` does, and of what lies beside them."""
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
     unreadable: dict[Path, str] = {}
     while True:
         try:
-            report = _imported(sources, target, options, unreadable, progress)
+            report = _imported(sources, target, options, unreadable, progress, beside)
         except UnreadableFile as error:
             if options.strict:
                 raise BadInput(f"--strict: {error}. Mend the file, or leave out --strict.") from error
@@ -125,6 +141,7 @@ def _imported(
     options: ImportOptions,
     unreadable: Mapping[Path, str],
     progress: Progress | None,
+    beside: Beside | None,
 ) -> Report:
     """Make a graph of all but the unreadable files. Raises `UnreadableFile` for one more, `BadInput`."""
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
@@ -142,7 +159,9 @@ def _imported(
                 builder.tell(line, 0)
             importer.into(builder)
             importer.call_nodes_by_folder(builder)
+            more = {} if beside is None else beside(builder, importer.left_out)
             report = importer.report(builder)
+            builder.describe({"not_read": importer.not_read, **provenance, **more})
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
                 raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
             if not builder.node_count:
@@ -273,6 +292,16 @@ class _Importer:
             if name not in types:
                 raise BadInput(f"--partial: no node and no edge has the type {name!r}: {', '.join(sorted(types))}")
         return tuple(sorted({*self._options.partial, *self.labels.partial}))
+
+    @property
+    def left_out(self) -> tuple[Ignored, ...]:
+        """Return the files that are no part of the graph, without those that clearly accompany tables."""
+        return (*self._unreadable, *(file for file in self._ignored if file.is_telling))
+
+    @property
+    def not_read(self) -> list[dict[str, Any]]:  # Any: JSON
+        """Return the files that are no part of the graph by reason, as its provenance has them."""
+        return [group._asdict() for group in skips.grouped(self.left_out, self._sources)]
 
     def report(self, builder: GraphBuilder) -> Report:
         """Say what came of it."""

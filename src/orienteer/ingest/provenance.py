@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from orienteer.errors import BadInput, MissingExtra
+from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.skips import SkippedGroup
 from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
     from orienteer.ingest.documents.read.files import File
+    from orienteer.ingest.documents.read.selection import Selection
 
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
@@ -68,6 +70,14 @@ def stamp(file: File) -> DocumentStamp:
     return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, digest)
 
 
+def stamp_unread(path: Path) -> TableStamp:
+    """Return a file that was left out as it is now; without size and time if even these cannot be read."""
+    try:
+        return _table_stamp(path)
+    except OSError:
+        return TableStamp(str(path), 0, 0)
+
+
 def _table_stamp(path: Path) -> TableStamp:
     status = path.stat()
     return TableStamp(str(path), status.st_size, status.st_mtime_ns)
@@ -88,6 +98,21 @@ def describe_build(
 ) -> dict[str, Any]:  # Any: JSON
     """Return the provenance of a chunk graph."""
     return {**_described(_BUILD, (path.resolve() for path in sources), sorted(stamps), options), **more}
+
+
+def describe_beside(
+    stamps: Iterable[DocumentStamp],
+    passed_by: Iterable[TableStamp],
+    not_read: Iterable[SkippedGroup],
+    chosen: Selection,
+) -> dict[str, Any]:  # Any: JSON
+    """Return what the provenance of an import says of documents that lie beside its tables."""
+    return {
+        "options": chosen.model_dump(mode="json", exclude_defaults=True),
+        "beside": [stamp._asdict() for stamp in sorted(stamps)],
+        "passed_by": [stamp._asdict() for stamp in sorted(passed_by)],
+        "not_read": [group._asdict() for group in not_read],
+    }
 
 
 def _described(
@@ -135,6 +160,22 @@ def unread_files(manifest: Manifest) -> list[UnreadFile]:
     return listed(manifest, "unreadable", UnreadFile)
 
 
+def skipped_groups(manifest: Manifest) -> list[SkippedGroup]:
+    """Return the files of its sources that are no part of a graph, by reason. Raises `NotAGraph`."""
+    return listed(manifest, "not_read", SkippedGroup)
+
+
+def selection_of(manifest: Manifest) -> Selection:
+    """Return which files of its sources a chunk graph was made of. Raises `NotAGraph`."""
+    from orienteer.ingest.documents.read.selection import Selection
+
+    options = manifest.provenance.get("options", {})
+    try:
+        return Selection(**{name: tuple(options[name]) for name in Selection.model_fields if name in options})
+    except (BadOption, TypeError) as error:
+        raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
+
+
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
     """Return a list from a graph's provenance. Raises `NotAGraph` for any other value there."""
     try:
@@ -165,7 +206,24 @@ def _is_stale_import(manifest: Manifest) -> bool:
     paths = {Path(stamp.path) for stamp in stamps}
     if any(not path.is_file() for path in paths) or any(_table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
         return True
-    return any(path not in paths for path in _importable(sources_of(manifest)))
+    if any(path not in paths for path in _importable(sources_of(manifest))):
+        return True
+    return "beside" in manifest.provenance and _is_stale_beside(manifest)
+
+
+def _is_stale_beside(manifest: Manifest) -> bool:
+    """Say whether the documents beside the tables of a graph are others by now."""
+    from orienteer.ingest.documents.read import files  # whoever opens a graph of tables alone needs none of it
+
+    stamps = listed(manifest, "beside", DocumentStamp)
+    passed_by = listed(manifest, "passed_by", TableStamp)
+    if not all(stamp.is_of(Path(stamp.path)) for stamp in stamps):
+        return True
+    if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
+        return True
+    known = {stamp.path for stamp in stamps} | {stamp.path for stamp in passed_by}
+    found = filter(files.lies_beside_tables, files.listing(sources_of(manifest), selection_of(manifest)).files)
+    return any(str(file.path.resolve()) not in known for file in found)
 
 
 def _importable(sources: Iterable[Path]) -> list[Path]:
@@ -181,19 +239,23 @@ def _is_stale_build(manifest: Manifest) -> bool:
     the graph was made of.
     """
     stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
-    sources = sources_of(manifest)
-    paths = stamps.keys() | frozenset(listed(manifest, "left_out", str))
-    if (seen := file_states(sources)) is not None:
-        if any(seen.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
+    passed_by = listed(manifest, "passed_by", TableStamp)
+    paths = stamps.keys() | {stamp.path for stamp in passed_by}
+    sources, selection = sources_of(manifest), selection_of(manifest)
+    seen = None if selection.is_given else file_states(sources)
+    if seen is None:
+        if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
             return True
-        if all(path in paths or not _may_be_document(path) for path in seen):
-            return False
-    elif not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
+    elif any(seen.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
         return True
+    if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
+        return True
+    if seen is not None and all(path in paths or not _may_be_document(path) for path in seen):
+        return False
     if not all(path.exists() for path in sources):
         return True
     try:
-        files = _files_of_build(sources)
+        files = _files_of_build(sources, selection)
     except MissingExtra:  # a graph is opened without what read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed
@@ -239,14 +301,14 @@ def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
 
 
 def _may_be_document(path: str) -> bool:
-    from orienteer.ingest.documents.read.files import kind_of  # whoever opens a graph of tables needs it not
+    from orienteer.ingest.documents.read.kinds import kind_of  # whoever opens a graph of tables needs it not
 
     return kind_of(Path(path)) is not None
 
 
-def _files_of_build(sources: Sequence[Path]) -> tuple[File, ...]:
+def _files_of_build(sources: Sequence[Path], selection: Selection) -> tuple[File, ...]:
     """Return the files that a build of these sources would look at. Raises `BadInput`."""
     from orienteer.ingest.documents.read import collection, files  # whoever opens a graph of tables needs neither
 
-    whole = collection.recognize(sources)
-    return whole.files if whole is not None else files.listing(sources).files
+    whole = None if selection.is_given else collection.recognize(sources)
+    return whole.files if whole is not None else files.listing(sources, selection).files

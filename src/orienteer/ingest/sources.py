@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import re
+import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.errors import BadInput, GraphBusy, NotAGraph, UnclearTables
 from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
 from orienteer.ingest.bounds import check_readable
-from orienteer.ingest.documents.read.files import holds_prose, kind_of, visible_files
-from orienteer.ingest.formats import format_of
-from orienteer.ingest.importer import ImportOptions, holds_graph, import_graph
-from orienteer.ingest.provenance import is_stale
+from orienteer.ingest.cached import drop_orphans
+from orienteer.ingest.documents.beside import DocumentsBeside
+from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
+from orienteer.ingest.documents.read.kinds import kind_of
+from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
+from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
+from orienteer.ingest.provenance import is_chunk_graph, is_stale
 from orienteer.ingest.report import Report
-from orienteer.ingest.tables.plan import is_beside_tables
 
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 WAIT_SECONDS = 0.1
@@ -30,43 +36,69 @@ MANY_FILES, MANY_BYTES = 2_000, 500_000_000
 """A person may have named a folder of this size by mistake: reading it takes minutes, and its graph some space."""
 
 
-def graph_directory(
+class FoundGraph(NamedTuple):
+    """The graph of a path."""
+
+    path: Path
+    is_new: bool = False
+    """It was made in the cache just now, so that nobody has been told what it lacks."""
+
+
+def graph_directory(path: Path, *, cache: Path, progress: Progress | None = None) -> Path:
+    """Return the graph directory for a path as `graph_at` does, for all files of a folder, however large."""
+    return graph_at(path, cache=cache, progress=progress).path
+
+
+def graph_at(
     path: Path,
     *,
     cache: Path,
+    selection: Selection = ALL,
     progress: Progress | None = None,
     confirm: Callable[[str], None] | None = None,
-) -> Path:
-    """Return the graph directory for a path, made of tables or documents in the cache at first use and on change.
+) -> FoundGraph:
+    """Return the graph for a path, made of tables or documents in the cache at first use and on change.
 
-    `confirm` is called before a large folder is read for the first time, with what would be read; it raises where that
-    is not meant. Raises `NotAGraph` if there is nothing, `BadInput` where the sources cannot be read.
+    Each selection of files has a graph of its own. `confirm` is called before a large folder is read for the first
+    time, with what would be read; it raises where that is not meant. Raises `NotAGraph` if there is nothing,
+    `BadInput` where the sources cannot be read.
     """
     if is_graph(path):
-        return path
+        if selection.is_given:
+            raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
+        return FoundGraph(path)
     _require_sources(path)
-    tell = (lambda stage, count: None) if progress is None else progress
-    target = cached_path(path, cache=cache)
-    locks = cache / "locks"
+    target = cached_path(path, cache=cache, selection=selection)
+    if confirm is not None and not is_graph(target) and (much := _excess(path, selection)):
+        confirm(f"{path} holds {much}: reading all of it takes a while")
+    return _up_to_date(path, target, selection, cache / "locks", _silent if progress is None else progress)
+
+
+def _silent(stage: str, count: int) -> None:
+    """Take no notice of progress."""
+
+
+def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tell: Progress) -> FoundGraph:
+    """Return the graph at the target, made anew where the sources have changed, by this process or another."""
     for folder in (target.parent, locks):
         folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
-    if confirm is not None and _manifest(target) is None and (much := _excess(path)):
-        confirm(f"{path} holds {much}: reading all of it takes a while")
     is_waiting = False
     while True:
         before = _manifest(target)
         if before is not None and not is_stale(before):
-            return target
+            return FoundGraph(target)
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 now = _manifest(target)
                 if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
-                    return target  # made while this process came to the lock
+                    return FoundGraph(target)  # made while this process came to the lock
+                for gone in drop_orphans(target.parent.parent):
+                    tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
-                tell(f"made in the cache at {target}: {_make(path, target, progress)}", 0)
-                return target
+                tell(f"made in the cache at {target}: {_make(path, target, selection, tell)}", 0)
+                return FoundGraph(target, is_new=True)
         except GraphBusy:
             if not is_waiting:
                 tell("waiting for another process that makes it", 0)
@@ -83,13 +115,17 @@ def _require_sources(path: Path) -> None:
         raise broken_off(path)
 
 
-def _excess(path: Path) -> str | None:
+def _excess(path: Path, selection: Selection) -> str | None:
     """Return how many files a folder has, or bytes, where they are many; None else. Looks no further than that."""
     files = size = 0
-    for file in visible_files(path) if path.is_dir() else (path,):
-        if (kind_of(file) is None and format_of(file) is None) or not file.is_file():
+    for file in FolderWalk(path, selection) if path.is_dir() else (path,):
+        try:
+            status = file.stat()
+        except OSError:  # it is told when it is read
             continue
-        files, size = files + 1, size + file.stat().st_size
+        if kind_of(file) is None or not stat.S_ISREG(status.st_mode):
+            continue
+        files, size = files + 1, size + status.st_size
         if files > MANY_FILES:
             return f"more than {MANY_FILES:,} files"
         if size > MANY_BYTES:
@@ -97,38 +133,72 @@ def _excess(path: Path) -> str | None:
     return None
 
 
-def _make(path: Path, target: Path, progress: Progress | None) -> str:
+def _make(path: Path, target: Path, selection: Selection, progress: Progress) -> str:
     """Make the graph of some tables or documents, and say in one line what was made."""
-    if not _is_of_documents(path):
-        report = import_graph([path], target, options=ImportOptions(force=True), progress=progress)
-        return f"{_summary(report, path)}{_unread(report)}"
+    if _is_of_documents(path, selection):
+        return _build(path, target, selection, progress)
+    if selection.is_given and path.is_dir():
+        _require_whole(path, selection)
+    beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
+    options = ImportOptions(force=True)
+    try:
+        report = import_with([path], target, options=options, progress=progress, beside=beside)
+    except UnclearTables as error:
+        try:
+            told = _build(path, target, selection, progress)
+        except BadInput:
+            raise error from None
+        return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
+    count = 0 if beside is None else beside.count
+    with_documents = f"; a graph in tables, and {counted(count, 'document')} beside it" if count else ""
+    return f"{_summary(report, path)}{with_documents}"
+
+
+AS_A_GRAPH = "orienteer validate {} says how to make one of them"
+
+
+def _build(path: Path, target: Path, selection: Selection, progress: Progress) -> str:
+    """Make a graph of documents, and say in one line what was made."""
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
-    is_update = _manifest(target) is not None
-    build = build_graph([path], target, options=BuildOptions(force=True, update=is_update), progress=progress)
-    left = f"; left out {counted(len(build.unreadable), 'document')}: see orienteer build" if build.unreadable else ""
+    before = _manifest(target)
+    is_update = before is not None and is_chunk_graph(before)
+    options = BuildOptions(force=True, update=is_update, include=selection.include, exclude=selection.exclude)
+    build = build_graph([path], target, options=options, progress=progress)
     gone = f"; {VECTORS_GONE}" if VECTORS_GONE in build.notes else ""
     counts = [counted(build.documents, "document"), counted(build.nodes, "node"), counted(build.edges, "edge")]
-    return f"{', '.join(counts)}{left}{gone}"
+    return f"{', '.join(counts)}{gone}"
 
 
-def _is_of_documents(path: Path) -> bool:
+def _is_of_documents(path: Path, selection: Selection) -> bool:
     """Say whether a path is a document, or a folder with documents in it that is no graph in tables.
 
     Tables beside documents are read as documents, for nothing is lost then, unless their names say that they are a
     graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
     """
-    return holds_prose(path, apart_from=is_beside_tables) and not holds_graph(path)
+    if not path.is_dir():
+        return not _may_hold_graph(path) or (kind_of(path) != "table" and not holds_graph(path))
+    if not any(map(_may_hold_graph, FolderWalk(path, selection))):
+        return True
+    return holds_prose(path, selection) and not holds_graph(path)
 
 
-def _unread(report: Report) -> str:
-    """Say how many documents lie beside the tables of a graph, and are no part of it."""
-    from orienteer.ingest.documents.read.files import kind_of
+def _may_hold_graph(file: Path) -> bool:
+    """Say whether a file may be a table or hold a graph, by its name."""
+    return kind_of(file) == "table" or suffix(file) in _GRAPHS
 
-    paths = [Path(file.file) for file in report.ignored]
-    paths = [path for path in paths if path.is_file() and kind_of(path) not in (None, "table")]
-    unread = [path for path in paths if not is_beside_tables(path)]
-    return f"; not read: {counted(len(unread), 'document')}, for which see orienteer build" if unread else ""
+
+_GRAPHS = frozenset((*GRAPHS, *RDF, *DATABASES, ".sif"))
+
+
+def _require_whole(path: Path, selection: Selection) -> None:
+    """Raise `BadInput` where files of a graph in tables are left out, for a part of a graph is another graph."""
+    chosen = set(FolderWalk(path, selection))
+    if missing := [file for file in FolderWalk(path) if _may_hold_graph(file) and file not in chosen]:
+        raise BadInput(
+            f"{path} is a graph in tables, and --include and --exclude leave out {missing[0].name}: choose among "
+            f"documents, or name the tables: orienteer import {path}/... -o DIR"
+        )
 
 
 def _summary(report: Report, path: Path) -> str:
@@ -138,11 +208,22 @@ def _summary(report: Report, path: Path) -> str:
     return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"
 
 
-def cached_path(path: Path, *, cache: Path) -> Path:
-    """Return where the graph of these tables lies in the cache: a readable name and a hash of the full path."""
+def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
+    """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
     full = path.resolve()
     name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
-    return cache / "graphs" / f"{name}-{hashlib.sha256(str(full).encode()).hexdigest()[:12]}"
+    chosen = f"-{selection.digest}" if selection.is_given else ""
+    return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
+
+
+def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:
+    """Return those of some graphs in the cache that were made of a source, one for each selection of its files."""
+    ending = f"-{_hash(path.resolve())}"
+    return [graph for graph in graphs if graph.name.endswith(ending)]
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:12]
 
 
 def is_cached(folder: Path) -> bool:

@@ -34,6 +34,8 @@ class MethodCard:
     """Whether the graph must be embedded, unless its options say otherwise."""
     slot: Literal["seeds", "base"] | None = None
     """What its class calls a method that it can start from: hits to begin with, or the base of its searches."""
+    default: MethodCard | None = None
+    """The method that it starts from where it is written over no other."""
     reads: bool = False
     """Whether it reads questions exactly, and takes a reading in place of a question's words."""
     takes_reranker: bool = False
@@ -83,6 +85,8 @@ class MethodCard:
         arguments: dict[str, Any] = {} if self.model == "no" else {"model": model}  # Any: what the class takes
         if (config := self.config_class()) is not None:
             arguments["config"] = config(**(options or {}))
+        if inner is None and self.default is not None:
+            inner = self.default.make(graph)
         if self.slot is not None and inner is not None:
             arguments[self.slot] = inner
         if rerank is not None:

@@ -70,6 +70,7 @@ class MethodOptions(TypedDict, total=False):
     neighbors: int
     new_queries: int
     nodes: int
+    open_words: Literal["embedded", "words", "off"]
     order: Literal["splits", "seeds", "joint"]
     others: float
     paragraphs: int

@@ -13,6 +13,15 @@ from orienteer.settings import FILE, Settings
 
 AUTO = "auto"
 
+_HIPPO = MethodCard(
+    name="hippo",
+    target="orienteer.retrieval.bases.hippo:Hippo",
+    is_knowledge_base=True,
+    config="orienteer.retrieval.bases.hippo:HippoConfig",
+    model="optional",
+    summary="passages by a random walk over the names, entities or facts that join them",
+    paper="HippoRAG 2 (Gutiérrez et al. 2025); GraphSearch (002), section 4.1",
+)
 _TABLE = (
     MethodCard(
         name="anchor",
@@ -47,6 +56,7 @@ _TABLE = (
         target="orienteer.methods.documents.method:Documents",
         config="orienteer.methods.documents.config:DocumentsConfig",
         slot="base",
+        default=_HIPPO,
         summary="passages of documents, the sentence that answers quoted, or the word that nothing here does",
     ),
     MethodCard(
@@ -57,15 +67,7 @@ _TABLE = (
         summary="expands what another method finds, hybrid search by default, by one hop, and prunes",
         paper="SAGE (004)",
     ),
-    MethodCard(
-        name="hippo",
-        target="orienteer.retrieval.bases.hippo:Hippo",
-        is_knowledge_base=True,
-        config="orienteer.retrieval.bases.hippo:HippoConfig",
-        model="optional",
-        summary="passages by a random walk over the names, entities or facts that join them",
-        paper="HippoRAG 2 (Gutiérrez et al. 2025); GraphSearch (002), section 4.1",
-    ),
+    _HIPPO,
     MethodCard(
         name="hyper",
         target="orienteer.retrieval.bases.hyper:Hyper",

@@ -7,7 +7,7 @@ their header, in which the rarest words of the question stand.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from orienteer.text.sentences import split
@@ -15,8 +15,8 @@ from orienteer.text.sentences import split
 LONGEST = 800
 """Characters of an excerpt. A paragraph has some 600."""
 _WORD = re.compile(r"[^\W_]+")
-_LINE_END = re.compile(r"\n(?![a-z(])|(?<=[.!?:;|])\n|(?<![^\n]{40})\n")
-"""The end of a line that ends more than the line: what goes on in lower case after a long line was wrapped."""
+_WRAPPED = 40
+"""Characters of a line from which on it may have been wrapped, with at least five words."""
 
 
 class Excerpt(NamedTuple):
@@ -81,13 +81,31 @@ def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[Piece]:
     """Return the sentences of a text, from a place in it on. A line ends one, unless it was only wrapped there."""
     pieces = []
     at = begin
-    for paragraph in _LINE_END.split(text[begin:]):
+    for paragraph in _paragraphs(text[begin:]):
         for sentence in split(paragraph):
             at = text.index(sentence, at)
             terms = frozenset[str]().union(*(terms for *_, terms in shown.found(sentence)))
             pieces.append(Piece(at, at + len(sentence), terms))
             at += len(sentence)
     return pieces
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Return the lines of a text, those in one that were only wrapped: a line of prose that goes on in lower case."""
+    paragraph: list[str] = []
+    for line in text.split("\n"):
+        if paragraph and not (_goes_on(paragraph[-1]) and line.lstrip()[:1].islower()):
+            yield "\n".join(paragraph)
+            paragraph = []
+        paragraph.append(line)
+    yield "\n".join(paragraph)
+
+
+def _goes_on(line: str) -> bool:
+    """Say whether a line of prose may go on in the next."""
+    words = line.split()
+    is_prose = len(words) >= 5 and sum(word.strip(",'\"()-").isalpha() for word in words) >= 0.7 * len(words)
+    return is_prose and len(line.strip()) >= _WRAPPED and line.rstrip()[-1] not in ".!?:;|"
 
 
 def _parted(text: str, header: int) -> tuple[str, str]:

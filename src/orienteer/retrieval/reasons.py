@@ -26,6 +26,11 @@ def fact_of(graph: Graph, row: int) -> str:
     return f'"{name_of(graph, row)}"'
 
 
+def leaves_open(words: Iterable[str], name: str) -> str:
+    """Return that a passage says words of the question that another one, called by its name, has not."""
+    return f"says {', '.join(words)}, which {name} leaves open"
+
+
 def because(said: str, names: Iterable[str], otherwise: str) -> str:
     """Return a reason with the first names, each once; another reason where there are none."""
     first = list(dict.fromkeys(names))[:MOST]

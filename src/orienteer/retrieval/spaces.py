@@ -26,12 +26,12 @@ class Spaces:
     unless there are no others.
     """
 
-    def __init__(self, graph: Graph, mode: Mode = AUTO) -> None:
+    def __init__(self, graph: Graph, mode: Mode = AUTO, *, telling: bool = False) -> None:
         self.graph = graph
         has_vectors = graph.arrays.searcher.has_vectors
         self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
-        self.searcher = graph.arrays.searcher(self.mode)
-        """Ranks rows for a text."""
+        self.searcher = graph.arrays.searcher(self.mode, telling=telling)
+        """Ranks rows for a text; by its telling words alone where it says so."""
         types = graph.arrays.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
         self.entities = self._of([name for name in types if name not in RESERVED])
@@ -65,6 +65,15 @@ class Spaces:
         for text in texts:
             if text.strip():
                 self.graph.arrays.searcher.vectors.pay(run, text)
+
+    def nearness(self, run: Run, texts: Sequence[str], rows: Rows) -> NDArray[np.float64]:
+        """Return the cosine of several short texts with each row: (texts, rows), 0 where negative or without a vector.
+
+        A server's work is charged to the run. Raises `BudgetExhausted` before a call, `ModelError`.
+        """
+        vectors = self.graph.arrays.searcher.vectors
+        near = [vectors.index.scores(vector, rows) for vector in vectors.encode_together(run, tuple(texts))]
+        return np.array(near).reshape(len(texts), len(rows)).clip(min=0)
 
     def search(self, text: str, k: int, mask: Mask) -> ScoredRows:
         """Return the `k` best marked rows for a text, best first; of ties the smaller row first. `mask` is (nodes,)."""

@@ -16,7 +16,7 @@ from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.runs import Line, StoredRun
 from orienteer.evaluation.scores.comparison import Comparison, compare
 from orienteer.evaluation.scores.measures import RANKING
-from orienteer.evaluation.scores.scorer import default_measures, latest, scorer
+from orienteer.evaluation.scores.scorer import default_measures, latest, lead_of_runs, scorer
 from orienteer.evaluation.scores.table import NO_VALUE, Row, score_runs, value_order, values_of
 from orienteer.graph.store import Graph
 
@@ -84,12 +84,13 @@ class Material:
         if graph is not None:
             _require_graph(runs, graph)
         self.graph = graph if graph is not None else _graph_nearby(runs)
-        self.columns = _columns(runs, measure, random_seed)
+        self.lead = lead_of_runs(runs, chosen=measure)
+        """The measure of the verdict, the first of the table and the plots, and why."""
+        leading = (self.lead.measure, *self.lead.beside)
+        self.columns = _columns(runs, leading, random_seed)
         self.comparison, self.trouble = _comparison(runs, measure, random_seed)
-        defaults = [name for run in runs for name in default_measures(run)]
-        self.headline = measure or (self.comparison.measure if self.comparison else next(iter(defaults), RANKING[0]))
         measured = {name for column in self.columns for name in column.row.measures}
-        self.measures = tuple(name for name in dict.fromkeys((self.headline, *SWITCHED)) if name in measured)
+        self.measures = tuple(name for name in dict.fromkeys((*leading, *SWITCHED)) if name in measured)
         """The measures that plots and breakdowns can be looked at by, the one of the verdict first."""
 
     @cached_property
@@ -180,7 +181,7 @@ def _sweep(method: str, family: Sequence[MethodColumn]) -> Sweep | None:
     return Sweep(method, family[0].run.path.name, axes, dict(zip(places, family, strict=True)))
 
 
-def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -> tuple[MethodColumn, ...]:
+def _columns(runs: Sequence[StoredRun], leading: Sequence[str], random_seed: int) -> tuple[MethodColumn, ...]:
     """Return the methods of each run in the order in which they were asked for, not that of the results."""
     columns: list[MethodColumn] = []
     lines_of = [latest(run.lines) for run in runs]
@@ -189,7 +190,7 @@ def _columns(runs: Sequence[StoredRun], measure: str | None, random_seed: int) -
         (run.path.name, method) for run, by_method in zip(runs, lines_of, strict=True) for method in by_method
     )
     for run, by_method in zip(runs, lines_of, strict=True):
-        measures = [*([measure] if measure else []), *default_measures(run)]
+        measures = [*leading, *default_measures(run)]
         row_of = {row.method: row for row in score_runs([run], measures=measures, random_seed=random_seed)}
         order = {method: number for number, method in enumerate(run.manifest.methods)}
         for method, lines in sorted(by_method.items(), key=lambda item: order.get(item[0], len(order))):

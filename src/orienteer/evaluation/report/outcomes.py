@@ -79,10 +79,10 @@ class Failures(NamedTuple):
 
 def landscapes(material: Material) -> Sequence[Landscape] | None:
     """Return the heat tables of each sweep (ARK, paper 001, figure 2); None without a sweep."""
-    return [_landscape(sweep) for sweep in material.sweeps] or None
+    return [_landscape(sweep, material.measures[:1]) for sweep in material.sweeps] or None
 
 
-def _landscape(sweep: Sweep) -> Landscape:
+def _landscape(sweep: Sweep, leading: Sequence[str]) -> Landscape:
     """Return three tables for each combination of the values of the third and further options."""
     others = list(sweep.axes)[2:]
     tables = {}
@@ -91,7 +91,7 @@ def _landscape(sweep: Sweep) -> Landscape:
         cells = {place[:2]: column for place, column in sweep.cells.items() if place[2:] == values}
         if cells:
             measures = list(dict.fromkeys(name for column in cells.values() for name in column.row.measures))
-            shown = [name for name in _SWEPT_MEASURES if name in measures] or measures[:2]
+            shown = [name for name in dict.fromkeys((*leading, *_SWEPT_MEASURES, *measures)) if name in measures][:2]
             tables[title] = [_heat(sweep, cells, measure) for measure in (*shown, "seconds")]
     return Landscape(sweep.method, sweep.run, tables)
 

@@ -60,6 +60,10 @@ const OUTCOMES = {
   "read": ["read exactly", (result) => result.reading !== undefined],
   "refused": ["refused an exact answer", (result) => result.refusal !== undefined],
 };
+const SEVERAL = {
+  "whole": ["all gold in the first 5", (result) => result.last >= 1 && result.last <= 5],
+  "part": ["gold found, not all in the first 5", (result) => result.rank >= 1 && (result.last === 0 || result.last > 5)],
+};
 const ANSWERS = {
   "right": ["answer right (EM)", (result) => result.exact === 1],
   "wrong": ["answer wrong (EM)", (result) => result.exact < 1],
@@ -252,7 +256,9 @@ function place(result) {
   const outside = result.outside ? `, ${result.outside} more that cannot answer` : "";
   const all = `${result.count} hit${result.count === 1 ? "" : "s"}${outside}${meeting}`;
   if (result.rank === undefined) return `${all}; no gold nodes to measure them by`;
-  return result.rank ? `${all}; first gold at ${result.rank}` : `${all}; no gold among them`;
+  if (!result.rank) return `${all}; no gold among them`;
+  const last = result.last === undefined ? "" : result.last ? `, the last at ${result.last}` : ", not all of it found";
+  return `${all}; first gold at ${result.rank}${last}`;
 }
 
 function walk(packed, result) {
@@ -331,6 +337,7 @@ async function begin() {
     return;
   }
   all.questions.forEach((question, place) => { question.place = place; });
+  if (all.questions.some((question) => question.golds > 1)) Object.assign(outcomes, SEVERAL);
   if (all.answers) Object.assign(outcomes, ANSWERS);
   controls();
   choose();

@@ -42,8 +42,8 @@ def write_report(
     """Write a report on runs as one HTML page, which loads nothing and needs no network.
 
     The graph tells the types and texts of gold nodes; if none is given, the runs' graph is looked for by its name, here
-    and beside the runs. The verdict is by `measure`, else by the runs' first default one; runs that cannot be
-    compared are shown side by side without a verdict. Trajectories are read one result at a time.
+    and beside the runs. Verdict, table and plots go by `measure`, else by what the questions' gold calls for. Runs
+    that cannot be compared are shown side by side without a verdict. Trajectories are read one result at a time.
 
     Raises `BadOption` without runs, for an unknown measure and for another graph than that of the runs, and `BadInput`
     for broken files of a run.

@@ -142,6 +142,7 @@ def _result(column: MethodColumn, line: Line, exact: float | None) -> dict[str, 
         "count": len(ranking),
         "outside": len(line.hits) - len(ranking),
         "rank": _rank(ranking, line),
+        "last": _last(ranking, line),
         "answer": None if line.answer is None else cut(line.answer, _ANSWER),
         "exact": exact,
         "error": None if line.error is None else cut(line.error, _ANSWER),
@@ -170,6 +171,16 @@ def _rank(ranking: Sequence[str], line: Line) -> int | None:
         return None
     reciprocal = 0.0 if line.error is not None else _RECIPROCAL(ranking, line.gold.nodes)
     return round(1 / reciprocal) if reciprocal else 0
+
+
+def _last(ranking: Sequence[str], line: Line) -> int | None:
+    """Return the place of the last gold node, 0 if the ranking lacks one, None for a question with fewer than two."""
+    gold = {node for node, relevance in line.gold.nodes.items() if relevance > 0}
+    if len(gold) < 2:
+        return None
+    if line.error is not None or not gold <= set(ranking):
+        return 0
+    return max(map(tuple(dict.fromkeys(ranking)).index, gold)) + 1
 
 
 def _trajectory(trajectory: Trajectory, gold: dict[str, float], length: int) -> dict[str, JsonValue]:

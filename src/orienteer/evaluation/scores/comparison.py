@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.running.runs import Line, StoredRun
-from orienteer.evaluation.scores.measures import RANKING
-from orienteer.evaluation.scores.scorer import cut_short, default_measures, gives_answers, latest, scorer
+from orienteer.evaluation.scores.lead import Lead
+from orienteer.evaluation.scores.scorer import cut_short, gives_answers, latest, lead_of_runs, scorer
 from orienteer.evaluation.scores.statistics import holm, mean_interval, mean_intervals, permutation_ps, questions_needed
-from orienteer.evaluation.scores.table import require_field, value_order, values_of
+from orienteer.evaluation.scores.table import Estimate, require_field, value_order, values_of
 from orienteer.records import Record, Usage
 
 FLAT = frozenset({"agr", "bm25", "dense", "hybrid", "hyde", "naive", "rar", "text-rag"})
@@ -66,6 +66,8 @@ class Standing(Record):
     mean: float
     low: float
     high: float
+    beside: dict[str, Estimate] = {}
+    """The measures that belong next to the leading one, such as how often all gold was found."""
     cost: Cost
 
 
@@ -93,6 +95,8 @@ class Comparison(Record):
     verdict: str
     outcome: Decision
     measure: str
+    why: str = ""
+    """Why it is by this measure, in a sentence."""
     n: int
     """The number of questions that every method was asked and that the measure applies to."""
     best_graph: str | None = None
@@ -126,7 +130,7 @@ class _Method:
 def compare(
     runs: Sequence[StoredRun], *, measure: str | None = None, by: str | None = None, random_seed: int = 0
 ) -> Comparison:
-    """Compare the methods of runs by one measure: the first of the runs' default ones unless another is named.
+    """Compare the methods of runs by one measure: the one that the questions' gold calls for unless another is named.
 
     Methods are compared on the questions that all of them were asked; the notes say what was left out. With `by`, each
     method is compared with the best flat list (without one, with the best method) for each value of that field. Raises
@@ -136,12 +140,12 @@ def compare(
     _require_same(runs)
     if by is not None:
         require_field(runs, by)
-    if measure is None:
-        measure = next((name for run in runs for name in default_measures(run)), RANKING[0])
-    method_scores, notes = _method_scores(runs, measure)
-    methods, left_out = _on_common_questions(method_scores, measure, random_seed)
-    return _verdict(methods, measure, random_seed).model_copy(
+    lead = lead_of_runs(runs, chosen=measure)
+    method_scores, notes = _method_scores(runs, lead)
+    methods, left_out = _on_common_questions(method_scores, lead.measure, random_seed)
+    return _verdict(methods, lead.measure, random_seed).model_copy(
         update={
+            "why": lead.why,
             "standings": tuple(method.standing for method in methods),
             "pairs": tuple(_differences(combinations(methods, 2), random_seed)),
             "groups": tuple(_by_field(methods, by, random_seed)) if by is not None else (),
@@ -179,20 +183,22 @@ class _MethodScores(NamedTuple):
     scale: float
     lines: Mapping[str, Line]
     scores: Mapping[str, float | None]
+    beside: Mapping[str, Mapping[str, float | None]]
+    """The scores of each measure that belongs next to the leading one."""
 
 
-def _method_scores(runs: Sequence[StoredRun], measure: str) -> tuple[list[_MethodScores], list[str]]:
+def _method_scores(runs: Sequence[StoredRun], lead: Lead) -> tuple[list[_MethodScores], list[str]]:
     """Return every method with its scores, and notes on what makes the runs unlike one another."""
     notes = [
         f"the runs differ in {label}: {', '.join(sorted(map(str, values)))}"
         for label, field in _CONDITIONS
         if len(values := {getattr(run.manifest, field) for run in runs}) > 1
     ]
-    notes += dict.fromkeys(note for run in runs for note in cut_short(run, [measure]))
+    notes += dict.fromkeys(note for run in runs for note in cut_short(run, [lead.measure, *lead.beside]))
     runs_with = Counter(method for run in runs for method in latest(run.lines))
     methods = []
     for run in runs:
-        measured = scorer(measure, run)
+        measured, *beside = [scorer(name, run) for name in (lead.measure, *lead.beside)]
         for method, lines in latest(run.lines).items():
             name = method if runs_with[method] == 1 else f"{method} [{run.path}]"
             if measured.is_of_answers and not gives_answers(lines):
@@ -202,7 +208,8 @@ def _method_scores(runs: Sequence[StoredRun], measure: str) -> tuple[list[_Metho
                 notes.append(f"{name} failed on {failed} questions, which count as 0")
             by_id = {line.id: line for line in lines}
             scores = {line.id: measured.of(line) for line in lines}
-            methods.append(_MethodScores(name, measured.scale, by_id, scores))
+            others = {other.name: {line.id: other.of(line) for line in lines} for other in beside}
+            methods.append(_MethodScores(name, measured.scale, by_id, scores, others))
     return methods, notes
 
 
@@ -230,16 +237,33 @@ def _on_common_questions(
 
 def _method(method: _MethodScores, questions: Sequence[str], random_seed: int) -> _Method:
     lines = tuple(method.lines[question] for question in questions)
-    scores = [score for question in questions if (score := method.scores[question]) is not None]
+    scores = _scores(method.scores, questions)
     mean, low, high = mean_interval(scores, random_seed=random_seed)
+    beside = {}
+    for name, others in method.beside.items():
+        values = _scores(others, questions)
+        estimate = mean_interval(values, random_seed=random_seed)
+        beside[name] = Estimate(mean=estimate.mean, low=estimate.low, high=estimate.high, n=len(values))
     usage = sum((line.usage for line in lines), Usage())
     cost = Cost(
         milliseconds=1000 * math.fsum(line.seconds for line in lines) / len(lines),
         calls=usage.calls / len(lines),
         usd=None if usage.usd is None else usage.usd / len(lines),
     )
-    standing = Standing(method=method.name, kind=kind_of(method.name), mean=mean, low=low, high=high, cost=cost)
+    standing = Standing(
+        method=method.name,
+        kind=kind_of(method.name),
+        mean=mean,
+        low=low,
+        high=high,
+        beside=beside,
+        cost=cost,
+    )
     return _Method(standing, np.array(scores) * POINTS / method.scale, lines)
+
+
+def _scores(scores: Mapping[str, float | None], questions: Sequence[str]) -> list[float]:
+    return [score for question in questions if (score := scores[question]) is not None]
 
 
 def _differences(pairs: Iterable[tuple[_Method, _Method]], random_seed: int) -> list[PairedDifference]:
@@ -309,7 +333,8 @@ def _verdict(methods: Sequence[_Method], measure: str, random_seed: int) -> Comp
     else:
         outcome = "helped" if gain.low > 0 else "did not help"
     return Comparison(
-        verdict=_sentence(outcome, gain, needed, measure, graph.standing.cost, flat.standing.cost),
+        verdict=_sentence(outcome, gain, needed, measure, graph.standing.cost, flat.standing.cost)
+        + _beside(graph.standing, flat.standing),
         outcome=outcome,
         measure=measure,
         n=n,
@@ -348,6 +373,16 @@ def _sentence(
         return f"Do without the graph: on these {gain.n} questions {score}."
     rounded = int(float(f"{needed or 0:.2g}"))  # an estimate has no more than two digits
     return f"Ask about {rounded:,} questions: these {gain.n} cannot tell whether the graph helps, for {score}."
+
+
+def _beside(graph: Standing, flat: Standing) -> str:
+    """Say for how many questions all gold was found; nothing where that is no measure of these questions."""
+    return "".join(
+        f" {graph.method} finds all gold for {round(estimate.mean * n):,} of the {n:,} questions, {flat.method} for "
+        f"{round(flat.beside[name].mean * n):,} ({name})."
+        for name, estimate in graph.beside.items()
+        if (n := estimate.n)
+    )
 
 
 def _advice(methods: Sequence[_Method], measure: str) -> str:

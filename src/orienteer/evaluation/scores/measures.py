@@ -5,6 +5,7 @@ stands twice in a ranking counts at its first place, and takes no second one. Wi
 
 Hit@k        1 where one of the first k is relevant, else 0. TREC's Success@k.
 Recall@k     relevant among the first k / R, never / min(k, R): with R above k it cannot reach 1.
+AllGold@k    1 where the first k hold all that is relevant, else 0; 0 with R above k. HippoRAG's all-recall, AR@k.
 Precision@k  relevant among the first k / k, also where the ranking is shorter.
 MRR          1 / place of the first relevant node in the whole ranking, 0 without one.
 MAP          precision at the place of each relevant node of the ranking, added up, / R. TREC's AP.
@@ -33,7 +34,7 @@ RANKING = ("Hit@1", "Hit@5", "Recall@20", "MRR")
 """What a table shows of rankings unless other measures are named: those that the papers print."""
 RAW = " (raw)"
 EVIDENCE = "Evidence"
-_EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "Precision@5", "nDCG@10", "MRR", "MAP")
+_EXAMPLES = ("Hit@1", "Hit@5", "Recall@20", "Recall@all", "AllGold@5", "Precision@5", "nDCG@10", "MRR", "MAP")
 _NAME = re.compile(r"(?P<kind>[A-Za-z]+)(?:@(?P<k>[1-9][0-9]*|all))?")
 
 
@@ -45,6 +46,11 @@ def hit(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> flo
 def recall(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
     """Return the share of the relevant nodes that the first k hold."""
     return _relevant_among(ranking[:k], gold) / _relevant(gold)
+
+
+def all_gold(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
+    """Return 1 where the first k hold all relevant nodes."""
+    return float(_relevant_among(ranking[:k], gold) == _relevant(gold))
 
 
 def precision(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> float:
@@ -72,6 +78,7 @@ def ndcg(ranking: Sequence[str], gold: Mapping[str, float], k: int | None) -> fl
 _CUT: Mapping[str, Callable[[Sequence[str], Mapping[str, float], int | None], float]] = {
     "Hit": hit,
     "Recall": recall,
+    "AllGold": all_gold,
     "Precision": precision,
     "nDCG": ndcg,
 }
@@ -123,8 +130,10 @@ def evidence_step(name: str) -> int | None:
 
 
 def unknown_measure(name: str, names: Sequence[str]) -> str:
-    """Return the message for an unknown measure, with the nearest names and all of them."""
-    near = nearest(name, names, most=2)
+    """Return the message for an unknown measure, with the nearest names, at the k that was asked for, and all names."""
+    _, at, k = name.partition("@")
+    has_k = at and _NAME.fullmatch(f"Hit@{k}")
+    near = nearest(name, [f"{one.partition('@')[0]}@{k}" if has_k and "@" in one else one for one in names], most=2)
     hint = f"Near: {', '.join(near)}. " if near else ""
     return f"There is no measure {name!r}. {hint}There are: {', '.join(names)}; any k may stand after @."
 
@@ -154,8 +163,13 @@ def evidence_recall(trajectories: Iterable[Trajectory], gold: Mapping[str, float
     return shares
 
 
+def relevant_count(gold: Mapping[str, float]) -> int:
+    """Return how many nodes of a gold are relevant."""
+    return sum(relevance > 0 for relevance in gold.values())
+
+
 def _relevant(gold: Mapping[str, float]) -> int:
-    count = sum(relevance > 0 for relevance in gold.values())
+    count = relevant_count(gold)
     if not count:
         raise ValueError("a ranking is measured against relevant nodes, and gold holds none")
     return count

@@ -15,6 +15,7 @@ from orienteer.evaluation.running.runs import Line, StoredRun, by_method
 from orienteer.evaluation.scores import answers
 from orienteer.evaluation.scores.answers import answer_measure, short_answer, without_citations
 from orienteer.evaluation.scores.judge import CRITERIA, FULL_MARKS, SCORES, Judgement, read_judgements
+from orienteer.evaluation.scores.lead import Lead, lead_of
 from orienteer.evaluation.scores.measures import (
     EVIDENCE,
     RANKING,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 GRBENCH = "grbench"
 """The data set whose papers report Rouge."""
-_RANKING_NAMES = (*RANKING, "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
+_RANKING_NAMES = (*RANKING, "AllGold@5", "Precision@5", "MAP", "nDCG@10", f"{EVIDENCE}@all")
 _JUDGED_NAMES = (*SCORES, *(name for criteria in CRITERIA.values() for name in criteria))
 REWARDS: Mapping[str, Mode] = {"Reward": "paper", "Reward (strict)": "strict"}
 """What the trajectories of a run over a quiz are worth; see `rewards`."""
@@ -76,16 +77,26 @@ def scorer(name: str, run: StoredRun, judgements: Judgements | None = None) -> L
         raise BadOption(unknown_measure(name, (*_RANKING_NAMES, *answers.NAMES, *_JUDGED_NAMES, *REWARDS))) from error
 
 
+def lead_of_runs(runs: Iterable[StoredRun], *, chosen: str | None = None) -> Lead:
+    """Return the measure that the questions of runs call for, or the chosen one, with the reason."""
+    runs = list(runs)
+    examples = {
+        (run.manifest.questions_sha256, example.question.id): example for run in runs for example in run.examples
+    }
+    return lead_of(examples.values(), chosen=chosen, has_answers=any(run.manifest.answers for run in runs))
+
+
 def default_measures(run: StoredRun, judgements: Judgements | None = None) -> tuple[str, ...]:
-    """Return the measures that a table shows: of rankings, and of answers and judgements if there are any.
+    """Return the measures that a table shows, the leading one first: of rankings, of answers and judgements if any.
 
     If the data set says which node types may answer, the raw measures stand beside the official ones.
     """
     judgements = judgements_of(run) if judgements is None else judgements
     names: list[str] = []
     if any(example.gold.nodes for example in run.examples):
-        names += RANKING
-        names += [name + RAW for name in RANKING if run.manifest.candidates is not None]
+        lead = lead_of(run.examples)
+        names += dict.fromkeys((lead.measure, *lead.beside, *RANKING))
+        names += [name + RAW for name in names if run.manifest.candidates is not None]
     if run.manifest.answers and any(example.gold.answers for example in run.examples):
         names += answers.ANSWERS
         names += ["SetF1"] if any(example.gold.answer_type == "set" for example in run.examples) else []

@@ -20,6 +20,7 @@ from orienteer.evaluation.scores.scorer import (
     judgements_of,
     lacks_judgement,
     latest,
+    lead_of_runs,
     scorer,
 )
 from orienteer.evaluation.scores.statistics import mean_interval
@@ -59,8 +60,12 @@ class Row(Record):
     """Hits whose node type may not answer: the official measures drop them."""
     unjudged: int
     """Judgements that are lacking, unreadable or not asked for yet: left out of the judged measures."""
+    measure: str = ""
+    """The leading measure."""
+    why: str = ""
+    """Why it leads, in a sentence."""
     measures: dict[str, Estimate]
-    """Without those of answers if the method gives none, and those that apply to no question of the row."""
+    """The leading one first; without those of answers if the method gives none, and those that apply to no question."""
     milliseconds: dict[str, float]
     """The median and the 95th percentile of a question: `p50` and `p95`."""
     usage: Usage
@@ -74,13 +79,19 @@ class Row(Record):
 
 
 def score_runs(
-    runs: Sequence[StoredRun], *, measures: Sequence[str] = (), by: Sequence[str] = (), random_seed: int = 0
+    runs: Sequence[StoredRun],
+    *,
+    measures: Sequence[str] = (),
+    by_measure: str | None = None,
+    by: Sequence[str] = (),
+    random_seed: int = 0,
 ) -> list[Row]:
     """Return a row for each method, in the order of the runs and of their lines.
 
     With `by`, a row for each method and value of that field of the questions, methods side by side; with several
     fields, for each combination of values. A question whose field is a list counts once for each value in it. Without
-    `measures`, those of `default_measures`. Raises `BadOption` for an unknown measure, and for a field that no question
+    `measures`, those of `default_measures`. What leads is `by_measure`, else the first of `measures`, else what the
+    questions' gold calls for. Raises `BadOption` for an unknown measure, and for a field that no question
     has.
     """
     for field in by:
@@ -88,7 +99,7 @@ def score_runs(
     split_rows = [
         row.model_copy(update={"run": name})
         for name, run in zip(names_of(runs), runs, strict=True)
-        for row in _rows_of(run, measures, by, random_seed)
+        for row in _rows_of(run, measures, by_measure, by, random_seed)
     ]
     return sorted(split_rows, key=lambda row: [value_order(row.by[field]) for field in by])
 
@@ -129,9 +140,13 @@ def require_field(runs: Sequence[StoredRun], field: str) -> None:
         raise BadOption(f"No question has a field {field!r}. {hint}There are: {', '.join(sorted(fields))}.")
 
 
-def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_seed: int) -> list[Row]:
+def _rows_of(
+    run: StoredRun, measures: Sequence[str], by_measure: str | None, by: Sequence[str], random_seed: int
+) -> list[Row]:
     judgements = judgements_of(run)
-    scorers = [scorer(name, run, judgements) for name in dict.fromkeys(measures or default_measures(run, judgements))]
+    lead = lead_of_runs([run], chosen=by_measure or next(iter(measures), None))
+    names = dict.fromkeys([*([by_measure] if by_measure else []), *(measures or default_measures(run, judgements))])
+    scorers = [scorer(name, run, judgements) for name in names]
     split_rows = []
     for method, lines in latest(run.lines).items():
         applying = [measure for measure in scorers if gives_answers(lines) or not measure.is_of_answers]
@@ -143,6 +158,7 @@ def _rows_of(run: StoredRun, measures: Sequence[str], by: Sequence[str], random_
         for values, group in groups.items():
             row = _row(run, group, applying, random_seed)
             labels = {"method": method, "by": dict(zip(by, values, strict=True)), "missing": absent}
+            labels |= {"measure": lead.measure, "why": lead.why}
             split_rows.append(row.model_copy(update={**labels, "unjudged": _unjudged(group, judgements)}))
     return split_rows
 

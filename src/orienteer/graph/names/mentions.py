@@ -10,6 +10,7 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.display import Count
 from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
 from orienteer.graph.reserved import CELLS, CHUNK, TABLE
 from orienteer.records import JsonValue, Node
@@ -77,7 +78,7 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
     gathered = NameCollector()
     for number, (_, node) in enumerate(parts_of(nodes)):
         gathered.part(number, node, finder, parts[number].titles)
-        _tell(progress, "finding names", number + 1)
+        _tell(progress, "finding names", Count(number + 1, of=len(parts)))
     return replace(gathered.settled(parts, share), case=case)
 
 

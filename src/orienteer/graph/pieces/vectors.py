@@ -7,11 +7,11 @@ longer text; or vectors that a person supplies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
@@ -26,12 +26,16 @@ from orienteer.index.quantize import Vector
 from orienteer.index.searchers import Memo
 from orienteer.index.vectors import VectorIndex
 from orienteer.llm.budget import cut_off_by
-from orienteer.protocols import Embedded, Embedder, Metered, OpenEmbedder, Run
+from orienteer.protocols import Batching, Embedded, Embedder, Metered, OpenEmbedder, Run
 from orienteer.records import Record, Usage
+
+if TYPE_CHECKING:
+    from orienteer.protocols import Vectors
 
 PIECE = "vectors"
 ABOUT = "vectors.json"
 _FORMAT = 1
+_T = TypeVar("_T")
 
 
 class VectorsAbout(Record):
@@ -69,6 +73,7 @@ class GraphVectors:
         self._open = open_
         self._opening = Lock()
         self._encoded = Memo[tuple[str, ...], Vector]()
+        self._together = Memo[tuple[str, ...], "Vectors"]()
 
     def encode(self, query: str, passages: Sequence[str] = ()) -> Vector:
         """Return the vector of a query, (dimension,); with passages, the mean of all vectors. Raises `ModelError`."""
@@ -84,17 +89,27 @@ class GraphVectors:
 
         def paid(key: tuple[str, ...]) -> Vector:
             nonlocal spent
-            run.check()
-            try:
-                with cut_off_by(run):
-                    vector, spent = self._encode(key, run.seconds_left())
-            finally:
-                run.charge(spent, is_typical=False)
+            vector, spent = _charged(run, lambda seconds: self._encode(key, seconds))
             return vector
 
         if isinstance(self.embedder, Metered):
             self._encoded((query, *passages), paid)
         return spent
+
+    def encode_together(self, run: Run, queries: tuple[str, ...]) -> Vectors:
+        """Return the vectors of queries that one question asks: (queries, dimension), made in one call.
+
+        A server's work is charged to the run. They are remembered as a whole, apart from those of `encode`: their last
+        digits may depend on one another. Raises `BudgetExhausted` before a call, `ModelError`.
+        """
+
+        def made(key: tuple[str, ...]) -> Vectors:
+            embedder = self.embedder
+            if isinstance(embedder, Metered):
+                return _charged(run, lambda seconds: self._embed(key, "query", seconds))[0]
+            return embedder.embed_together(key) if isinstance(embedder, Batching) else self._embed(key, "query").vectors
+
+        return self._together(queries, made)
 
     def _encode(self, key: tuple[str, ...], seconds: float | None = None) -> tuple[Vector, Usage]:
         query, *passages = key
@@ -139,6 +154,21 @@ class GraphVectors:
                 "address): embed it again with orienteer embed"
             )
         return embedder
+
+
+def _charged(run: Run, make: Callable[[float | None], tuple[_T, Usage]]) -> tuple[_T, Usage]:
+    """Return what a call within so many seconds gives, and what it spent; the run is charged that, a failure nothing.
+
+    Raises `BudgetExhausted` before the call, `ModelError`.
+    """
+    spent = Usage()
+    run.check()
+    try:
+        with cut_off_by(run):
+            made, spent = make(run.seconds_left())
+    finally:
+        run.charge(spent, is_typical=False)
+    return made, spent
 
 
 def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None) -> GraphVectors:

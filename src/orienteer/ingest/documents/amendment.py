@@ -33,7 +33,8 @@ from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.join.weaver import batches
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.files import File, Listing, kind_of, listing
+from orienteer.ingest.documents.read.files import File, SkippedFile, listing
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
 from orienteer.records import Edge, Node
@@ -51,35 +52,33 @@ class FileChanges(NamedTuple):
 
     unchanged: list[DocumentStamp]
     touched: list[File]
-    """New ones and those whose size or time differs, by name."""
+    """Those that are new, whose size or time differs, or that the graph does not have, by name."""
     gone: list[str]
     """The names of those that are no longer there."""
-    found: Listing | None
-    """All files, where they had to be listed."""
+    skipped: tuple[SkippedFile, ...]
+    """What is no document."""
 
 
-def file_changes(previous: Previous, sources: Sequence[Path]) -> FileChanges | None:
+def file_changes(previous: Previous, sources: Sequence[Path], selection: Selection) -> FileChanges | None:
     """Return what became of the files of a graph; None where it takes a build to tell."""
     resolved = [source.resolve() for source in sources]
-    if resolved != previous.sources or collection.recognize(resolved) is not None:
+    if resolved != previous.sources or (not selection.is_given and collection.recognize(resolved) is not None):
         return None
-    states = file_states(resolved)
-    if states is None:
-        return None
-    stamps = {stamp.path: stamp for stamp in previous.stamps.values()}
-    unchanged = [stamp for path, stamp in stamps.items() if states.get(path) == (stamp.bytes, stamp.modified)]
-    same = {stamp.path for stamp in unchanged}
-    touched = [
-        File(Path(path), stamp.name, kind)
-        for path, stamp in stamps.items()
-        if path in states and path not in same and (kind := kind_of(Path(path))) is not None
-    ]
-    found = None
-    if any(path not in stamps for path in states):  # a document that is new, or something to be told of
-        found = listing(resolved)
-        touched += [file for file in found.files if str(file.path) not in stamps]
-    gone = [stamp.name for path, stamp in stamps.items() if path not in states]
-    return FileChanges(unchanged, sorted(touched, key=lambda file: file.name), gone, found)
+    states = None if selection.is_given else file_states(resolved)
+    found = listing(resolved, selection)
+    unchanged, touched = list[DocumentStamp](), list[File]()
+    for file in found.files:
+        old, path = previous.stamps.get(file.name), str(file.path)
+        if (
+            old is not None
+            and old.path == path
+            and (old.is_of(file.path) if states is None else states.get(path) == (old.bytes, old.modified))
+        ):
+            unchanged.append(old)
+        else:
+            touched.append(file)
+    there = {file.name for file in found.files}
+    return FileChanges(unchanged, touched, sorted(previous.stamps.keys() - there), found.skipped)
 
 
 def changed_nodes(shelved: Shelved, nodes: Iterable[Node], files: frozenset[str]) -> ChangedNodes:
@@ -229,7 +228,7 @@ def amend(target: Path, update: Update) -> Amended | None:
     with publication.publishing(target) as work:
         previous = Previous(target)
         recipe = update.recipe_of(previous)
-        files = file_changes(previous, update.sources or previous.sources)
+        files = file_changes(previous, update.sources or previous.sources, recipe.selection)
         if recipe.extract is not None or files is None:
             return None
         amendment = Amendment(previous, recipe.config)
@@ -248,8 +247,7 @@ def amend(target: Path, update: Update) -> Amended | None:
             intake.sources,
             stamps,
             recipe.options,
-            left_out=intake.left_out,
-            unreadable=[file.model_dump() for file in intake.unreadable],
+            **intake.left_out,
             notes=[*recipe.notes, *intake.notes],
             **{CHANGED: total},
         )
@@ -270,8 +268,8 @@ def _read(
     (work / "shelf").mkdir()
     shelf = Shelf(work / "shelf")
     maker = DocumentNodeMaker(recipe.config)
-    intake = Intake(previous.sources, maker, previous=previous, progress=update.progress)
-    intake.fill_from(shelf, files.touched, () if files.found is None else files.found.skipped)
+    intake = Intake(previous.sources, maker, selection=recipe.selection, previous=previous, progress=update.progress)
+    intake.fill_from(shelf, files.touched, files.skipped)
     intake.refuse(shelf, strict=update.is_strict, is_part=True)
     return intake, shelf
 

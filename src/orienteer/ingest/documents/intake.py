@@ -4,28 +4,33 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orienteer.display import counted
+from orienteer.display import Count, counted
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.graph.builder import Progress
 from orienteer.index.arrays import Folder, Strings, StringWriter, encode
+from orienteer.ingest import skips
 from orienteer.ingest.bounds import memory_told
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import KINDS, File, SkippedFile, listing
+from orienteer.ingest.documents.read.files import ALL, IGNORED, File, SkippedFile, listing
+from orienteer.ingest.documents.read.kinds import EMPTY, why_no_text
 from orienteer.ingest.documents.read.readers import DocumentReader
-from orienteer.ingest.provenance import DocumentStamp, stamp
+from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_unread
 from orienteer.records import Node
 
 READING = "reading documents"
+BLANK = "no text in it"
+"""Why a file without words is left out."""
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096
 
@@ -34,22 +39,30 @@ class Intake:
     """Reads sources, file by file: each is taken whole, or left out whole."""
 
     def __init__(
-        self, sources: Sequence[Path], maker: DocumentNodeMaker, *, previous: Previous | None = None, progress: Progress
+        self,
+        sources: Sequence[Path],
+        maker: DocumentNodeMaker,
+        *,
+        selection: Selection = ALL,
+        takes: Callable[[File], bool] | None = None,
+        previous: Previous | None = None,
+        progress: Progress,
     ) -> None:
-        self.sources = list(sources)
+        self.sources, self._selection, self._takes = list(sources), selection, takes
         self._maker, self._previous, self._progress = maker, previous, progress
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
         self.stamps: list[DocumentStamp] = []
         """The files that were read, as they were."""
         self.notes: list[str] = []
-        self._left_out: list[str] = []
+        self.passed_by: list[TableStamp] = []
+        """Files that were looked at and left out, as they were: a change makes the graph stale."""
         self._became: Counter[str] = Counter()
         self._missing: MissingExtra | None = None
 
     def fill(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
-        whole = collection.recognize(self.sources)
+        whole = None if self._selection.is_given or self._takes is not None else collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
@@ -57,23 +70,23 @@ class Intake:
                 self._put(shelf, self._nodes_of(document))
                 self._progress(READING, count)
         else:
-            sources = listing(self.sources)
+            sources = listing(self.sources, self._selection)
             self.skipped += sources.skipped
-            self._files(shelf, sources.files)
+            self._files(shelf, [file for file in sources.files if self._takes is None or self._takes(file)])
         self._note()
 
-    def fill_from(self, shelf: Shelf, files: Iterable[File], skipped: Iterable[SkippedFile]) -> None:
+    def fill_from(self, shelf: Shelf, files: Sequence[File], skipped: Iterable[SkippedFile]) -> None:
         """Put the nodes of some files of the sources on the shelf; the rest is none of an update's business."""
         self.skipped += skipped
         self._files(shelf, files)
         self._note()
 
-    def _files(self, shelf: Shelf, files: Iterable[File]) -> None:
+    def _files(self, shelf: Shelf, files: Sequence[File]) -> None:
         with Converter(seconds=self._maker.config.seconds) as converter:
             reader = DocumentReader(self._maker.config, converter)
             for count, file in enumerate(files, 1):
                 self._file(shelf, reader, file)
-                self._progress(READING, count)
+                self._progress(READING, Count(count, of=len(files)))
         self.notes += reader.notes
 
     def _note(self) -> None:
@@ -97,9 +110,12 @@ class Intake:
                 raise self._missing
             first = next(iter((*self.unreadable, *self.skipped)), None)
             where = ", ".join(map(str, self.sources))
+            if self._selection.is_given:
+                raise BadInput(f"no document in {where} is left by --include and --exclude: choose others")
             if first is None:
-                raise BadInput(f"no document in {where}; these are read: {', '.join(sorted(KINDS))}")
-            raise BadInput(f"no document in {where} could be read: {first.file}: {first.reason}")
+                raise BadInput(f"no document in {where}: put text files there, or name another folder")
+            told = "; ".join(line.removeprefix("not read: ") for line in skips.lines(self.skipped_groups))
+            raise BadInput(f"no document in {where} could be read: {told}")
         if strict and self.unreadable:
             first = self.unreadable[0]
             raise BadInput(
@@ -108,9 +124,19 @@ class Intake:
             )
 
     @property
-    def left_out(self) -> list[str]:
-        """The paths of the documents that could not be read."""
-        return sorted(self._left_out)
+    def skipped_groups(self) -> list[skips.SkippedGroup]:
+        """What was not read, by reason, the documents that could not be read first."""
+        others = sorted(self.skipped, key=lambda file: file.reason == IGNORED)
+        return skips.grouped((*self.unreadable, *others), self.sources)
+
+    @property
+    def left_out(self) -> dict[str, Any]:  # Any: JSON
+        """Return the fields of the provenance about files that are no part of the graph."""
+        return {
+            "passed_by": [stamp._asdict() for stamp in sorted(self.passed_by)],
+            "unreadable": [file.model_dump() for file in self.unreadable if file.reason not in (EMPTY, BLANK)],
+            "not_read": [group._asdict() for group in self.skipped_groups],
+        }
 
     @property
     def survey(self) -> dict[str, Any]:  # Any: what the fields of a report hold
@@ -138,20 +164,24 @@ class Intake:
                 nodes = moved
             else:
                 with memory_told(file.path):
+                    if file.kind == "unknown" and (reason := why_no_text(file.path)):
+                        self._pass_by(file, reason, self.skipped)
+                        return
                     nodes = [node for document in reader.documents(file) for node in self._maker.nodes(document)]
             if not nodes:
-                raise BadInput("no text in it")
+                raise BadInput(BLANK)
             _check_ids(nodes)
             self._stamp(file, old)
         except MissingExtra as error:
             self._missing = error
-            self._leave_out(file, f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'")
+            reason = f"needs the extra {error.extra!r}: pip install 'orienteer[{error.extra}]'"
+            self._pass_by(file, reason, self.unreadable)
             return
         except BadInput as error:
-            self._leave_out(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"))
+            self._pass_by(file, str(error).removeprefix(f"{file.path}").lstrip(" ,:"), self.unreadable)
             return
         except OSError as error:
-            self._leave_out(file, f"cannot be read: {error.strerror or error}")
+            self._pass_by(file, f"cannot be read: {error.strerror or error}", self.unreadable)
             return
         self._put(shelf, nodes)
 
@@ -172,9 +202,9 @@ class Intake:
         self._maker.count(nodes)
         shelf.add(nodes)
 
-    def _leave_out(self, file: File, reason: str) -> None:
-        self.unreadable.append(SkippedFile(file=str(file.path), reason=reason))
-        self._left_out.append(str(file.path.resolve()))
+    def _pass_by(self, file: File, reason: str, among: list[SkippedFile]) -> None:
+        among.append(SkippedFile(file=str(file.path), reason=reason))
+        self.passed_by.append(stamp_unread(file.path.resolve()))
 
 
 def _check_ids(nodes: Sequence[Node]) -> None:

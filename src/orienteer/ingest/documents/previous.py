@@ -16,12 +16,14 @@ from orienteer.graph.pieces.vectors import PIECE
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.join.shelved import Shelved
-from orienteer.ingest.documents.read.files import File, kind_of
+from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.kinds import kind_of
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.extraction.forms import FORMS, Form
-from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, sources_of, stamps_of
+from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, selection_of, sources_of, stamps_of
 from orienteer.records import Node
 
-_OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model"])
+_OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model", *Selection.model_fields])
 """Options that stand beside the configuration."""
 
 
@@ -72,6 +74,11 @@ class Previous:
     def config(self) -> BuildConfig:
         """The configuration that it was made with."""
         return BuildConfig(**{name: value for name, value in self.options.items() if name not in _OTHERS})
+
+    @property
+    def selection(self) -> Selection:
+        """Which files of its sources were meant."""
+        return selection_of(self.graph.arrays.manifest)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise `BadOption` if it was made with other options: its chunks would not be as those of changed files."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from orienteer.errors import BadOption
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.extraction.forms import Form
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ class BuildRecipe:
     is_described: bool
     """Whether a model writes metadata about each chunk."""
     config: BuildConfig
+    selection: Selection
+    """Which files of the sources are meant."""
     models: Mapping[str, str]
     """The names of the models that take part, by their part."""
     notes: tuple[str, ...]
@@ -37,13 +40,15 @@ class BuildRecipe:
     def options(self) -> dict[str, Any]:  # Any: JSON
         """The options that shape the graph, as its provenance has them."""
         extract = {} if self.extract is None else {"extract": self.extract}
-        return {"chunks": self.chunking, **extract, **self.models, **self.config.changed()}
+        chosen = self.selection.model_dump(mode="json", exclude_defaults=True)
+        return {"chunks": self.chunking, **extract, **self.models, **chosen, **self.config.changed()}
 
 
 def settle(
     chunks: Chunking | None,
     extract: Form | None,
     config: BuildConfig | None,
+    selection: Selection,
     *,
     has_metadata: bool,
     previous: Previous | None,
@@ -57,6 +62,7 @@ def settle(
     """
     if previous is not None:
         chunks, extract, config = chunks or previous.chunking, extract or previous.extract, config or previous.config
+        selection = selection if selection.is_given else previous.selection
     would_cut_by_meaning = chunks is None and extract is None
     notes = () if embedder is not None else (NO_EMBEDDER + CUT_BY_TOKENS * would_cut_by_meaning,)
     chunks = chunks or ("tokens" if embedder is None or extract is not None else "semantic")
@@ -69,7 +75,7 @@ def settle(
         "embedder": embedder,
     }
     models = {part: taker.name for part, taker in parts.items() if taker is not None}
-    recipe = BuildRecipe(chunks, extract, is_described, config, models, notes)
+    recipe = BuildRecipe(chunks, extract, is_described, config, selection, models, notes)
     if previous is not None:
         previous.check(recipe.options)
     _check(recipe, has_model=model is not None, has_embedder=embedder is not None)

@@ -26,6 +26,7 @@ from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
@@ -61,6 +62,10 @@ class BuildOptions(Options):
     """Extract entities and statements from the chunks, in this form; an update goes on with that of its graph."""
     metadata: bool = False
     """Have the model describe each chunk also where it extracts; where it does not, that is what it does."""
+    include: tuple[str, ...] = ()
+    """Patterns of the files that are read, as in a `.gitignore`; they win over it, and read what is hidden."""
+    exclude: tuple[str, ...] = ()
+    """Patterns of files and folders that are not read. An update goes on with those of its graph."""
     plots: Path | None = None
     """Where a page of figures of the similarities goes; none is written where there is no path."""
     config: BuildConfig | None = None
@@ -234,6 +239,7 @@ class _Build:
             options.chunks,
             options.extract,
             options.config,
+            Selection(include=options.include, exclude=options.exclude),
             has_metadata=options.metadata,
             previous=previous,
             embedder=self._embedder,
@@ -251,7 +257,7 @@ class _Build:
         """Read and cut the sources, those of the graph before where none are named, and put the nodes on the shelf."""
         maker = DocumentNodeMaker(recipe.config, self._embedder if recipe.chunking == "semantic" else None)
         paths = sources or (previous.sources if previous is not None else ())
-        intake = Intake(paths, maker, previous=previous, progress=self._progress)
+        intake = Intake(paths, maker, selection=recipe.selection, previous=previous, progress=self._progress)
         intake.fill(shelf)
         intake.refuse(shelf, strict=self._options.strict)
         return intake
@@ -348,8 +354,7 @@ def _provenance(
         intake.sources,
         intake.stamps,
         recipe.options,
-        left_out=intake.left_out,
-        unreadable=[file.model_dump() for file in intake.unreadable],
+        **intake.left_out,
         greatest_weights=weaver.greatest,
         notes=[*notes, *intake.notes],
     )

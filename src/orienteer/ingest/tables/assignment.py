@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from orienteer.errors import BadInput
+from orienteer.errors import UnclearTables
 from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.formats.delimited import numbered
 from orienteer.ingest.report import Ignored
@@ -116,7 +116,7 @@ class _Assignment:
         edges = [MappedTable(self._cleaned(table), self._of_edges(table, mapper)) for table in found.edges]
         others = [table for table in found.others if table not in found.unknown]
         if not (nodes or edges or mapped):
-            raise BadInput(unclear(others))
+            raise UnclearTables(unclear(others))
         tables = (*nodes, *mapped, *edges)
         return ImportPlan(tables, tuple(others), tuple(found.ignored), tuple(self._guesses), tuple(self._notes))
 
@@ -125,7 +125,7 @@ class _Assignment:
         drafts, tables = [], []
         for table in self._found.unknown:
             if is_headless(table):
-                raise BadInput(no_header(table))
+                raise UnclearTables(no_header(table))
             spec = self._specs.get(table.path)
             profiles = profiles_of(table)
             given = {column: role for role, column in (spec.columns if spec else {}).items() if role != "type"}
@@ -158,7 +158,7 @@ class _Assignment:
                 EdgeRoles.of(table.columns, self._columns, table.path)  # says which end is missing
             if not (draft.given or draft.is_clear or describes(table, self._columns)):
                 if table.is_named:
-                    raise BadInput(unclear([table]))
+                    raise UnclearTables(unclear([table]))
                 self._found.others.append(table)
                 continue
             values = {name: profile for name, profile in draft.profiles.items() if name != draft.id_name}

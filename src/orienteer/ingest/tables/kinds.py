@@ -100,7 +100,7 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
                 tables.append(table_of(source, is_named=True))
             continue
         inside = [path for path in listing(source) if path.resolve() not in by_hand]
-        readable = [path for path in inside if is_candidate(path) or is_database(path)]
+        readable = [path for path in inside if _may_be_read(path)]
         for path in readable:
             with unreadable(path):
                 tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
@@ -108,6 +108,12 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
         if not readable and not by_hand:
             raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
     return tables, ignored
+
+
+def _may_be_read(path: Path) -> bool:
+    """Say whether a file can hold tables. Raises `UnreadableFile`."""
+    with unreadable(path):
+        return is_candidate(path) or is_database(path)
 
 
 def joins(table: Table, columns: Columns) -> bool:

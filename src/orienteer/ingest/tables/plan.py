@@ -42,6 +42,8 @@ OTHERS: Mapping[bytes, str] = {
     b"\xfe\xff": "text in UTF-16: save it as UTF-8",
 }
 """What a text file turns out to be by its first bytes."""
+NO_PART, NO_TABLE = "no part of the graph", "no table"
+"""Why a file of a folder is ignored."""
 NO_GRAPH: Mapping[str, str] = {".xml": "XML that is no RDF", ".json": "JSON that holds no graph"}
 """What a file is that could have held a graph, by its suffix."""
 
@@ -163,7 +165,7 @@ def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, 
     """Return the foreign files in a folder that was read as a whole."""
     inside = [path for source in sources if source.is_dir() for path in listing(source)]
     return tuple(
-        Ignored(file=str(path), reason="no part of the graph") if is_candidate(path) else no_table(path)
+        Ignored(file=str(path), reason=NO_PART) if is_candidate(path) else no_table(path)
         for path in inside
         if path not in files
     )
@@ -172,7 +174,7 @@ def left_over(sources: Sequence[Path], files: Sequence[Path]) -> tuple[Ignored, 
 def no_table(path: Path) -> Ignored:
     """Return a file that is no table; one that clearly accompanies tables is told of only on demand."""
     is_beside = stem(path).casefold() in PROSE or path.suffix.lower() in NO_TABLES
-    return Ignored(file=str(path), reason="no table", is_telling=not is_beside)
+    return Ignored(file=str(path), reason=NO_TABLE, is_telling=not is_beside)
 
 
 def is_candidate(path: Path) -> bool:
@@ -190,8 +192,11 @@ def is_beside_tables(path: Path) -> bool:
 
 def _is_prose(path: Path) -> bool:
     """Say whether a text has other lines than a table: no two fields in each, or not as many in all."""
-    with path.open("rb") as raw:
-        head = raw.read(HEAD)
+    try:
+        with path.open("rb") as raw:
+            head = raw.read(HEAD)
+    except OSError:  # whoever reads it tells
+        return True
     lines = head.decode("utf-8", "replace").splitlines()[: SOME if len(head) < HEAD else -1][:SOME]
     for mark, fewest in (("\t", 1), (",", 2)):
         widths = {len(row) for row in csv.reader(lines, delimiter=mark) if row}

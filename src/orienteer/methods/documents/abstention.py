@@ -1,72 +1,132 @@
-"""Whether the passages that were found answer a question at all, by what the best of them have of its words.
+"""Whether the passages that were found answer a question at all.
 
-The thresholds are calibrated by `benchmarks/folders.py --calibrate` on questions that their folders cannot answer.
+Two things speak against it, and both were measured on questions that their folders cannot answer
+(`benchmarks/folders.py`; docs/documents.md has the figures). A name or an identifier of the question stands nowhere in
+the documents: *What did Storm Ellen cost?* Or next to nothing of the question stands in any of the passages. What
+merely is not said of something that is there (*How old is the harbour master?*) cannot be told by words, nor by the
+likeness of vectors: such a question gets its nearest passages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.display import counted
+from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.records import Refusal
 from orienteer.retrieval.graph_text import shown_of
-from orienteer.text.function_words import telling
+from orienteer.text.english import STOP
+from orienteer.text.function_words import language_words, telling
+from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that are looked at, the first of the ranking."""
-LEAST_HELD = 0.45
+LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage has to hold with its title."""
-LEAST_NEAR = 0.35
-"""Cosine of the nearest passage, where there are vectors, from which on fewer words are enough."""
+_ALIKE = 0.8
+"""How alike, by `difflib`, a word of the passages is to one that was mistyped."""
+_TOKEN = re.compile(r"[\w][\w.'’/:-]*")
+_IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
+"""`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
+_LOOKED_AT = 200
+"""Passages that an identifier of several words is looked for in."""
 
 
 class Grounds(NamedTuple):
-    """What speaks for passages answering a question."""
+    """What speaks for passages answering a question, and against it."""
 
     held: float
     """The share of its telling words, by their idf, that the best passage has with its title; 0 to 1."""
-    together: float
-    """The same of all the passages that were looked at."""
-    near: float | None
-    """The greatest cosine of one of them; None without vectors."""
     absent: tuple[str, ...]
-    """Its telling words that no passage of the graph has, as the question spells them."""
+    """Its telling words that no passage of the graph has, as they are compared."""
+    unknown: tuple[str, ...]
+    """Its names and identifiers that stand nowhere in the graph, as the question writes them."""
+    near: tuple[str, ...]
+    """Words of the passages that are spelled nearly as an absent one."""
 
 
 def grounds(graph: Graph, question: str, rows: Sequence[int]) -> Grounds:
     """Return what the first passages have of a question."""
     arrays, shown = graph.arrays, shown_of(graph, question)
-    words = dict.fromkeys(telling(question))
-    absent = tuple(word for word in words if not any(term in shown.weights for term in arrays.tokenizer.expand(word)))
+    texts = [f"{arrays.names[row]}\n{arrays.texts[row]}" for row in rows[:READ]]
+    absent = tuple(word for word in dict.fromkeys(telling(question)) if _is_absent(graph, word))
+    near = {word: spelled for word in absent if (spelled := _nearly(word, texts))}
     rarest = float(np.log1p(len(graph)))  # what a word weighs that no passage has
-    total = shown.weight(shown.weights.keys()) + rarest * len(absent)
-    held, all_terms = 0.0, set[str]()
-    for row in rows[:READ]:
-        text = f"{arrays.names[row]}\n{arrays.texts[row]}"
-        terms = {term for *_, found in shown.found(text) for term in found}
-        held, all_terms = max(held, shown.weight(terms)), all_terms | terms
-    near = None
-    if arrays.searcher.has_vectors and rows and question.strip():
-        some = np.array(sorted(rows[:READ]), np.int32)
-        near = float(arrays.searcher("dense").scores(question, some).max())
-    together = shown.weight(all_terms)
-    return Grounds(held / total if total else 0.0, together / total if total else 0.0, near, absent)
+    total = shown.weight(shown.weights.keys()) + rarest * (len(absent) - len(near))
+    held = max((shown.weight({term for *_, found in shown.found(text) for term in found}) for text in texts), default=0)
+    unknown = tuple(name for name in names_of(question) if _is_unknown(graph, name, absent, near))
+    return Grounds(held / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())))
 
 
 def refusal(found: Grounds) -> Refusal | None:
     """Return that nothing answers the question, where too little speaks for any passage; None where enough does."""
-    least = LEAST_HELD if found.near is None or found.near < LEAST_NEAR else LEAST_HELD / 2
-    if found.held >= least:
+    if not found.unknown and found.held >= LEAST_HELD:
         return None
-    return Refusal(kind="not_here", words=found.absent, text=f"nothing here answers this{_absent(found.absent)}")
+    words = tuple(dict.fromkeys((*found.unknown, *_apart(found.absent, found.unknown))))
+    absent = f"; not in these documents: {', '.join(words)}" if words else ""
+    return Refusal(kind="not_here", words=words, near=found.near, text=f"nothing here answers this{absent}")
 
 
-def _absent(words: Sequence[str]) -> str:
-    return f"; not in these documents: {', '.join(words)}" if words else ""
+def names_of(question: str) -> list[str]:
+    """Return the words of a question that are written as names or identifiers, in order.
+
+    >>> names_of("What did Storm Ellen cost, and what does json.dump return on an M1?")
+    ['Storm', 'Ellen', 'json.dump', 'M1']
+
+    In a language other than English a capital tells nothing: German gives one to every noun.
+    """
+    has_capitals = language_words(Tokenizer.words(question)) in (STOP, frozenset())
+    names, begins = [], True
+    for token in _TOKEN.finditer(question):
+        word = re.sub(r"['’]s?$", "", token[0].rstrip(".'’/:-"))
+        is_name = has_capitals and not begins and word[:1].isupper() and word.casefold() not in STOP
+        if is_name or _IDENTIFIER.fullmatch(word):
+            names.append(word)
+        begins = token[0][-1] in ".:" or question[token.end() : token.end() + 1] in ("?", "!")
+    return list(dict.fromkeys(names))
+
+
+def _is_absent(graph: Graph, word: str) -> bool:
+    """Say whether no text of the graph has a word: of one that mixes letters and digits, its parts are not enough."""
+    return graph.arrays.text_index.posting(graph.arrays.tokenizer.expand(word)[0]) is None
+
+
+def _is_unknown(graph: Graph, name: str, absent: Sequence[str], near: Iterable[str]) -> bool:
+    """Say whether a name stands nowhere in the graph: all of it, unless it was mistyped."""
+    words = Tokenizer.words(name)
+    if not set(words).isdisjoint(near):
+        return False
+    if not set(words).isdisjoint(absent):
+        return True
+    if len(words) == 1 or not _IDENTIFIER.fullmatch(name):
+        return False
+    sought = QueryWords(graph.arrays, name)  # its parts are all there: are they ever together?
+    if not sought.postings:
+        return False
+    rows = sought.full_in(None)
+    some = rows[:_LOOKED_AT].tolist()
+    is_there = any(name.casefold() in graph.arrays.texts[row].casefold() for row in some)
+    return not is_there and len(rows) <= _LOOKED_AT
+
+
+def _nearly(word: str, texts: Iterable[str]) -> str:
+    """Return the word of some texts that is spelled nearly so; empty where none is, and for a short word."""
+    if len(word) < 4:
+        return ""
+    words = {each for text in texts for each in Tokenizer.words(text)}
+    return next(iter(get_close_matches(word, sorted(words), 1, _ALIKE)), "")
+
+
+def _apart(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the words that are part of none of some names."""
+    parts = {part for name in names for part in Tokenizer.words(name)}
+    return [word for word in words if word not in parts]
 
 
 def spoken(total: int, subject: str) -> str:

@@ -9,16 +9,21 @@ import numpy as np
 
 from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.text.function_words import telling
 
-_ANY = frozenset(
-    "document documents file files page pages place places passage passages text texts source sources".split()
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_ANY = _words(
+    """document documents doc docs file files folder page pages paper papers passage passages text texts source
+    sources"""
 )
 """Nouns for whatever is in a folder."""
 _SUFFIXES = {
-    (".eml", ".msg"): "email emails mail mails message messages letter letters",
+    (".eml", ".msg"): "email emails mail mails message messages",
     (".xlsx", ".xlsm", ".csv", ".tsv", ".ods"): "spreadsheet spreadsheets sheet sheets workbook workbooks table tables",
     (".pptx", ".odp"): "deck decks slide slides presentation presentations",
     (".pdf",): "pdf pdfs",
@@ -29,29 +34,49 @@ _SUFFIXES = {
 }
 """Nouns for files of some kinds, by their suffixes."""
 _KINDS = {noun: suffixes for suffixes, nouns in _SUFFIXES.items() for noun in nouns.split()}
-_NAMED = frozenset(
-    """minute minutes report reports note notes memo memos article articles chapter chapters manual manuals guide guides
-    tariff tariffs contract contracts notice notices policy policies form forms register registers""".split()
+_NAMED = _words(
+    """minute minutes letter letters report reports note notes memo memos article articles chapter chapters manual
+    manuals guide guides tariff tariffs contract contracts notice notices policy policies form forms register
+    registers"""
 )
 """Nouns for documents that are so called by their path or title."""
 _NOUNS = "|".join(sorted({*_ANY, *_KINDS, *_NAMED}, key=len, reverse=True))
-_VERB = (
-    r"(?:mention|name|cite|discuss|describe|cover|contain|include|concern|reference|speak of|speak about|talk of|"
-    r"talk about|refer to|deal with|say (?:anything|something) (?:about|on)|write about)(?:s|es|ed|ing)?"
-    r"|speaks (?:of|about)|talks (?:of|about)|refers to|deals with|says (?:anything|something) (?:about|on)"
-    r"|(?:is|are) (?:about|on)|about"
+_SPEAKS = (
+    r"(?:mention|name|cite|credit|discuss|describe|cover|contain|include|concern|regard|reference|touch on|go into|"
+    r"bring up|speak (?:of|about)|talk (?:of|about)|refer to|deal with|treat|write about|report on|"
+    r"say (?:anything|something) (?:about|on)|have (?:anything|something) (?:about|on))"
 )
-_ASKED = re.compile(
-    rf"(?:please\s+)?(?P<ask>how many|(?:in |of )?which|what|(?:list|show|find|give|name|tell)(?:\s+me)?(?:\s+all)?)"
-    rf"(?:\s+(?:of\s+)?(?:the|my|our|these|all))*\s+(?P<noun>{_NOUNS})(?:\s+(?:that|which|do|does|here|there|all))*"
-    rf"\s+(?:{_VERB})\s+(?P<subject>.+)",
-    re.IGNORECASE | re.DOTALL,
+_SPEAKING = (
+    r"(?:(?:mention|nam|cit|credit|discuss|describ|cover|contain|includ|concern|regard|referenc)(?:s|es|ed|ing|e)?"
+    r"|(?:speak|talk)(?:s|ing)? (?:of|about)|refer(?:s|ring)? to|deal(?:s|ing)? with|touch(?:es|ing)? on"
+    r"|says? (?:anything|something) (?:about|on)|ha(?:s|ve) (?:anything|something) (?:about|on)"
+    r"|(?:is|are) (?:about|on)|about|on)"
 )
-_WHERE = re.compile(
-    rf"(?:in which (?P<noun>{_NOUNS})|where)\s+(?:is|are|was|were)\s+(?P<subject>.+?)\s+"
-    r"(?:mentioned|discussed|named|described|cited|referenced)\W*$",
-    re.IGNORECASE | re.DOTALL,
+_SPOKEN = (
+    r"(?:(?:is|are|was|were|gets?|been) )?(?:mentioned|named|cited|credited|discussed|described|covered|referenced|"
+    r"spoken (?:of|about)|talked (?:of|about)|referred to|dealt with|brought up|come up|comes up|appear|appears|occur|"
+    r"occurs|turn up|turns up)"
 )
+_ASK = (
+    r"(?:please\s+)?(?:(?:can|could) you\s+)?(?P<ask>how many|(?:in |of )?which|what|all(?: the)?|"
+    r"(?:list|show|find|give|name|tell)(?: me)?(?: all)?)(?:\s+(?:of|the|my|our|these|all))*\s+"
+)
+_PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:here|there|in \w+ folder))?\s+(?:in which|where|whose text)\s+"
+        rf"(?P<subject>.+?)\s+{_SPOKEN}\W*$",
+        rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:that|which|do|does|here|there|all))*\s+(?:{_SPEAKING}|{_SPEAKS})\s+"
+        r"(?P<subject>.+)",
+        rf"in (?:which|what|how many) (?P<noun>{_NOUNS})\s+(?:is|are|was|were|does|do|did)\s+(?P<subject>.+?)\s+"
+        rf"{_SPOKEN}\W*$",
+        rf"where(?:\s+in\s+(?:the|my|our|these)\s+(?P<noun>{_NOUNS}|folder))?\s+(?:is|are|was|were|does|do|did)\s+"
+        rf"(?P<subject>.+?)\s+{_SPOKEN}\W*$",
+    )
+)
+"""How people ask for documents, best first."""
+_LEAST = 0.5
+"""Share of a subject's words, by their idf, that a passage has to have to be near it."""
 
 
 class DocumentsAsked(NamedTuple):
@@ -66,12 +91,16 @@ class DocumentsAsked(NamedTuple):
 
 
 class Speaking(NamedTuple):
-    """The documents that speak of something."""
+    """The documents that speak of something, or nearly."""
 
     rows: list[int]
     """Of each the passage that speaks of it most, best first."""
     files: list[str]
     """Their names, in the same order."""
+    complete: int
+    """How many of them, the first, have every telling word of it in one passage."""
+    absent: tuple[str, ...]
+    """Its words that no passage has."""
 
 
 def asked_for(question: str) -> DocumentsAsked | None:
@@ -84,59 +113,46 @@ def asked_for(question: str) -> DocumentsAsked | None:
     >>> asked_for("Which ferry sails at night?") is None
     True
     """
-    text = question.strip()
-    match = _ASKED.match(text) or _WHERE.match(text)
-    if match is None:
-        return None
-    subject = match["subject"].strip().rstrip("?.! ")
-    groups = match.groupdict()
-    is_counted = (groups.get("ask") or "").casefold() == "how many"
-    return DocumentsAsked(subject, (match["noun"] or "documents").casefold(), is_counted) if subject else None
+    text = " ".join(question.split())
+    for pattern in _PATTERNS:
+        if (match := pattern.match(text)) and (subject := match["subject"].strip(' ?.!"')):
+            ask = match.groupdict().get("ask") or text.split(" ", 1)[0]
+            is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
+            return DocumentsAsked(subject, (match["noun"] or "documents").casefold(), is_counted)
+    return None
 
 
 def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking:
-    """Return all documents of a kind in which one passage has every telling word of the subject.
+    """Return the documents of a kind by how much one of their passages has of the subject; all where none is so called.
 
-    Where none has, those that have every word in one passage or another; where the kind fits none of them, all kinds
-    count. `mask`, (nodes,), is of the passages that may answer.
+    `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes first.
     """
     arrays = graph.arrays
     words = QueryWords(arrays, " ".join(telling(asked.subject)))
-    if not words.postings or words.unknown:
-        return Speaking([], [])
-    rows = words.full_in(None)
-    files = {row: file for row in _allowed(rows, mask) if (file := _file(graph, row)) is not None}
-    if not files:
-        files = _together(graph, words, mask)
-    kind = [row for row, file in files.items() if _is_of_kind(graph, file, asked.noun)]
-    rows = np.array(sorted(kind or files), np.int32)
-    scores = arrays.text_index.scores(words.terms, rows)
-    best = rows[np.lexsort((rows, -scores))].tolist()
-    first = {files[row]: row for row in reversed(best)}
-    order = sorted(first.values(), key=best.index)
-    return Speaking(order, [files[row] for row in order])
-
-
-def _together(graph: Graph, words: QueryWords, mask: Mask | None) -> dict[int, str]:
-    """Return the passages with one of the words, of the documents that have all of them, with their file."""
-    index = graph.arrays.text_index
-    found: list[dict[int, str]] = []
+    held = np.zeros(len(graph))  # the idf of the words that each row has
+    total = 0.0
     for postings in words.postings.values():
-        rows = np.unique(np.concatenate([index.rows_of(posting) for posting in postings]))
-        found.append({row: file for row in _allowed(rows, mask) if (file := _file(graph, row)) is not None})
-    whole = set[str].intersection(*(set(files.values()) for files in found))
-    return {row: file for files in found for row, file in files.items() if file in whole}
+        own = np.zeros(len(graph))
+        for posting in postings:
+            rows = arrays.text_index.rows_of(posting)
+            own[rows] = np.maximum(own[rows], posting.idf)
+        held, total = held + own, total + float(own.max())
+    if not total:
+        return Speaking([], [], 0, words.unknown)
+    share = held / total
+    rows = np.flatnonzero((share >= _LEAST) if mask is None else mask & (share >= _LEAST)).astype(np.int32)
+    order = np.lexsort((rows, -arrays.text_index.scores(words.terms, rows), -share[rows].round(6)))
+    best: dict[str, int] = {}
+    for row in rows[order].tolist():
+        best.setdefault(_document(graph, row), row)
+    kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, asked.noun)} or best
+    complete = 0 if words.unknown else sum(share[row] > 1 - 1e-9 for row in kind.values())
+    return Speaking(list(kind.values()), list(kind), complete, words.unknown)
 
 
-def _allowed(rows: Rows, mask: Mask | None) -> list[int]:
-    return [int(row) for row in (rows if mask is None else rows[mask[rows]])]
-
-
-def _file(graph: Graph, row: int) -> str | None:
-    """Return the name of the document of a passage: a row of a collection stands for itself."""
-    properties = graph.arrays.properties.of(row)
-    document = properties.get("document", graph.arrays.ids[row])
-    return document if isinstance(document, str) else None
+def _document(graph: Graph, row: int) -> str:
+    """Return the id of the document of a passage: a row of a collection stands for itself."""
+    return str(graph.arrays.properties.of(row).get("document", graph.arrays.ids[row]))
 
 
 def _is_of_kind(graph: Graph, document: str, noun: str) -> bool:

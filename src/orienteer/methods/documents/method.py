@@ -1,10 +1,10 @@
 """`documents`: what a person with a folder of documents wants to see first, without a model.
 
-    which documents     a question for documents themselves is answered by all that speak of its subject, counted
-    passages            any other by the ranking of another method, `hippo` where none is named; passages that nearly
-                        repeat one before them are told beneath it, contents pages come last
-    quotation           the sentence or row of the first passages that fits best
-    abstention          where too little of the question stands in any passage, that is said instead
+which documents     a question for documents themselves is answered by all that speak of its subject, counted
+passages            any other by the ranking of another method, `hippo` where none is named; passages that nearly
+                    repeat one before them are told beneath it, contents pages come last
+quotation           the sentence or row of the first passages that fits best
+abstention          where too little of the question stands in any passage, that is said instead
 """
 
 from __future__ import annotations
@@ -13,15 +13,17 @@ import time
 from collections.abc import Sequence
 from functools import cached_property
 
+import numpy as np
+
 from orienteer.graph.store import Graph
-from orienteer.methods.bases import KnowledgeBaseMethod
 from orienteer.methods.documents.abstention import grounds, refusal, spoken
 from orienteer.methods.documents.config import DocumentsConfig
 from orienteer.methods.documents.folding import Folded, folded
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
+from orienteer.methods.documents.phrasing import Phrasing
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
-from orienteer.records import Citation, Question, Ranked, Result, Usage
+from orienteer.records import Citation, Question, Ranked, Refusal, Result, Usage
 from orienteer.retrieval.graph_text import place_in, present
 from orienteer.retrieval.spaces import Spaces
 
@@ -36,18 +38,9 @@ class Documents:
 
     name = "documents"
 
-    def __init__(self, graph: Graph, config: DocumentsConfig | None = None, base: Method | None = None) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph, base: Method, config: DocumentsConfig | None = None) -> None:
+        self._graph, self._base = graph, base
         self.config = config if config is not None else DocumentsConfig()
-        self._given = base
-
-    @cached_property
-    def _base(self) -> Method:
-        if self._given is not None:
-            return self._given
-        from orienteer.retrieval.bases.hippo import Hippo  # its arrays are read when they are first needed
-
-        return KnowledgeBaseMethod(Hippo(self._graph))
 
     @cached_property
     def _spaces(self) -> Spaces:
@@ -61,36 +54,47 @@ class Documents:
             answers = self._spaces.answers(question.node_types, question.where)
             found = speaking(self._graph, asked, answers)
             if found.rows:
-                seconds = time.perf_counter() - started
-                return self._listed(question, asked, found).model_copy(update={"usage": Usage(seconds=seconds)})
+                result = self._listed(question, asked, found, run)
+                return result.model_copy(update={"usage": Usage(seconds=time.perf_counter() - started)})
         return self._answered(question, self._ranked(question, run))
 
     # ------------------------------------------------------------------------------------------------ which documents
 
-    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking) -> Result:
-        """Return the documents that speak of a subject, each by its best passage."""
-        total, why = len(found.rows), f"speaks of {asked.subject}"
-        rows = found.rows[: question.k]
+    def _listed(self, question: Question, asked: DocumentsAsked, found: Speaking, run: Run) -> Result:
+        """Return the documents that speak of a subject, each by its best passage; then those that have part of it.
+
+        Where places are left, the base's ranking for the subject fills them.
+        """
+        total, rows = found.complete, found.rows[: question.k]
         hits = tuple(
-            present(self._graph, row, score=len(rows) - place, query=asked.subject, why=why)
+            present(
+                self._graph,
+                row,
+                score=len(rows) - place,
+                query=asked.subject,
+                why=f"speaks of {asked.subject}" if place < total else f"has part of it: {asked.subject}",
+            ).model_copy(update={"complete": place < total})
             for place, row in enumerate(rows)
         )
-        counted = spoken(total, asked.subject)
-        notes = (f"{counted}: -k {total} lists all",) if total > len(rows) else ()
-        if asked.is_counted:
-            answer, kind = str(total), "number"
-        else:
-            named = found.files[: self.config.listed]
-            more = f", and {total - len(named):,} more" if total > len(named) else ""
-            answer, kind = f"{', '.join(named)}{more}", "set"
-        return Result(
-            question=question.text,
-            method=self.name,
-            hits=hits,
-            answer=answer,
-            answer_kind=kind,  # type: ignore[arg-type]  # one of the two
-            long_answer=counted,
-            notes=notes,
+        more = self._base.retrieve(question.model_copy(update={"text": asked.subject}), run).hits
+        listed = {hit.id for hit in hits}
+        hits = (*hits, *(hit for hit in more if hit.id not in listed))[: question.k]
+        hits = tuple(hit.model_copy(update={"score": len(hits) - place}) for place, hit in enumerate(hits))
+        result = Result(question=question.text, method=self.name, hits=hits)
+        absent = (f"not in these documents: {', '.join(found.absent)}",) if found.absent else ()
+        if not total:
+            nothing = f"no passage has all of it: {asked.subject}"
+            refused = Refusal(kind="not_here", words=found.absent, text="; ".join((nothing, *absent)))
+            return result.model_copy(update={"refusal": refused, "notes": (refused.text,)})
+        named = found.files[: min(total, self.config.listed)]
+        rest = f", and {total - len(named):,} more" if total > len(named) else ""
+        return result.model_copy(
+            update={
+                "answer": str(total) if asked.is_counted else f"{', '.join(named)}{rest}",
+                "answer_kind": "number" if asked.is_counted else "set",
+                "long_answer": spoken(total, asked.subject),
+                "notes": (f"-k {total} lists all of them",) if total > len(rows) else (),
+            }
         )
 
     # ------------------------------------------------------------------------------------------------------- passages
@@ -101,6 +105,8 @@ class Documents:
         most = k + _MORE
         while True:
             result = self._base.retrieve(question.model_copy(update={"k": most}), run)
+            if self.config.phrases and self._spaces.has_passages:
+                result = self._phrased(question, result)
             if not self.config.folds:
                 break
             rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
@@ -109,6 +115,17 @@ class Documents:
                 return result.model_copy(update={"hits": self._folded(result.hits, groups)[:k]})
             most *= 2
         return result.model_copy(update={"hits": result.hits[:k]})
+
+    def _phrased(self, question: Question, result: Result) -> Result:
+        """Return a result with its hits in order by how they say the question; their scores stay in order."""
+        rows = np.array([self._graph.arrays.row(hit.id) for hit in result.hits], np.int32)
+        scores = np.array([hit.score for hit in result.hits], np.float64)
+        order = Phrasing(self._graph, question.text).order(rows, scores)
+        hits = (
+            result.hits[place].model_copy(update={"score": float(score)})
+            for place, score in zip(order, scores, strict=True)
+        )
+        return result.model_copy(update={"hits": tuple(hits)})
 
     def _folded(self, hits: Sequence[Ranked], groups: Folded) -> tuple[Ranked, ...]:
         """Return the hits that are kept, in order, each with what was folded beneath it."""
@@ -127,7 +144,8 @@ class Documents:
         if self.config.abstains and (refused := refusal(found)) is not None:
             return result.model_copy(update={"refusal": refused, "notes": (*result.notes, refused.text)})
         if found.absent:
-            absent = f"not in these documents: {', '.join(found.absent)}"
+            spelled = f" ({', '.join(found.near)}?)" if found.near else ""
+            absent = f"not in these documents: {', '.join(found.absent)}{spelled}"
             result = result.model_copy(update={"notes": (*result.notes, absent)})
         quotation = quoted(self._graph, question.text, rows) if self.config.quotes else None
         if quotation is None:
@@ -140,4 +158,3 @@ class Documents:
         )
         update = {"answer": quotation.text, "answer_kind": "quotation", "citations": (citation,)}
         return result.model_copy(update=update)
-

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
+from orienteer.methods.documents.phrasing import beside, pairs_of
 from orienteer.retrieval.excerpt import Piece, Shown, pieces_of
 from orienteer.retrieval.graph_text import header_lines, shown_of
+from orienteer.text.english import STOP
 
 READ = 5
 """Passages that a quotation is looked for in, the first of the ranking."""
 LONGEST = 400
 """Characters of a quotation."""
-_NUMBER = re.compile(r"\d")
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(
+    r"(?<![\w.])\d[\d.,]*(?![\w(])|\b(?:three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|"
+    r"fifty|hundred|thousand|million|dozen|twice|once)\b",
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
 _DATE = re.compile(
     r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
     r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
@@ -24,7 +32,10 @@ _DATE = re.compile(
 )
 _NAME = re.compile(r"(?<=\s)[A-Z][\w'’.-]+|[A-Z][\w'’.-]+\s+[A-Z][\w'’.-]+")
 _ASKS = (
-    (re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"), _NUMBER),
+    (
+        re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
+        _NUMBER,
+    ),
     (re.compile(r"\b(?:price|cost|fee|tariff|rate|size|limit|maximum|minimum|default|amount|percentage)\b"), _NUMBER),
     (re.compile(r"\b(?:when|(?:what|which) (?:year|date|day|time|month))\b"), _DATE),
     (re.compile(r"\bwho(?:m|se)?\b"), _NAME),
@@ -38,9 +49,19 @@ _NEAR = 0.25
 """The same in the rest of its passage."""
 _PLACE = 0.3
 """What the first passage of the ranking is worth; the second half of it, the third a third."""
+_BESIDE = 0.3
+"""What having all neighbours among the question's words side by side is worth."""
+_HEADING = re.compile(r"[^.!?:;]{1,60}")
+"""A line that is a heading, where it is no more than this and has no number."""
+_MUTE = 1.0
+"""What a sentence loses that says nothing but the question's own words, or is a mere heading."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
-_DEFINED = re.compile(r"^\s*(?:what|who)(?:'s| is| are| was| were| does)?\b(?!.*\b(?:of|in|for|by|at|from|with)\b)", re.I)
-_DEFINES = 0.3
+_DEFINED = re.compile(
+    r"^\s*(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
+    r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
+    re.IGNORECASE,
+)
+_DEFINES = 0.6
 """What a sentence is worth that begins with what a question wants defined."""
 
 
@@ -61,27 +82,43 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
     """Return the sentence or table row of the first passages that fits a question best; None where none has its words.
 
     A sentence fits by the share of the question's telling words in it, by their idf; less for those that stand in its
-    title or elsewhere in its passage; and by having what is asked for: a number, a date, a name. The better the place
-    of its passage, the better it fits. Of equals the first counts.
+    title, in the heading above it or elsewhere in its passage; by having them side by side as the question has them;
+    and by having what is asked for: a number, a date, a name. The better the place of its passage, the better it fits.
+    Of equals the first counts.
     """
     shown = shown_of(graph, question)
     total = shown.weight(shown.weights.keys())
     if not total:
         return None
+    pairs, is_defined = pairs_of(question), _DEFINED.match(question) is not None
     wanted = [answer for asked, answer in _ASKS if asked.search(question.casefold())]
     best: Quotation | None = None
     for place, row in enumerate(rows[:READ]):
         passage = _Passage(graph, row, shown)
-        for piece in passage.pieces:
-            if not piece.terms and not passage.above:
+        for piece, above, is_first in passage.pieces:
+            if not piece.terms and not above:
                 continue
             text = graph.arrays.texts[row][piece.begin : piece.end]
             has_kind = any(_has(answer, text, question) for answer in wanted)
-            fits = passage.share(piece) / total + _KIND * has_kind + _PLACE / (1 + place)
-            fits += _DEFINES * _is_definition(text, question, piece, shown)
+            fits = passage.share(piece, above) / total + _KIND * has_kind + _PLACE / (1 + place)
+            defines = is_first and above >= shown.weights.keys()
+            if is_defined and (defines or _is_definition(text, piece, shown)):
+                fits += _DEFINES
+            fits += _BESIDE * beside(text, pairs)
+            fits -= _MUTE * passage.is_mute(piece)
             if best is None or fits > best.score + 1e-9:
                 best = Quotation(passage.said(piece), row, piece.begin, fits)
     return best
+
+
+class _Beneath(NamedTuple):
+    """A sentence, or a row, and what it stands beneath."""
+
+    piece: Piece
+    above: frozenset[str]
+    """The question's terms in the title and the heading above it, or in the header."""
+    is_first: bool
+    """It is the first beneath them."""
 
 
 class _Passage:
@@ -93,13 +130,34 @@ class _Passage:
         lines = self.text.split("\n")
         self._columns = lines[header - 1].split(CELLS) if header else []
         self.begin = sum(len(line) + 1 for line in lines[:header])
-        self.pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
-        self.above = _terms(shown, graph.arrays.names[row]) | _terms(shown, self.text[: self.begin])
-        self._near = frozenset[str]().union(*(piece.terms for piece in self.pieces))
+        pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
+        self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
+        title = _terms(shown, graph.arrays.names[row]) | _terms(shown, self.text[: self.begin])
+        self.pieces = list(self._beneath(pieces, title))
+        """Its sentences, or rows."""
 
-    def share(self, piece: Piece) -> float:
+    def _beneath(self, pieces: Sequence[Piece], title: frozenset[str]) -> Iterator[_Beneath]:
+        heading, is_first = frozenset[str](), True
+        for piece in pieces:
+            yield _Beneath(piece, title | heading, is_first)
+            is_first = self._is_heading(piece)
+            if is_first:
+                heading = piece.terms
+
+    def _is_heading(self, piece: Piece) -> bool:
+        text = self.text[piece.begin : piece.end]
+        return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
+
+    def is_mute(self, piece: Piece) -> bool:
+        """Say whether a sentence is a heading, or says nothing that the question does not."""
+        words = [word[0] for word in _WORD.finditer(self.text[piece.begin : piece.end])]
+        return self._is_heading(piece) or all(
+            self._shown.weights.keys() & self._shown.terms(word) or word.casefold() in STOP for word in words
+        )
+
+    def share(self, piece: Piece, above: frozenset[str]) -> float:
         """Return what the question's words weigh that a sentence has, those above and beside it for less."""
-        above, near = self.above - piece.terms, self._near - piece.terms - self.above
+        above, near = above - piece.terms, self._near - piece.terms - above
         weight = self._shown.weight
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
@@ -131,9 +189,9 @@ def _has(answer: re.Pattern[str], text: str, question: str) -> bool:
     return any(match[0].casefold() not in question.casefold() for match in answer.finditer(f" {text}"))
 
 
-def _is_definition(text: str, question: str, piece: Piece, shown: Shown) -> bool:
+def _is_definition(text: str, piece: Piece, shown: Shown) -> bool:
     """Say whether a sentence begins with all that a question wants defined, and then says what it is."""
-    if not _DEFINED.match(question) or not piece.terms >= shown.weights.keys():
+    if not piece.terms >= shown.weights.keys():
         return False
     said = _SAID.search(text)
     return said is not None and _terms(shown, text[: said.start()]) >= set(shown.weights)

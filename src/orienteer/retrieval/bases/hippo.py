@@ -8,6 +8,9 @@ Three graphs, three walks:
                (docs/results.md says what each part of it carries)
     any other  a graph that a person brings: personalised PageRank over all its nodes, with the same restart
 
+After a walk over passages and names, what the first passages leave open of the question is asked of those that their
+names lead to (`orienteer.retrieval.expansion.open_words`).
+
 No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its code:
 1. A walk begins from the `depth` best passages, not from all: the rest rank the same, and cost less.
 2. A passage restarts by its score over the best one's, a fact by its score over the best fact's. The code stretches the
@@ -22,28 +25,30 @@ No step calls a model unless `filter` is set. Deviations from HippoRAG 2 and its
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, BudgetExhausted
 from orienteer.graph.names.titles import TitleFinder
 from orienteer.graph.pieces.incidence import Numbers, lists_of
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import Searcher, TitleBonus
+from orienteer.index.searchers import Searcher, TitleBonus, ranking_of
 from orienteer.protocols import LanguageModel, Run
 from orienteer.retrieval.bases.gatherer import Gatherer
 from orienteer.retrieval.evidence import Evidence
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
+from orienteer.retrieval.expansion.open_words import OpenWords, Pool, Said
 from orienteer.retrieval.expansion.seeds import MEMBER, Facts, FactSeeds
 from orienteer.retrieval.expansion.walk import Floats, GraphWalk, NameWalk, WalkShares, carriers
 from orienteer.retrieval.query import Analyzer, GatherConfig, Query
+from orienteer.retrieval.reasons import leaves_open, name_of
 from orienteer.retrieval.spaces import Spaces
 
 _LEAST_FIT = 0.1
@@ -54,6 +59,9 @@ _BETWEEN = 20
 """Passages whose edges among one another are evidence, where there are no entities."""
 _EDGES = 30
 """Edges in the evidence."""
+_WALKED, _FLAT = 60, 20
+"""Passages that open words put in order, where few are wanted: first ones of the walk, and of the search by itself."""
+_UNPAID = "the budget has no call left for the meaning of open words: they are compared by words"
 
 
 class HippoConfig(GatherConfig):
@@ -77,6 +85,11 @@ class HippoConfig(GatherConfig):
     """How often the walk over names goes on instead of beginning anew."""
     rounds: int = Field(default=4, ge=1)
     """Rounds of the walk over names, from passages to names and back. 12 rank the same but for a few passages."""
+    telling: bool = True
+    """Search by the words of a question that tell what it is about; those that carry it do not count."""
+    open_words: Literal["embedded", "words", "off"] = "embedded"
+    """Put the passages of that walk in order by what the first ones leave open of the question: by words and, where the
+    search goes by vectors, by meaning, which embeds up to five short texts; by words alone; or not at all."""
     facts: Literal["auto", "always", "never"] = "auto"
     """Begin from facts where the graph has any, else walk over passages and names; auto where somebody stated them, for
     those of statistics cost ten points of MuSiQue's first five."""
@@ -103,6 +116,8 @@ class _Begun(NamedTuple):
     """What words and meaning speak for, best first."""
     scores: NDArray[np.float64]
     """Of each, the best one's 1."""
+    best: float
+    """The best one's score as it was."""
 
 
 class _Reached(NamedTuple):
@@ -113,6 +128,18 @@ class _Reached(NamedTuple):
     walked: WalkShares | None = None
     """The same by names and passages, where it went over names."""
     facts: FactSeeds | None = None
+    reason: str = ""
+
+
+class _Ranked(NamedTuple):
+    """Answers, best first."""
+
+    rows: Rows
+    scores: NDArray[Any]  # Any: numbers of any kind
+    allowed: Mask
+    """(nodes,): what may be one."""
+    said: Mapping[int, Said] = {}
+    """By row, open words that an answer says."""
     reason: str = ""
 
 
@@ -132,7 +159,7 @@ class Hippo(Gatherer[HippoConfig]):
         config = config if config is not None else HippoConfig()
         if config.filter and model is None:
             raise BadOption("filter=true has a model choose among facts, and there is no model: name one (--model)")
-        spaces = Spaces(graph, config.mode)
+        spaces = Spaces(graph, config.mode, telling=config.telling)
         super().__init__(config, spaces, analyzer, model=model)
         self._titles = TitleFinder(graph.arrays)
         self._incidence = incidence = open_incidence(graph, spaces)
@@ -157,14 +184,15 @@ class Hippo(Gatherer[HippoConfig]):
         if not len(begun.rows) and not len(named):
             return Evidence(reason="no node shares a word with the query, and none that it names is in the graph")
         reached = self._reached(query, begun, named, run)
-        return self._evidence(query, begun, reached)
+        return self._evidence(query, begun, named, reached, run)
 
     # ------------------------------------------------------------------------------------------------- where it begins
 
     def _begun(self, text: str) -> _Begun:
         hits = self._searcher.search(text, self.config.depth, mask=self.spaces.passages)
         rows, scores = hits.rows[hits.scores > 0], hits.scores[hits.scores > 0]
-        return _Begun(rows, scores / scores[0] if len(scores) else scores)
+        best = float(scores[0]) if len(scores) else 1.0
+        return _Begun(rows, scores / best, best)
 
     def _named(self, query: Query) -> Numbers:
         """Return what the question names: numbers of names, rows in a graph without passages."""
@@ -256,36 +284,80 @@ class Hippo(Gatherer[HippoConfig]):
         weights[has_own] = graph.arrays.weights(entries.at[has_own]).clip(min=0)
         return GraphWalk(lists_of(entries.owner, entries.neighbor, len(graph)), weights)
 
+    # ----------------------------------------------------------------------------------------------------- open words
+
+    def _ranked(self, query: Query, begun: _Begun, named: Numbers, reached: _Reached, run: Run) -> _Ranked:
+        """Return the answers, best first: by the walk, and where it went over names, by what first ones leave open."""
+        allowed = self.spaces.answers(query.node_types, query.where)
+        are_passages = not (allowed & ~self.spaces.passages).any()
+        if reached.walked is None or self.config.open_words == "off" or not are_passages or query.k < 1:
+            rows = _best(reached.at, allowed, query.k)
+            return _Ranked(rows, reached.at[rows], allowed)
+        seeds = self._pool(query, begun, reached.at, self.spaces.passages)
+        pool = seeds if allowed is self.spaces.passages else self._pool(query, begun, reached.at, allowed)
+        note = ""
+
+        def near(texts: Sequence[str]) -> NDArray[np.float64]:
+            return self.spaces.nearness(run, texts, pool.rows)
+
+        ordered = partial(self._open_words, query.text, pool, seeds.seeds(), query.k, named=named)
+        is_embedded = self.config.open_words == "embedded" and ranking_of(self.spaces.mode).kind != "lexical"
+        try:
+            order = ordered(near=near if is_embedded else None)
+        except BudgetExhausted:
+            order, note = ordered(near=None), _UNPAID
+        return _Ranked(order.rows, order.scores, allowed, order.said, note)
+
+    def _pool(self, query: Query, begun: _Begun, at: Floats, mask: Mask) -> Pool:
+        """Return the marked passages where a walk is most often, and those that fit best by themselves."""
+        flat = begun.rows[mask[begun.rows] & (at[begun.rows] > 0)][: max(_FLAT, query.k // 2)]
+        rows = np.union1d(_best(at, mask, max(_WALKED, 3 * query.k // 2)), flat).astype(np.int32)
+        most = at[self.spaces.passages].max(initial=0.0)
+        fits = self._searcher.scores(query.text, rows) / begun.best
+        return Pool(rows, at[rows].astype(np.float64) / (most or 1.0), fits.clip(min=0))
+
+    @cached_property
+    def _open_words(self) -> OpenWords:
+        assert self._incidence is not None
+        return OpenWords(self.spaces, self._incidence)
+
     # ------------------------------------------------------------------------------------------------------- evidence
 
-    def _evidence(self, query: Query, begun: _Begun, reached: _Reached) -> Evidence:
+    def _evidence(self, query: Query, begun: _Begun, named: Numbers, reached: _Reached, run: Run) -> Evidence:
         spaces = self.spaces
-        allowed = spaces.answers(query.node_types, query.where)
-        answers = _best(reached.at, allowed, query.k)
-        entities = _best(reached.at, spaces.entities & ~allowed, self.config.entities)
+        ranked = self._ranked(query, begun, named, reached, run)
+        answers = ranked.rows
+        entities = _best(reached.at, spaces.entities & ~ranked.allowed, self.config.entities)
         fits = dict(zip(begun.rows.tolist(), begun.scores.tolist(), strict=True))
-        joined = entities if len(entities) else answers[:_BETWEEN]
+        joined, strength = answers[:_BETWEEN], ranked.scores[:_BETWEEN]
+        if len(entities):
+            joined, strength = entities, reached.at[entities]
         nodes = [
-            *(spaces.node(row, reached.at[row], self._why(row, fits.get(row), reached)) for row in answers.tolist()),
+            *(
+                spaces.node(row, score, self._why(row, fits.get(row), ranked, reached))
+                for row, score in zip(answers.tolist(), ranked.scores.tolist(), strict=True)
+            ),
             *(spaces.node(row, reached.at[row], self._led(row, reached)) for row in entities.tolist()),
         ]
         if reached.facts is not None:
             facts = zip(reached.facts.facts.tolist(), reached.facts.scores.tolist(), strict=True)
             nodes += [spaces.node(row, score, "fits the query") for row, score in facts if row not in answers]
-        notes = [self._incidence.note if self._incidence is not None else "", reached.reason]
+        notes = [self._incidence.note if self._incidence is not None else "", reached.reason, ranked.reason]
         if not nodes:
             notes.append("the walk comes to nothing that may be an answer")
         return Evidence(
             nodes=tuple(sorted(nodes, key=lambda one: -one.score)),
-            edges=spaces.joining(joined, reached.at[joined], _EDGES),
+            edges=spaces.joining(joined, strength, _EDGES),
             reason="; ".join(filter(None, notes)),
             trajectories=reached.facts.trajectories if reached.facts is not None else (),
         )
 
-    def _why(self, row: int, score: float | None, reached: _Reached) -> str:
-        """Say how well a node fits by itself, and what led the walk to it."""
+    def _why(self, row: int, score: float | None, ranked: _Ranked, reached: _Reached) -> str:
+        """Say how well a node fits by itself, which open words it says, and what led the walk to it."""
         own = f"{self.spaces.mode} {score:.2f} of the best" if score is not None else ""
-        return "; ".join(filter(None, (own, self._led(row, reached))))
+        said = ranked.said.get(row)
+        open_words = leaves_open(said.words, name_of(self.graph, said.seed)) if said is not None else ""
+        return "; ".join(filter(None, (own, open_words, self._led(row, reached))))
 
     def _led(self, row: int, reached: _Reached) -> str:
         """Say which names or nodes led the walk to a node."""

@@ -36,6 +36,13 @@ VerboseFlag = Annotated[
 YesFlag = Annotated[
     bool, typer.Option("--yes", "-y", help="Make a graph of a large folder without asking.", show_default=False)
 ]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(metavar="GLOB", help="Of a folder, read only what fits, also if hidden or git-ignored. Repeatable."),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(metavar="GLOB", help="Of a folder, do not read what fits. Repeatable.")
+]
 Directory = Annotated[
     Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, or one table.")
 ]
@@ -119,6 +126,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     reads_sources = "directory" in parameters
     if reads_sources:
         flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
+        for name, annotation in (("include", Include), ("exclude", Exclude)):
+            flags += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)]
     flags += [
         inspect.Parameter("as_json", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=JsonFlag),
         inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=QuietFlag),
@@ -130,6 +139,8 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
         logging.getLogger("orienteer").setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbosity, 2)])
         assumes_yes = reads_sources and values.pop("yes")
         out = Output(as_json=as_json, quiet=quiet, verbosity=verbosity, assumes_yes=assumes_yes)
+        if reads_sources:
+            out.include, out.exclude = (values.pop(name) or () for name in ("include", "exclude"))
         for name, group in groups.items():
             values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         try:
@@ -184,13 +195,19 @@ def open_graph(path: Path, out: Output) -> Graph:
     Files that the graph lacks, for they could not be read, are told before anything else.
     """
     from orienteer.graph.store import Graph
-    from orienteer.ingest.provenance import unread_files
+    from orienteer.ingest import skips
+    from orienteer.ingest.provenance import skipped_groups, unread_files
 
-    directory = graph_of(path, out)
+    directory, is_new = _found(path, out)
     with file_trouble("check the path and its permissions"):
         graph = Graph.open(directory, embedder=lambda name: settings().open_embedder(name))
     out.opened.append(graph)
-    if files := unread_files(graph.arrays.manifest):
+    manifest = graph.arrays.manifest
+    groups = skipped_groups(manifest)
+    if is_new and groups:
+        for line in skips.lines(groups):
+            out.note(line)
+    elif files := unread_files(manifest):
         named = "; ".join(f"{file.file}: {file.reason}" for file in files[:_NAMED])
         more = f"; and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
         out.note(
@@ -222,15 +239,22 @@ def node_of(graph: Graph, node: str, out: Output) -> str:
 
 def graph_of(path: Path, out: Output) -> Path:
     """Return a graph directory as it is; for a folder of sources, the graph in the cache that is made of them."""
+    return _found(path, out)[0]
+
+
+def _found(path: Path, out: Output) -> tuple[Path, bool]:
+    """Return the directory of a graph, and whether it was made just now."""
     from orienteer.graph.format import is_graph
 
-    if is_graph(path):
-        return path
-    from orienteer.ingest.sources import graph_directory
+    if is_graph(path) and not (out.include or out.exclude):
+        return path, False
+    from orienteer.ingest.documents.read.selection import Selection
+    from orienteer.ingest.sources import graph_at
 
-    cache = settings().cache
+    chosen = Selection(include=tuple(out.include), exclude=tuple(out.exclude))
+    confirm = functools.partial(_confirm, out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        return graph_directory(path, cache=cache, progress=out.progress, confirm=functools.partial(_confirm, out))
+        return graph_at(path, cache=settings().cache, selection=chosen, progress=out.progress, confirm=confirm)
 
 
 def _confirm(out: Output, what: str) -> None:

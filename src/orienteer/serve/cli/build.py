@@ -10,7 +10,16 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import MissingExtra, UsageError
-from orienteer.serve.cli.arguments import BaseUrl, Directory, Force, file_trouble, open_graph, settings
+from orienteer.serve.cli.arguments import (
+    BaseUrl,
+    Directory,
+    Exclude,
+    Force,
+    Include,
+    file_trouble,
+    open_graph,
+    settings,
+)
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 Documents = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="SOURCE", help="Folders of documents, or documents: text, Markdown, HTML, PDF, Word, tables."
+        metavar="SOURCE", help="Folders of documents, or documents: text, code, HTML, PDF, Office, e-mail, tables."
     ),
 ]
 Target = Annotated[
@@ -89,6 +98,8 @@ def build(
     base_url: BaseUrl = None,
     dry_run: DryRun = False,
     plots: Plots = None,
+    include: Include = None,
+    exclude: Exclude = None,
     set_options: SetOptions = None,
 ) -> None:
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
@@ -112,6 +123,8 @@ def build(
         extract=extract,
         metadata=metadata,
         plots=plots,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = settings().with_flags(base_url=base_url)

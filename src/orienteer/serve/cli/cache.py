@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +10,8 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError, nearest
-from orienteer.graph.format import DEBRIS, GENERATION, GENERATIONS, LOCK, PIECES, POINTER, is_graph, is_link, no_link
-from orienteer.graph.publication import remove
+from orienteer.graph.format import is_link
+from orienteer.ingest.cached import remove_cached
 from orienteer.serve.cli.arguments import file_trouble, settings
 from orienteer.serve.cli.output import Output
 
@@ -37,7 +35,7 @@ def clear(
     out: Output,
     source: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Only the graph made of this folder or file, or the graph of this name."),
+        typer.Argument(metavar="[DIR]", help="Only the graphs made of this folder or file, or the graph of this name."),
     ] = None,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
@@ -59,12 +57,11 @@ def clear(
         if is_link(folder / kind):
             raise BadInput(f"{folder / kind} is a link, and nothing is removed through links: empty it by hand")
     if source is not None:
-        chosen = _graph_of(source, folder, sizes["graphs"])
-        sizes["graphs"] = {chosen: sizes["graphs"][chosen]}
+        sizes["graphs"] = {path: sizes["graphs"][path] for path in _graphs_of(source, folder, sizes["graphs"])}
     removed = {path: size for kind in kinds for path, size in sizes[kind].items()}
     for path in removed:
         with file_trouble("remove it by hand"):
-            _remove(path)
+            remove_cached(path)
     rest = {kind: sum(sizes[kind].values()) for kind in _KINDS if kind not in kinds and sizes[kind]}
     if out.as_json:
         out.json({"path": str(folder), "removed": len(removed), "bytes": sum(removed.values()), "kept": rest})
@@ -75,13 +72,14 @@ def clear(
         out.note(f"kept: {kind}, {counted(size, 'byte')}; --{kind} removes them")
 
 
-def _graph_of(source: Path, cache: Path, graphs: Collection[Path]) -> Path:
-    """Return the graph in the cache that was made of a source, or has this name. Raises `BadInput` with near names."""
-    from orienteer.ingest.sources import cached_path
+def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
+    """Return the graphs in the cache that were made of a source, or have this name. Raises `BadInput`."""
+    from orienteer.ingest.sources import cached_graphs
 
-    for path in (cached_path(source, cache=cache), cache / "graphs" / source.name):
-        if path in graphs:
-            return path
+    if made := cached_graphs(source, graphs):
+        return made
+    if (named := cache / "graphs" / source.name) in graphs:
+        return [named]
     names = [path.name for path in graphs]
     near = nearest(source.name, names)
     hint = f" Near: {', '.join(near)}." if near else " orienteer cache info lists what is there."
@@ -113,22 +111,6 @@ def _summary(folders: Mapping[str, Collection[Path]]) -> str:
     if folders.get("replies"):
         parts.append("replies of models")
     return ", ".join(parts)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder of the cache; from a graph only the files that we write, so that anybody else's stay."""
-    if not is_graph(folder):
-        shutil.rmtree(folder)
-        return
-    for name in (GENERATIONS, PIECES):
-        remove(no_link(folder / name), GENERATION)
-        with suppress(OSError):  # there is none, or it holds something else
-            (folder / name).rmdir()
-    remove(folder, DEBRIS)
-    (folder / LOCK).unlink(missing_ok=True)
-    (folder / POINTER).unlink()  # last: if removal breaks off before, this still is a graph, and is removed next time
-    with suppress(OSError):
-        folder.rmdir()
 
 
 COMMANDS = {"cache info": (info, "cache info"), "cache clear": (clear, "cache clear")}

@@ -47,8 +47,12 @@ Fields = Annotated[
     list[str] | None, typer.Option("--by", metavar="FIELD", help="Split by a field of the questions. Repeatable.")
 ]
 Measures = Annotated[
-    list[str] | None, typer.Option("--measure", metavar="NAME", help="Such as Hit@1, Recall@20, nDCG@10. Repeatable.")
+    list[str] | None,
+    typer.Option("--measure", metavar="NAME", help="Show this one, such as Recall@20 or nDCG@10. Repeatable."),
 ]
+_BY_MEASURE = "The leading measure, such as Hit@1 or AllGold@5. Default: what the questions' gold calls for."
+Leading = Annotated[str | None, typer.Option("--by-measure", metavar="NAME", help=_BY_MEASURE)]
+ByMeasure = Annotated[str | None, typer.Option("--by-measure", "--measure", metavar="NAME", help=_BY_MEASURE)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,28 +148,27 @@ def show(
     runs: Runs,
     by: Fields = None,
     measure: Measures = None,
+    by_measure: Leading = None,
     published: Annotated[
         bool, typer.Option("--published", help="Add published figures of methods that need training.")
     ] = False,
 ) -> None:
     """Print a row for each method: every measure with its interval, n, milliseconds, work done, failed tool calls."""
-    _show(out, _read_all(runs), by=by or (), measures=measure or (), published=published)
+    stored = _read_all(runs)
+    _show(out, stored, by=by or (), measures=measure or (), by_measure=by_measure, published=published)
 
 
 def compare(
     out: Output,
     runs: Runs,
-    measure: Annotated[
-        str | None,
-        typer.Option("--measure", metavar="NAME", help="The measure to compare by. Default: the runs' first."),
-    ] = None,
+    by_measure: ByMeasure = None,
     by: By = None,
     random_seed: Seed = 0,
 ) -> None:
     """Say whether the graph helped on these questions and by how much, then show the evidence."""
     from orienteer.evaluation.scores.comparison import compare
 
-    comparison = compare(_read_all(runs), measure=measure, by=by, random_seed=random_seed)
+    comparison = compare(_read_all(runs), measure=by_measure, by=by, random_seed=random_seed)
     for note in comparison.notes:
         out.note(f"note: {note}")
     if out.as_json:
@@ -181,10 +184,7 @@ def report(
         Path,
         typer.Option("--output", "-o", metavar="FILE", help="The page, such as report.html, or - for standard output."),
     ],
-    measure: Annotated[
-        str | None,
-        typer.Option("--measure", metavar="NAME", help="The measure of the verdict. Default: the runs' first."),
-    ] = None,
+    by_measure: ByMeasure = None,
     graph: Annotated[
         Path | None,
         typer.Option("--graph", metavar="DIR", help="The graph, which tells the types and texts of gold nodes."),
@@ -199,7 +199,7 @@ def report(
     stored = _read_all(runs)
     with tempfile.TemporaryDirectory() as folder, file_trouble("name a file that can be written with -o"):
         page = Path(folder) / "report.html" if target == STANDARD else target
-        write_report(stored, page, graph=opened, measure=measure, random_seed=random_seed)
+        write_report(stored, page, graph=opened, measure=by_measure, random_seed=random_seed)
         if target == STANDARD:
             out.print(page.read_text(encoding="utf-8"))
             return
@@ -292,6 +292,7 @@ def _show(
     *,
     by: Sequence[str] = (),
     measures: Sequence[str] = (),
+    by_measure: str | None = None,
     published: bool = False,
     shown: Sequence[str] = (),
 ) -> None:
@@ -300,7 +301,7 @@ def _show(
     from orienteer.evaluation.scores.scorer import cut_short
     from orienteer.evaluation.scores.table import names_of, score_runs
 
-    table = score_runs(runs, measures=measures, by=by)
+    table = score_runs(runs, measures=measures, by_measure=by_measure, by=by)
     papers = [paper for run in runs for paper in published_rows(run.manifest)] if published else []
     papers = list({paper.model_dump_json(): paper for paper in papers}.values())
     if published and not papers:
@@ -312,6 +313,8 @@ def _show(
                 out.note(f"note: {name}: {note}")
     for failure in figures.failures(runs):
         out.note(failure)
+    for why in () if measures else figures.reasons(table):
+        out.note(why)
     if out.as_json:
         out.json([*table, *papers])
     else:
@@ -347,7 +350,7 @@ COMMANDS = {
         "eval sweep FOLDER questions.jsonl --method ark --set agents=1,3 --set max_steps=5,20 -o RUN",
     ),
     "eval show": (show, "eval show RUN --by level"),
-    "eval compare": (compare, "eval compare RUN --measure Hit@1"),
+    "eval compare": (compare, "eval compare RUN --by-measure Hit@1"),
     "eval report": (report, "eval report RUN -o report.html"),
     "eval judge": (judge, "eval judge RUN --model NAME"),
 }

@@ -106,6 +106,14 @@ def failures(runs: Iterable[StoredRun]) -> Iterator[str]:
                 yield f"{run.path.name}: failed under {method}: {ids}{more}; the first with: {failed[0].error}"
 
 
+def reasons(rows: Iterable[Row]) -> list[str]:
+    """Say which measure leads and why, run by run where the runs differ in that."""
+    by_run = {row.run: row.why for row in rows}
+    if len(set(by_run.values())) == 1:
+        return list(by_run.values())[:1]
+    return [f"{run}: {why}" for run, why in by_run.items()]
+
+
 def print_table(out: Output, rows: Sequence[Row], published: Sequence[Published] = ()) -> None:
     """Print a row for each method: its measures with their intervals, its times, the work it did.
 
@@ -169,22 +177,25 @@ def _keys(mappings: Iterable[Mapping[str, object]]) -> list[str]:
 
 
 def print_comparison(out: Output, comparison: Comparison) -> None:
-    """Print a verdict, then what it rests on."""
+    """Print a verdict and what it is by, then what it rests on."""
     out.print(comparison.verdict)
+    out.print(comparison.why)
     out.print()
+    beside = _keys(standing.beside for standing in comparison.standings)
     out.table(
         [
             [
                 standing.method,
                 standing.kind,
                 f"{share(standing.mean)} [{share(standing.low, 2)}, {share(standing.high, 2)}]",
+                *(_interval(standing.beside.get(name)) for name in beside),
                 _figure(standing.cost.milliseconds),
                 f"{standing.cost.calls:.3g}",
                 _usd(standing.cost.usd),
             ]
             for standing in comparison.standings
         ],
-        header=("method", "kind", comparison.measure, "ms", "calls", "USD"),
+        header=("method", "kind", comparison.measure, *beside, "ms", "calls", "USD"),
     )
     for differences in (comparison.pairs, comparison.groups):
         if differences:

@@ -30,7 +30,8 @@ SearchMode = Annotated[
 def info(out: Output, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
     from orienteer.graph.format import read_pointer
-    from orienteer.ingest.provenance import is_stale
+    from orienteer.ingest import skips
+    from orienteer.ingest.provenance import is_stale, selection_of, skipped_groups
 
     graph = open_graph(directory, out)
     manifest = graph.arrays.manifest
@@ -42,6 +43,7 @@ def info(out: Output, directory: Directory) -> None:
         "node_types": manifest.node_types,
         "edge_types": manifest.edge_types,
         "partial": manifest.partial,
+        "not_read": [group._asdict() for group in skipped_groups(manifest)],
         "mapping": manifest.provenance.get("mapping") or [],
         "bytes": sum(record.bytes for record in manifest.files.values()),
         "format": manifest.format,
@@ -54,6 +56,13 @@ def info(out: Output, directory: Directory) -> None:
         out.json(facts)
     else:
         printout.print_info(out, facts)
+        chosen = selection_of(manifest)
+        told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
+        told += skips.lines(skipped_groups(manifest), most=None, named=skips.KEPT if out.verbosity else skips.SHOWN)
+        if told:
+            out.print()
+        for line in told:
+            out.print(line)
 
 
 def schema(out: Output, directory: Directory) -> None:

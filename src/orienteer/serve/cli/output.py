@@ -6,16 +6,23 @@ import errno
 import json
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import clean, escape_json
+from orienteer.display import Count, clean, escape_json
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
 
 _WIPE = "\r\x1b[2K"
+_TELL_SECONDS = 5.0
+"""Between two lines of progress where none moves."""
+_SURE_SECONDS = 1.0
+"""Of a stage, after which it tells how long its rest takes."""
+_MINUTES = 100.0
+"""Seconds from which on the time left is told in minutes."""
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -27,9 +34,12 @@ class Output:
         self, *, as_json: bool = False, quiet: bool = False, verbosity: int = 0, assumes_yes: bool = False
     ) -> None:
         self.as_json, self.quiet, self.verbosity, self.assumes_yes = as_json, quiet, verbosity, assumes_yes
+        self.include: Sequence[str] = ()
+        self.exclude: Sequence[str] = ()
+        """Patterns of the files of a folder that the command reads, and of those that it does not."""
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
-        self._stage = ""
+        self._stage, self._began, self._told = "", 0.0, 0.0
 
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON, with characters that would steer a terminal escaped."""
@@ -82,18 +92,28 @@ class Output:
             sys.stderr.flush()
 
     def progress(self, stage: str, count: int) -> None:
-        """Show the progress of long work: one line that moves on a terminal, elsewhere a line for each stage.
+        """Show the progress of long work, with its total and the time left where the total is known.
 
+        It is one line that moves on a terminal; elsewhere a line every few seconds, none of work that is done by then,
+        and, where more is asked for, one for each stage.
         A text without a count is a note: it stays.
         """
         if self.quiet or not count:
             self.note(stage)
             return
+        now = time.monotonic()
+        is_new = stage.partition(",")[0] != self._stage
+        if is_new:
+            self._stage, self._began = stage.partition(",")[0], now
+            self._told = self._told or now
+        line = f"{stage}: {_so_far(count, now - self._began)}"
         if sys.stderr.isatty():
-            sys.stderr.write(f"{_WIPE}{clean(f'{stage}: {count:,}')}")
-        elif stage != self._stage:
+            sys.stderr.write(f"{_WIPE}{clean(line)}")
+        elif is_new and self.verbosity:
             sys.stderr.write(clean(stage) + "\n")
-        self._stage = stage
+        elif now - self._told >= _TELL_SECONDS:
+            sys.stderr.write(clean(line) + "\n")
+            self._told = now
         sys.stderr.flush()
 
     def done(self) -> None:
@@ -129,6 +149,17 @@ class Output:
         for row in rows:
             table.add_row(*(Text(cell) for cell in row))
         console.print(table)
+
+
+def _so_far(count: int, seconds: float) -> str:
+    """Say how much is done, of how much, and about how long the rest takes."""
+    if not isinstance(count, Count) or count.of < count:
+        return f"{count:,}"
+    done = f"{count:,} of {count.of:,}"
+    left = seconds * (count.of - count) / count
+    if seconds < _SURE_SECONDS or not left:
+        return done
+    return f"{done}, about {f'{left / 60:,.0f} min' if left >= _MINUTES else f'{max(1.0, left):.0f} s'} left"
 
 
 def drop_output() -> None:

@@ -51,33 +51,36 @@ def print_blocks(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
 
 def print_result(out: Output, graph: Graph, result: Result) -> None:
     """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first."""
-    reading = result.reading
+    reading, refusal = result.reading, result.refusal
     if reading is not None and reading.text is not None:
         out.print(f"read as: {reading.text}")
-    elif result.refusal is not None:
-        out.print(f"no exact answer: {result.refusal.text}" if reading is not None else result.refusal.text)
+    elif refusal is not None:
+        out.print(f"no exact answer: {refusal.text}" if reading is not None else refusal.text)
     if result.answer_kind == "quotation":
         _print_quotation(out, graph, result)
     elif answers := _answers(result):
         out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
-    is_read = reading is not None and reading.complete
-    says_more = reading is not None or result.answer is not None or result.refusal is not None
-    is_divided = False
-    if result.hits and reading is None and result.refusal is not None:
-        out.print()
-        out.print("-- nearest --")
+    if not result.hits:
+        out.print("no hits")
+    lines = _lines_between(result)
+    says_more = reading is not None or result.answer is not None or refusal is not None
     for place, hit in enumerate(result.hits, 1):
         if says_more or place > 1:
             out.print()
-        if is_read and not hit.complete and not is_divided:
-            out.print("-- nearby: these meet some of it --")
-            out.print()
-            is_divided = True
+        if line := lines.get(place):
+            out.print(f"{line}\n")
         print_hit(out, graph, place, hit)
-    if not result.hits:
-        out.print("no hits")
+
+
+def _lines_between(result: Result) -> dict[int, str]:
+    """Return what stands above hits, by their place: from where on they meet only some of the question, or none."""
+    first = next((place for place, hit in enumerate(result.hits, 1) if not hit.complete), 0)
+    is_read = result.reading is not None and result.reading.complete
+    if is_read or (first > 1 and result.reading is None):
+        return {first: "-- nearby: these meet some of it --"}
+    return {1: "-- nearest --"} if result.reading is None and result.refusal is not None else {}
 
 
 def _print_quotation(out: Output, graph: Graph, result: Result) -> None:
@@ -114,7 +117,9 @@ def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
         if hit.why:
             out.print(f"   why: {hit.why}")
         if hit.alike:
-            out.print(f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}")
+            out.print(
+                f"   and {len(hit.alike):,} like it: {', '.join(hit.alike[:_ALIKE])}{', …' * (len(hit.alike) > _ALIKE)}"
+            )
         return
     text = " ".join(hit.text.split())
     for line in (hit.why, text if len(text) <= _LONG or out.verbosity else f"{text[: _LONG - 1]}…"):

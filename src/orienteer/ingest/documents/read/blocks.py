@@ -80,11 +80,17 @@ class Page:
     title: str = ""
     blocks: list[Block] = field(default_factory=Blocks)
 
-    def lift_title(self) -> None:
-        """Drop the one heading above all blocks from their paths. It becomes the title of a page without one."""
+    @property
+    def top(self) -> str:
+        """The one heading that all blocks stand beneath, empty if there is none."""
         tops = {block.place.headings[:1] for block in self.blocks}
-        if len(tops) == 1 and (top := tops.pop()):
-            self.title = self.title or top[0]
+        return next(iter(tops))[0] if len(tops) == 1 and tops != {()} else ""
+
+    def lift_title(self) -> None:
+        """Drop the one heading above all blocks from their paths if it is the title, or the page has no other."""
+        top = self.top
+        if top and self.title in ("", top):
+            self.title = top
             self.blocks = [
                 replace(block, place=replace(block.place, headings=block.place.headings[1:])) for block in self.blocks
             ]

@@ -27,19 +27,17 @@ from types import ModuleType
 from typing import Any, BinaryIO, NamedTuple
 
 from orienteer.errors import BadInput
-from orienteer.ingest.bounds import MOST_RATIO
-from orienteer.ingest.documents.read.blocks import Block, Grid, Place, Prose
+from orienteer.ingest.documents.read.archive import ENCRYPTED, check_archive
+from orienteer.ingest.documents.read.blocks import Block, Grid, Page, Place, Prose
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS, read_markdown
+from orienteer.ingest.documents.read.titles import cleaned, is_generic, titled
+from orienteer.ingest.documents.read.webpage import html_tokens
 from orienteer.sandbox import confinement, frames, readable_files
 
 MOST_CHARACTERS = 128 << 20
 """Characters that one file may give: its text, and some more for every block, row and cell."""
 LONGEST = 2 * MOST_CHARACTERS
 """Bytes of an answer."""
-MOST_UNPACKED = 1 << 30
-"""Bytes that an archive may unpack to."""
-SMALL = 16 << 20
-"""Bytes that any archive may unpack to, whatever its ratio: less than a table's, for it is held as a whole."""
 MOST_MEMORY = 4 << 30
 """Bytes of memory that a conversion may take, if the system can enforce it."""
 _SLIDE = re.compile(r"<!-- Slide number: (\d+) -->")
@@ -97,10 +95,26 @@ def _answer(source: OfficeFile, read: Callable[[OfficeFile, Any], Read], library
         return _refusal("takes too much memory")
     except BadInput as error:
         return _refusal(str(error))
+    except RecursionError:
+        return _refusal("nests too deeply: save it again")
     except Exception as error:  # noqa: BLE001  # the libraries raise whatever a broken file makes them stumble over
         reason = " ".join(str(error).split())[:200]
-        return _refusal(f"cannot be read ({type(error).__name__}{': ' if reason else ''}{reason}): save it again")
+        if _is_of_encryption(error):
+            return _refusal(ENCRYPTED)
+        kind = type(error).__name__
+        named = reason if kind in _WRAPPERS and reason else f"{kind}{': ' if reason else ''}{reason}"
+        return _refusal(f"cannot be read ({named}): save it again")
     return message if len(message) <= LONGEST else _refusal(f"gives more than {LONGEST >> 20} MB as text: split it")
+
+
+_WRAPPERS = frozenset(["PdfminerException"])
+"""Errors whose names say nothing: they hold another error of the same words."""
+
+
+def _is_of_encryption(error: BaseException) -> bool:
+    """Say whether a library stumbled over a password; pdfplumber wraps what its parser says of one."""
+    errors = [error, *error.args, error.__cause__, error.__context__]
+    return any("Password" in type(each).__name__ or "Encrypt" in type(each).__name__ for each in errors)
 
 
 def _refusal(error: str) -> bytes:
@@ -130,18 +144,6 @@ def _folders() -> Iterator[Path]:
             yield folder
     for place in {Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")}:
         yield from place.glob("*.libs")  # shared libraries of wheels, called as these are and not as the package
-
-
-def check_archive(stream: BytesIO) -> None:
-    """Raise `BadInput` for a file that is no ZIP archive, or one that unpacks to far more than it is."""
-    try:
-        with zipfile.ZipFile(stream) as archive:
-            unpacked = sum(entry.file_size for entry in archive.infolist())
-    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise BadInput(f"a broken archive ({error}): save it again") from error
-    packed = max(1, stream.getbuffer().nbytes)
-    if unpacked > MOST_UNPACKED or (unpacked > SMALL and unpacked > MOST_RATIO * packed):
-        raise BadInput(f"unpacks from {packed:,} bytes to {unpacked:,}: a bomb, or a file to be split first")
 
 
 class _Blocks:
@@ -184,13 +186,36 @@ class _Blocks:
 def read_pdf(source: OfficeFile, library: Any) -> Read:  # Any: pdfplumber has no types
     """Return the paragraphs and the ruled tables of a PDF, each with its page."""
     blocks = _Blocks()
+    largest = ""
     with library.open(source.stream, laparams={}) as pdf:
-        title = str((pdf.metadata or {}).get("Title") or "").strip()
+        named = cleaned(str((pdf.metadata or {}).get("Title") or ""))
         for number, page in enumerate(pdf.pages, 1):
+            if number == 1:
+                largest = _largest_line(page)
             for block in _page(page, number):
                 blocks.add(block)
             page.close()
+    title = named if not is_generic(named) else largest
     return blocks.written(title, empty="no text: it holds pictures alone, as a scan does")
+
+
+def _largest_line(page: Any) -> str:  # Any: pdfplumber has no types
+    """Return the first lines of the largest letters on a page, empty if most letters are as large."""
+    letters = [letter for letter in page.chars[:MOST_LETTERS] if str(letter["text"]).strip()]
+    sizes = sorted(float(letter["size"]) for letter in letters)
+    if not sizes or sizes[-1] < LARGE * sizes[len(sizes) // 2]:
+        return ""
+    words = page.filter(lambda part: part["object_type"] != "char" or part["size"] >= 0.95 * sizes[-1]).extract_text()
+    title = cleaned(words)
+    return title if FEWEST_LETTERS <= len(title) <= LONGEST_TITLE and not is_generic(title) else ""
+
+
+MOST_LETTERS = 20_000
+"""Letters of a page among which the largest are looked for."""
+LARGE = 1.2
+"""Times that the letters of a title are larger than most others on its page."""
+FEWEST_LETTERS, LONGEST_TITLE = 4, 200
+"""Characters of a title: less is a number or an initial, more a poster."""
 
 
 def _page(page: Any, number: int) -> Iterator[Block]:  # Any: pdfplumber has no types
@@ -219,24 +244,46 @@ def read_office(source: OfficeFile, library: Any) -> Read:  # Any: markitdown ha
     check_archive(source.stream)
     kinds = {".docx": library.converters.DocxConverter, ".pptx": library.converters.PptxConverter}
     about = library.StreamInfo(extension=source.suffix)
+    named = _core_title(source.stream)
     page = kinds[source.suffix]().convert(source.stream, about, style_map=_STYLES)
-    return _paged(str(page.title or "").strip(), page.markdown)
+    return _paged(named, page.markdown)
 
 
-def _paged(title: str, markdown: str) -> Read:
-    """Return the blocks of Markdown; of slides each with its number."""
+def _core_title(stream: BytesIO) -> str:
+    """Return the title among the properties of an Office file, empty for one that a program or a template put there."""
+    with zipfile.ZipFile(stream) as archive:
+        try:
+            text = archive.read("docProps/core.xml").decode(errors="replace")
+        except KeyError:
+            text = ""
+    stream.seek(0)
+    tags = iter(html_tokens(text))  # no XML is parsed, so that no entity is resolved
+    title = next((next(tags, tag).text for tag in tags if tag.tag == "dc:title"), "")
+    return "" if is_generic(cleaned(title)) else cleaned(title)
+
+
+def _paged(named: str, markdown: str) -> Read:
+    """Return the blocks of Markdown; of slides each with its number, beneath a heading of its own."""
     parts = _SLIDE.split(markdown)
     document = read_markdown(parts[0])
+    titles = [document.title]
     blocks = _Blocks()
     for block in document.blocks:
         blocks.add(_headed(block))
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
         slide = read_markdown(text)
-        path = (slide.title,) if slide.title else ()
+        title = cleaned(slide.title) or next((path[0] for path in _paths(slide) if path), "")
+        heading = f"{title or 'Slide'} {number}" if title in ("", titles[-1]) else title
         for block in slide.blocks:
-            place = Place((*path, *block.place.headings), int(number), None, block.place.anchors)
-            blocks.add(_headed(replace(block, place=place)))
-    return blocks.written(title or document.title, empty="no text")
+            rest = block.place.headings[1:] if block.place.headings[:1] == (title,) else block.place.headings
+            blocks.add(_headed(replace(block, place=Place((heading, *rest), int(number), None, block.place.anchors))))
+        titles.append(title)
+    first = next((title for title in titles if not is_generic(title)), "")
+    return blocks.written(first or named or titled(document).title, empty="no text")
+
+
+def _paths(page: Page) -> Iterator[tuple[str, ...]]:
+    return (block.place.headings for block in page.blocks)
 
 
 def _headed(block: Block) -> Block:
@@ -251,6 +298,7 @@ def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl ha
     """Return the sheets of a workbook, those without any cell left out."""
     check_archive(source.stream)
     book = library.load_workbook(source.stream, read_only=True, data_only=True)
+    title = cleaned(str(book.properties.title or ""))
     grids, room = _Blocks(), _Blocks()
     for sheet in book.worksheets:
         rows = []
@@ -262,9 +310,9 @@ def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl ha
         width = max(map(len, rows), default=0)
         if rows:
             header = tuple(name or f"column_{at}" for at, name in enumerate(_padded(rows[0], width), 1))
-            headings = (sheet.title,) if len(book.worksheets) > 1 else ()
+            headings = () if len(book.worksheets) == 1 and is_generic(sheet.title) else (sheet.title,)
             grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings)))
-    return grids.written(str(book.properties.title or "").strip(), empty="no cell with anything in it")
+    return grids.written("" if is_generic(title) else title, empty="no cell with anything in it")
 
 
 def _cells(cells: Sequence[Any]) -> tuple[str, ...]:  # Any: what a cell can hold

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
-from orienteer.ingest.formats import format_of
+from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
+from orienteer.ingest.documents.read.selection import GIT, IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
-from orienteer.ingest.formats.table import is_unicode, shown
+from orienteer.ingest.formats.table import is_unicode
+from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
 
-Kind: TypeAlias = Literal["markdown", "html", "text", "table", "converted"]
-KINDS: Mapping[str, Kind] = {
-    **dict.fromkeys([".md", ".markdown", ".mdx", ".mkd"], "markdown"),
-    **dict.fromkeys([".html", ".htm", ".xhtml"], "html"),
-    **dict.fromkeys([".txt", ".text", ".rst", ".adoc", ".org"], "text"),
-    **dict.fromkeys([".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".pq"], "table"),
-    **dict.fromkeys([".pdf", ".docx", ".pptx", ".xlsx", ".xlsm"], "converted"),
-}
-"""What a file is by its suffix. Tables in text may be packed with gzip."""
+IGNORED = "ignored by .gitignore"
+ALL = Selection()
 
 
 class File(NamedTuple):
@@ -49,7 +44,7 @@ class Listing(NamedTuple):
     """Files that are no document, links that lead out; hidden files are not even these."""
 
 
-def listing(sources: Sequence[Path]) -> Listing:
+def listing(sources: Sequence[Path], selection: Selection = ALL) -> Listing:
     """Return the documents of some files and folders, by name. Raises `BadInput` for a source that cannot be one."""
     names = [source.resolve().name for source in sources]
     double = next((name for name in names if names.count(name) > 1), None)
@@ -65,8 +60,10 @@ def listing(sources: Sequence[Path]) -> Listing:
             raise BadInput(f"{source} is a graph already: give the documents that it was made from")
         if source.is_dir():
             before = "" if len(sources) == 1 else f"{called}/"
-            for path in _walk(source, skipped):
+            walk = FolderWalk(source, selection)
+            for path in walk:
                 _sort(path, before + path.relative_to(source).as_posix(), files, skipped)
+            skipped += walk.skipped
         else:
             _sort(source, called, files, skipped)
     return Listing(
@@ -83,55 +80,99 @@ def _check_apart(sources: Sequence[Path]) -> None:
             raise BadInput(f"{source} lies in {outer}, which is read whole: leave one of the two out")
 
 
-def kind_of(path: Path) -> Kind | None:
-    """Return what a file is by its name, None if it is no document."""
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
-        return "table" if format_of(path) is not None else None
-    return KINDS.get(suffix)
+def holds_prose(folder: Path, selection: Selection = ALL) -> bool:
+    """Say whether a folder holds a document that is asked about."""
+    kinds = ((path, kind_of(path)) for path in FolderWalk(folder, selection))
+    return any(kind is not None and lies_beside_tables(File(path, "", kind)) for path, kind in kinds)
 
 
-def holds_prose(path: Path, *, apart_from: Callable[[Path], bool] = lambda path: False) -> bool:
-    """Say whether a path is a document that is no table in text, or a folder with at least one in it.
+def lies_beside_tables(file: File) -> bool:
+    """Say whether a file is a document that is asked about where it lies beside a graph in tables.
 
-    Files of a folder that lie `apart_from` its documents do not count.
+    A README, a table named .txt, and what only its bytes tell to be text, as scripts are, belong to the tables.
     """
-    if not path.is_dir():
-        return kind_of(path) not in (None, "table")
-    return any(kind_of(file) not in (None, "table") and not apart_from(file) for file in _walk(path, []))
+    return file.kind not in ("table", "unknown") and not is_beside_tables(file.path)
 
 
-def visible_files(folder: Path) -> Iterator[Path]:
-    """Yield the visible files of a folder and all below that a build looks at."""
-    return _walk(folder, [])
+class FolderWalk:
+    """The files of a folder and all below that are meant: the visible ones that no `.gitignore` names, by default."""
 
+    def __init__(self, folder: Path, selection: Selection = ALL) -> None:
+        self._folder, self._selection = folder, selection
+        self._root = folder.resolve()
+        self._ignored = IgnoredNames(folder)
+        self._taken: set[tuple[str, ...]] = set()
+        """Folders that a person included, and those within them."""
+        self.skipped: list[SkippedFile] = []
+        """What was left out on the way, links, graphs, folders that cannot be read."""
 
-def _walk(folder: Path, skipped: list[SkippedFile]) -> Iterator[Path]:
-    """Return the visible files of a folder and all below; links that lead out of it are left out."""
-    root = folder.resolve()
+    def __iter__(self) -> Iterator[Path]:
+        for where, folders, files in os.walk(self._folder, onerror=self._unreadable):
+            here = Path(where)
+            names = here.relative_to(self._folder).parts
+            self._ignored.enter(here, names)
+            folders[:] = [name for name in sorted(folders) if self._goes_into(here, name, names)]
+            for name in sorted(files):
+                if self._takes(here, name, names):
+                    yield here / name
 
-    def unreadable(error: OSError) -> None:
-        skipped.append(SkippedFile(file=shown(error.filename), reason=f"cannot be read: {error.strerror}"))
+    def _unreadable(self, error: OSError) -> None:
+        self.skipped.append(SkippedFile(file=_printable(error.filename), reason=f"cannot be read: {error.strerror}"))
 
-    for where, folders, names in os.walk(folder, onerror=unreadable):
-        here = Path(where)
-        bad = [name for name in (*folders, *names) if not is_unicode(name)]
-        skipped += [SkippedFile(file=shown(here / name), reason="its name is no UTF-8: rename it") for name in bad]
-        names = [name for name in names if name not in bad]
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in bad)
-        links = [name for name in folders if (here / name).is_symlink()]
-        graphs = [name for name in folders if name not in links and _is_graph(here / name)]
-        skipped += [SkippedFile(file=str(here / name), reason="a link to a folder") for name in links]
-        skipped += [SkippedFile(file=str(here / name), reason="a graph") for name in graphs]
-        folders[:] = [name for name in folders if name not in graphs]
-        for name in sorted(names):
-            path = here / name
+    def _skip(self, path: Path, reason: str) -> bool:
+        self.skipped.append(SkippedFile(file=str(path), reason=reason))
+        return False
+
+    def _goes_into(self, here: Path, name: str, above: tuple[str, ...]) -> bool:
+        names, path = (*above, name), here / name
+        if not is_unicode(name):
+            return self._misnamed(path)
+        if name == GIT or self._selection.leaves_out(names, is_folder=True):
+            return False
+        is_named = self._selection.names(names, is_folder=True)
+        if not is_named and not self._selection.included.lead_to(names):
             if name.startswith("."):
-                continue
-            if path.is_symlink() and (reason := stray(path, root)):
-                skipped.append(SkippedFile(file=str(path), reason=reason))
-            else:
-                yield path
+                return False
+            if self._ignored.hold(names, is_folder=True):
+                return self._skip(path, IGNORED)
+        if _is_link(path):
+            return self._skip(path, "a link to a folder")
+        if _is_graph(path):
+            return self._skip(path, "a graph")
+        if is_named or above in self._taken:
+            self._taken.add(names)
+        return True
+
+    def _takes(self, here: Path, name: str, above: tuple[str, ...]) -> bool:
+        names, path = (*above, name), here / name
+        if not is_unicode(name):
+            return self._misnamed(path)
+        if self._selection.leaves_out(names, is_folder=False):
+            return False
+        if not self._selection.names(names, is_folder=False):
+            if name.startswith(".") or not (above in self._taken or not self._selection.include):
+                return False
+            if self._ignored.hold(names, is_folder=False):
+                return self._skip(path, IGNORED)
+        reason = stray(path, self._root) if _is_link(path) else ""
+        return self._skip(path, reason) if reason else True
+
+    def _misnamed(self, path: Path) -> bool:
+        self.skipped.append(SkippedFile(file=_printable(path), reason="its name is no UTF-8: rename it"))
+        return False
+
+
+def _printable(path: object) -> str:
+    """Return a path as UTF-8, with a question mark for each byte that is none."""
+    return str(path).encode("utf-8", "replace").decode()
+
+
+def _is_link(path: Path) -> bool:
+    """Say whether a path is a link; one in a folder that may be listed and not entered is told when it is read."""
+    try:
+        return path.is_symlink()
+    except OSError:
+        return False
 
 
 def _is_graph(folder: Path) -> bool:
@@ -144,10 +185,14 @@ def _is_graph(folder: Path) -> bool:
 
 def _sort(path: Path, name: str, files: list[File], skipped: list[SkippedFile]) -> None:
     kind = kind_of(path)
-    if not path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:  # its folder may be listed and not entered
+        skipped.append(SkippedFile(file=str(path), reason=f"cannot be read: {error.strerror}"))
+        return
+    if not is_file:
         skipped.append(SkippedFile(file=str(path), reason="no regular file"))
     elif kind is None:
-        suffix = path.suffix or "a name without a suffix"
-        skipped.append(SkippedFile(file=str(path), reason=f"{suffix} is not a format of documents"))
+        skipped.append(SkippedFile(file=str(path), reason=why_left_out(path)))
     else:
         files.append(File(path, name, kind))

@@ -68,11 +68,11 @@ def read_plain(text: str) -> list[Block]:
     """Return the paragraphs of a text without marks: blank lines part them."""
     blocks: list[Block] = Blocks()
     lines: list[TextLine] = []
-    for line in (*_lines(text), TextLine("", len(text))):
+    for line in (*text_lines(text), TextLine("", len(text))):
         if line.text.strip():
             lines.append(line)
         elif lines:
-            blocks.append(Prose("\n".join(line.text.strip() for line in lines), Place(span=_span(lines))))
+            blocks.append(Prose("\n".join(line.text.strip() for line in lines), Place(span=span_of(lines))))
             lines = []
     return blocks
 
@@ -138,7 +138,7 @@ class _MarkdownReader:
                 self._page.title = title[1].strip(" \t").strip("\"'")
             text = "\n" * front.end() + text[front.end() :]
         lines: list[TextLine] = []
-        for line in _lines(_without_comments(text)):
+        for line in text_lines(_without_comments(text)):
             reference = _REFERENCE.match(line.text)
             if reference is not None:
                 self._references[reference[1].casefold()] = reference[2]
@@ -150,7 +150,7 @@ class _MarkdownReader:
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if paragraph and (level := self._underline(line, paragraph)):
-                self._heading(level, " ".join(line.text.strip() for line in paragraph), _span(paragraph))
+                self._heading(level, " ".join(line.text.strip() for line in paragraph), span_of(paragraph))
                 paragraph = []
             elif self._starts_block(line):
                 self._prose(paragraph)
@@ -198,7 +198,7 @@ class _MarkdownReader:
         heading, fence = _HEADING.match(line.text), _FENCE.match(line.text)
         if heading is not None:
             self._at += 1
-            self._heading(len(heading[1]), _unclosed(line.text[heading.end() :]), _span([line]))
+            self._heading(len(heading[1]), _unclosed(line.text[heading.end() :]), span_of([line]))
         elif fence is not None:
             self._code(fence[1])
         elif self._is_table():
@@ -240,7 +240,7 @@ class _MarkdownReader:
         parts[0] = _without(_ITEM, parts[0])
         text, links = plain(" ".join(part for part in parts if part), self._references)
         if text or links:
-            self._page.blocks.append(Prose(text, self._place(*_span(lines)), self._linked(links)))
+            self._page.blocks.append(Prose(text, self._place(*span_of(lines)), self._linked(links)))
 
     def _code(self, fence: str) -> None:
         self._at += 1
@@ -278,7 +278,8 @@ class _MarkdownReader:
         self._page.blocks.append(Grid(header, filled(rows, len(header)), place, links=self._linked(links)))
 
 
-def _lines(text: str) -> Iterator[TextLine]:
+def text_lines(text: str) -> Iterator[TextLine]:
+    """Yield the lines of a text. Raises `BadInput` for too many."""
     if text.count("\n") > MOST_LINES:
         raise BadInput(f"more than {MOST_LINES:,} lines: part it")
     start = 0
@@ -287,7 +288,8 @@ def _lines(text: str) -> Iterator[TextLine]:
         start += len(line) + 1
 
 
-def _span(lines: Sequence[TextLine]) -> Span:
+def span_of(lines: Sequence[TextLine]) -> Span:
+    """Return where some lines stand."""
     return Span(lines[0].start, lines[-1].start + len(lines[-1].text))
 
 

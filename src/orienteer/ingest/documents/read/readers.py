@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import codecs
+import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.blocks import Document, Page, lined
+from orienteer.ingest.documents.read.blocks import Document, Grid, Page, filled, lined
+from orienteer.ingest.documents.read.book import read_book
+from orienteer.ingest.documents.read.encoding import is_wide, read_text
 from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.kinds import CODE, EMPTY
+from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
+from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
+from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.titles import of_text, titled
 from orienteer.ingest.documents.read.webpage import read_html
-from orienteer.ingest.formats.files import LFS_POINTER, opened, stem
+from orienteer.ingest.formats.delimited import DELIMITERS
+from orienteer.ingest.formats.files import opened, stem, suffix
 
 _MEGABYTE = 1 << 20
+ENCODINGS = frozenset(["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+"""Encodings that nobody has to be told of."""
+NAMES = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "cp932": "Shift JIS"}
+"""Encodings as people call them."""
 _APART = re.compile(r"[_\-]+")
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""What a file may begin with, the longer ones before those that they begin with."""
-_LAST_RESORT = "cp1252"
-_SAMPLE = 4096
-_MOST_CONTROLS = 0.1
 
 
 class Convert(Protocol):
@@ -55,40 +56,89 @@ class DocumentReader:
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror}") from error
         if size == 0:
-            raise BadInput("empty")
+            raise BadInput(EMPTY)
         most = self.config.largest_mb * _MEGABYTE
         if size > most:
             raise BadInput(f"{size / _MEGABYTE:,.0f} MB, more than largest_mb = {self.config.largest_mb}")
         if file.path.suffix.lower() == ".gz" and _unpacks_beyond(file.path, most):
             raise BadInput(f"unpacks to more than largest_mb = {self.config.largest_mb}")
         try:
-            title = title_of(file.path)
-            if file.kind == "converted":
-                yield self.convert(file, title)
-            else:
-                yield from self._table(file, title) if file.kind == "table" else self._text(file, title)
+            title = file.path.name if file.kind == "unknown" else title_of(file.path)
+            match file.kind:
+                case "converted":
+                    yield self.convert(file, title)
+                case "table":
+                    yield from self._table(file, title)
+                case "mail":
+                    yield _mail(file, title)
+                case "book":
+                    yield _document(file, title, read_book(file.path.read_bytes()))
+                case _:
+                    yield self._text(file, title)
         except OSError as error:
             raise BadInput(f"cannot be read: {error.strerror or error}") from error
 
-    def _text(self, file: File, title: str) -> Iterator[Document]:
+    def _text(self, file: File, title: str) -> Document:
         text, encoding = read_text(file.path)
-        if encoding == "cp1252":
-            self.notes.append(f"{file.name}: no UTF-8, read as Windows-1252")
-        if file.kind == "text":
-            page = Page(blocks=read_plain(text))
-        else:
-            page = read_markdown(text) if file.kind == "markdown" else read_html(text)
-        names = (file.path.name,)
-        blocks = lined(page.blocks, text)
-        yield Document(file.name, page.title or title, blocks, file.name, names, has_title=bool(page.title))
+        if encoding not in ENCODINGS:
+            self.notes.append(f"{file.name}: no UTF-8, read as {NAMES.get(encoding, encoding)}")
+        page = _page(file, text)
+        return _document(file, title, page if file.kind == "notebook" else Page(page.title, lined(page.blocks, text)))
 
     def _table(self, file: File, title: str) -> Iterator[Document]:
+        if suffix(file.path) in DELIMITERS and is_wide(file.path):
+            grid = _wide_grid(file.path, self.config.most_rows)
+            yield Document(file.name, title, [grid], file.name, (file.path.name,), has_title=False)
+            return
         if collection.is_questions(file):
             raise BadInput("questions and their answers, no part of the documents")
         dropped: list[int] = []
         yield from collection.documents(file, title, self.config, drop=lambda reason, line, value: dropped.append(line))
         if dropped:
             self.notes.append(f"{file.name}: {len(dropped)} rows left out, the first on line {dropped[0]}: no UTF-8")
+
+
+def _document(file: File, title: str, page: Page) -> Document:
+    """Return a page as the document of its file."""
+    has_title = bool(page.title)
+    return Document(file.name, page.title or title, page.blocks, file.name, (file.path.name,), has_title=has_title)
+
+
+def _mail(file: File, title: str) -> Document:
+    with opened(file.path) as stream:
+        mail = read_mail(stream.read())
+    document = _document(file, title, Page(mail.title, mail.blocks))
+    return replace(document, properties=mail.heads)
+
+
+def _page(file: File, text: str) -> Page:
+    """Return the text of a file as a page, by what its name says that it is, else by how it reads."""
+    match file.kind:
+        case "markdown":
+            return titled(read_markdown(text))
+        case "html":
+            return titled(read_html(text))
+        case "notebook":
+            return titled(read_notebook(text))
+        case "text":
+            return of_text(Page(blocks=read_plain(text)))
+        case _:
+            is_prose = suffix(file.path) not in CODE and reads_as_prose(text)
+            return of_text(Page(blocks=read_plain(text))) if is_prose else read_lines(text)
+
+
+def _wide_grid(path: Path, most: int) -> Grid:
+    """Return a table in UTF-16, as Excel saves "Unicode text". Raises `BadInput`."""
+    lines = read_text(path).text.split("\n")
+    mark = max("\t", ",", ";", key=lines[0].count)
+    try:
+        rows = [tuple(row) for row in csv.reader(lines, delimiter=mark) if row]
+    except csv.Error as error:
+        raise BadInput(f"no table ({error}): save it again") from error
+    if len(rows) > most:
+        raise BadInput(f"more than most_rows = {most:,} rows: split the table, or raise it")
+    header = rows[0] if rows else ()
+    return Grid(header, filled(rows[1:], len(header)))
 
 
 def _unpacks_beyond(path: Path, most: int) -> bool:
@@ -102,42 +152,3 @@ def _unpacks_beyond(path: Path, most: int) -> bool:
 def title_of(path: Path) -> str:
     """Return a title made of a file's name, for want of a better one."""
     return _APART.sub(" ", stem(path)).strip() or path.name
-
-
-class DecodedText(NamedTuple):
-    """The text of a file."""
-
-    text: str
-    encoding: str
-    """As Python calls it; `cp1252` where the bytes are no Unicode and could be told apart no better."""
-
-
-def read_text(path: Path) -> DecodedText:
-    """Return a file's text with its line ends as `\\n`. Raises `BadInput` for bytes that are no text."""
-    content = path.read_bytes()
-    if content.startswith(LFS_POINTER):
-        raise BadInput("a Git LFS pointer, not the text: run `git lfs pull` where it was cloned")
-    text, encoding = _decoded(content)
-    if "\0" in text or _is_noise(text):
-        raise BadInput("no text: its bytes are those of a binary file")
-    return DecodedText(text.replace("\r\n", "\n").replace("\r", "\n"), encoding)
-
-
-def _decoded(content: bytes) -> tuple[str, str]:
-    for mark, encoding in _MARKS:
-        if content.startswith(mark):
-            try:
-                return content.decode(encoding), encoding
-            except UnicodeDecodeError as error:
-                raise BadInput(f"marked as {encoding}, but byte {error.start} is none: save it as UTF-8") from error
-    try:
-        return content.decode("utf-8"), "utf-8"
-    except UnicodeDecodeError:
-        return content.decode(_LAST_RESORT, "replace"), _LAST_RESORT
-
-
-def _is_noise(text: str) -> bool:
-    """Say whether a text is full of control characters, as machine code is."""
-    sample = text[:_SAMPLE]
-    controls = sum(char < " " and char not in "\t\n\r\f\x1b" for char in sample)
-    return controls > _MOST_CONTROLS * max(1, len(sample))

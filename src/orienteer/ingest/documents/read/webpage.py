@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from orienteer.ingest.documents.read.blocks import Grid, Page, Place, Prose, Span, filled
 from orienteer.ingest.documents.read.markdown import MOST_COLUMNS
+from orienteer.ingest.documents.read.titles import LINK_MARKS, chosen, cleaned, is_generic, without_mark
 
 _SILENT = frozenset(["script", "style", "noscript", "template", "svg", "math", "select", "iframe", "textarea", "xmp"])
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -97,7 +98,8 @@ class _HtmlReader:
         self._end_heading()
         self._flush()
         self._leave(1)
-        self._page.title = _SPACE.sub(" ", "".join(self._title)).strip()
+        title = cleaned(chosen(cleaned("".join(self._title)), self._page.top))
+        self._page.title = "" if is_generic(title) else title
         self._page.lift_title()
         return self._page
 
@@ -106,7 +108,7 @@ class _HtmlReader:
             self._title.append(text)
         elif (cell := self._cell()) is not None:
             cell.append(text)
-        else:
+        elif self._heading is None or text.strip() not in LINK_MARKS:
             if not self._words:
                 self._begin = self._at
             self._words.append(text)
@@ -179,7 +181,7 @@ class _HtmlReader:
         if self._heading is None:
             return
         level, self._heading = self._heading, None
-        words = _SPACE.sub(" ", "".join(self._words)).strip()
+        words = without_mark("".join(self._words))
         self._words = []
         if words:
             self._path.append((level, words))

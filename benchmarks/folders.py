@@ -1,0 +1,590 @@
+"""A folder of documents, and what people ask of it: passages found, answers quoted, and what is rightly refused.
+
+    python benchmarks/folders.py [--data FOLDER] [--folder NAME]... [--split dev] [--methods auto,bm25] [--json FILE]
+
+Three folders: `sqlite`, documentation in HTML; `office`, what an invented harbour office has lying about, made by
+office.py; `code`, a part of the running Python's library. The first is in the public domain; get it with
+
+    apt-get download sqlite3-doc && dpkg -x sqlite3-doc_*.deb FOLDER
+
+and hand FOLDER to `--data`; without it that folder is left out. The questions were written against 3.40.1. Pages that
+repeat others (indexes, the release log page by page, the whole interface in one page) are not copied.
+
+The questions stand in folders/dev.jsonl and folders/held.jsonl, in ten shapes. Whoever builds looks at dev alone: of
+`held` nothing but totals is printed. Gold is a span of text in a file: it is found at rank r if hit r comes from that
+file and its whole passage holds the span; case, punctuation and white space do not count, and of a span with ` | ` the
+cells must stand in that order in one line. `top 1` asks for any gold, `top 5` and `top 20` for all of it; of golds with
+the same `part`, and of all where `any` is true, one suffices. `file 5` asks for the files alone. `--check` verifies
+that every span stands in its file as the product reads it; `--check-code FOLDER` tries the spans of `code` against
+another Python's library.
+
+Each method is asked of a graph without vectors and of one with the local embedder, `minilm`. Peers over the same
+passages: bm25s with English stop words; and ripgrep, which ranks files by how many words of the question they hold.
+Gains over the first method of the same graph are paired; all intervals are 95 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from email import message_from_bytes, policy
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from office import make_office
+from orienteer import BuildOptions, Error, Graph, Retriever, build_graph
+from orienteer.evaluation.scores.statistics import differences, mean_interval
+from orienteer.graph.embedding import embed_graph
+from orienteer.index.embedders import open_embedder
+
+HERE = Path(__file__).parent / "folders"
+FOLDERS = ("sqlite", "office", "code")
+SHAPES = (
+    "look-up",
+    "definition",
+    "table row",
+    "table and text",
+    "joined by name",
+    "joined without name",
+    "which documents",
+    "comparison",
+    "paraphrase",
+    "not answerable",
+)
+METHODS = ("auto", "bm25", "hybrid", "sage", "hippo")
+PEERS = ("bm25s", "ripgrep")
+VARIANTS = ("plain", "minilm")
+K = 20
+MEASURES = ("top 1", "top 5", "top 20", "file 5")
+REPEATED = re.compile(
+    r"(releaselog|search\.d|images)/|(doc_\w+_crossref|requirements|capi3ref|fileformat2|keyword_index|sitemap|oldnews"
+    r"|34to35|consortium_agreement-20071201)\.html"
+)
+"""Pages of the documentation that hold what other pages hold."""
+_MODULES = (
+    "json email asyncio http sqlite3 logging urllib html argparse csv difflib pathlib zipfile heapq shutil "
+    "textwrap configparser smtplib ftplib imaplib poplib socketserver queue sched statistics calendar secrets "
+    "random shelve mailbox netrc gzip bisect cmd shlex fnmatch glob getpass tempfile functools fractions uuid "
+    "webbrowser filecmp fileinput linecache optparse pprint string contextlib copy dataclasses graphlib ipaddress "
+    "plistlib selectors subprocess threading timeit tokenize traceback pickle"
+)
+_STOP = (
+    "a about after all am an and any are as at be been before but by can could did do does down for from get give "
+    "go had has have how i if in into is it its just list me my no not of on one or our out over say so some "
+    "somebody tell than that the their them then there these they this to under up us was we were what when where "
+    "which who whom whose why will with would you your"
+)
+"""Words that ripgrep is not asked for."""
+_WORD = re.compile(r"\w+")
+
+
+def words_of(text: str) -> str:
+    """Return the words of a text in lower case, one space before and after each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def holds(text: str, span: str) -> bool:
+    """Say whether a text holds a span; of a row, its cells in order in one line."""
+    if " | " not in span:
+        return words_of(span) in words_of(text)
+    cells = [words_of(one) for one in span.split(" | ")]
+    return any(_in_order(words_of(line), cells) for line in text.splitlines())
+
+
+def _in_order(line: str, cells: Sequence[str]) -> bool:
+    at = 0
+    for cell in cells:
+        found = line.find(cell, at)
+        if found < 0:
+            return False
+        at = found + len(cell) - 1
+    return True
+
+
+class Gold(NamedTuple):
+    """A span of text in a file. Of those with the same part any one suffices."""
+
+    file: str
+    span: str
+    part: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question, and what answers it; no gold where nothing does."""
+
+    id: str
+    folder: str
+    shape: str
+    question: str
+    gold: tuple[Gold, ...]
+    answer: str | None
+    split: str
+
+
+class Passage(NamedTuple):
+    """What a hit stands for."""
+
+    file: str
+    text: str
+    shown: str = ""
+    """What a person is shown of it; empty for a peer that shows nothing."""
+
+
+@dataclass
+class Found:
+    """What a method gave for a question."""
+
+    passages: list[Passage]
+    seconds: float
+    is_refused: bool = False
+    quotation: str | None = None
+
+
+Method = Callable[[str], Found]
+
+
+@dataclass
+class Scores:
+    """Figures of one method over one graph, by question."""
+
+    name: str
+    rows: dict[str, dict[str, float]] = field(default_factory=dict)
+    refused: dict[str, float] = field(default_factory=dict)
+    quoted: dict[str, float] = field(default_factory=dict)
+    shown: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Of hits that hold gold: how many show it, and how many there are."""
+    seconds: list[float] = field(default_factory=list)
+
+
+def read_asked(split: str) -> list[Asked]:
+    """Read the questions of a split, or of both."""
+    found = []
+    for name in ("dev", "held") if split == "all" else (split,):
+        for line in (HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+            one = json.loads(line)
+            gold = tuple(Gold(**{"part": 0 if one["any"] else at, **each}) for at, each in enumerate(one["gold"]))
+            told = {key: one[key] for key in ("id", "folder", "shape", "question", "answer", "split")}
+            found.append(Asked(gold=gold, **told))
+    return found
+
+
+def made_sqlite(data: Path | None, target: Path) -> None:
+    """Copy the documentation, without the pages that repeat others."""
+    places = [data, data / "sqlite", data / "usr/share/doc/sqlite3"] if data else []
+    source = next((one for one in places if (one / "lang_select.html").exists()), None)
+    if source is None:
+        raise FileNotFoundError("no documentation of SQLite there: see --help for how to get it")
+    for path in sorted(source.rglob("*.html")):
+        name = path.relative_to(source)
+        if not REPEATED.match(name.as_posix()):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target / name)
+
+
+def made_code(library: Path, target: Path) -> None:
+    """Copy a part of Python's library: its sources and what is written about them."""
+    for module in _MODULES.split():
+        paths = [library / f"{module}.py", *sorted((library / module).rglob("*"))]
+        for path in paths:
+            if path.is_file() and path.suffix in (".py", ".rst", ".md", ".txt"):
+                (target / path.relative_to(library)).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, target / path.relative_to(library))
+
+
+class Bench:
+    """The folders, their graphs, and the questions."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.cache: Path = options.cache
+        self.data: Path | None = options.data
+        self.is_fresh: bool = options.fresh
+        self.methods: list[str] = options.methods.split(",") if options.methods else [*METHODS, *PEERS]
+        self.variants: list[str] = options.variants.split(",")
+        self.asked = [one for one in read_asked(options.split) if one.folder in (options.folder or FOLDERS)]
+        self.passages: dict[str, int] = {}
+
+    def folder(self, name: str) -> Path:
+        """Return where a folder lies, made if it is not there."""
+        target = self.cache / "folders" / name
+        if target.exists() and self.is_fresh:
+            shutil.rmtree(target)
+        if not target.exists():
+            making = target.with_name(f"{name}.part")
+            shutil.rmtree(making, ignore_errors=True)
+            makers: Mapping[str, Callable[[], object]] = {
+                "sqlite": lambda: made_sqlite(self.data, making),
+                "office": lambda: make_office(making),
+                "code": lambda: made_code(Path(sysconfig.get_path("stdlib")), making),
+            }
+            making.mkdir(parents=True)
+            makers[name]()
+            making.rename(target)
+        return target
+
+    def graph(self, name: str, variant: str) -> Graph:
+        """Return the graph of a folder, built if it is not there; prose is cut by tokens in both variants."""
+        folder = self.folder(name)
+        target = self.cache / f"{name}-{variant}"
+        if self.is_fresh or not target.exists():
+            embedder = None if variant == "plain" else open_embedder(variant)
+            cache = self.cache / "vectors"
+            options = BuildOptions(chunks="tokens", force=True)
+            report = build_graph([folder], target, options=options, embedder=embedder, cache=cache)
+            if embedder is not None:
+                embed_graph(Graph.open(target), embedder, cache=cache)
+            left = len(report.skipped) + len(report.unreadable)
+            told = (
+                f"{report.documents} documents, {report.chunks} chunks, {report.tables} tables, {left} files left out"
+            )
+            print(f"{name}-{variant}: {told}, {report.seconds:.1f} s")
+        return Graph.open(target)
+
+
+def passages_of(graph: Graph) -> Iterator[Passage]:
+    """Yield every passage of a graph: chunks and tables, with their titles."""
+    for one in graph.arrays.ids:
+        node = graph.node(one)
+        if node.type in ("chunk", "table"):
+            yield Passage(str(node.properties["file"]), f"{node.name}\n{node.text}")
+
+
+def retrieving(graph: Graph, method: str) -> Method:
+    """Return one of the product's methods, as a person asks it."""
+    retriever = Retriever(graph, method=method)
+
+    def ask(question: str) -> Found:
+        started = time.perf_counter()
+        result = retriever.ask(question, k=K)
+        spent = time.perf_counter() - started
+        passages = []
+        for hit in result.hits:
+            node = graph.node(hit.id)
+            file = hit.source.file if hit.source else str(node.properties.get("file", hit.id))
+            shown = getattr(hit, "excerpt", None) or hit.text or ""
+            passages.append(Passage(file or "", f"{node.name}\n{node.text}", str(shown)))
+        refusal = result.refusal
+        quotation = result.answer if result.answer_kind == "quotation" else None
+        return Found(passages, spent, refusal is not None and refusal.kind == "not_here", quotation)
+
+    return ask
+
+
+def bm25s(graph: Graph) -> Method:
+    """Return the library bm25s over the same passages, with its English stop words."""
+    import bm25s as engine
+
+    passages = list(passages_of(graph))
+    index = engine.BM25()
+    index.index(
+        engine.tokenize([one.text for one in passages], stopwords="en", show_progress=False), show_progress=False
+    )
+
+    def ask(question: str) -> Found:
+        started = time.perf_counter()
+        tokens = engine.tokenize([question], stopwords="en", show_progress=False)
+        rows, scores = index.retrieve(tokens, k=min(K, len(passages)), show_progress=False)
+        spent = time.perf_counter() - started
+        found = [passages[row] for row, score in zip(rows[0], scores[0], strict=True) if score > 0]
+        return Found(found, spent)
+
+    return ask
+
+
+def ripgrep(folder: Path, program: str) -> Method:
+    """Return ripgrep: files by how many words of the question they hold, then by how often."""
+
+    def ask(question: str) -> Found:
+        started = time.perf_counter()
+        distinct: dict[str, int] = defaultdict(int)
+        times: dict[str, int] = defaultdict(int)
+        for word in dict.fromkeys(_WORD.findall(question.casefold())):
+            if word in _STOP.split():
+                continue
+            command = [program, "-i", "-w", "-F", "--count-matches", "--no-messages", "--", word, "."]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            for line in done.stdout.splitlines():
+                path, _, count = line.rpartition(":")
+                distinct[path.removeprefix("./")] += 1
+                times[path.removeprefix("./")] += int(count)
+        best = sorted(distinct, key=lambda path: (-distinct[path], -times[path], path))[:K]
+        return Found([Passage(path, "") for path in best], time.perf_counter() - started)
+
+    return ask
+
+
+def opened(bench: Bench, name: str, variant: str) -> Iterator[tuple[str, Method]]:
+    """Yield the methods that a graph has what it takes for; peers once, beside the graph without vectors."""
+    graph = bench.graph(name, variant)
+    bench.passages[name] = sum(1 for _ in passages_of(graph))
+    program = shutil.which("rg")
+    for method in bench.methods:
+        if method in PEERS:
+            if variant != bench.variants[0]:
+                continue
+            if method == "bm25s":
+                yield method, bm25s(graph)
+            elif program is None:
+                sys.stderr.write("ripgrep is not on PATH\n")
+            else:
+                yield method, ripgrep(bench.folder(name), program)
+            continue
+        if method == "hybrid" and variant == "plain":
+            continue
+        try:
+            yield f"{method}, {variant}", retrieving(graph, method)
+        except Error as error:
+            sys.stderr.write(f"{method} on {name}-{variant}: {error}\n")
+
+
+def ranks(asked: Asked, found: Found, *, is_files: bool) -> list[int]:
+    """Return the best rank of each part of the gold, from 1; 0 where it was not found. Files count once."""
+    best: dict[int, int] = {}
+    order = list(dict.fromkeys(one.file for one in found.passages))
+    for gold in asked.gold:
+        if is_files:
+            place = order.index(gold.file) + 1 if gold.file in order else 0
+        else:
+            place = next((at for at, one in enumerate(found.passages, 1) if is_gold(one, gold)), 0)
+        known = best.setdefault(gold.part, place)
+        best[gold.part] = min(known, place) or max(known, place)
+    return list(best.values())
+
+
+def is_gold(passage: Passage, gold: Gold) -> bool:
+    """Say whether a passage holds a span of gold."""
+    return passage.file == gold.file and holds(passage.text, gold.span)
+
+
+def measured(asked: Asked, found: Found) -> dict[str, float]:
+    """Return the figures of a question that has an answer."""
+    places, files = ranks(asked, found, is_files=False), ranks(asked, found, is_files=True)
+    return {
+        "top 1": float(1 in places),
+        "top 5": float(all(0 < one <= 5 for one in places)),
+        "top 20": float(all(0 < one <= K for one in places)),
+        "file 5": float(all(0 < one <= 5 for one in files)),
+    }
+
+
+def shown(asked: Asked, found: Found) -> tuple[int, int]:
+    """Return how many of the hits that hold gold show it or the answer, and how many there are."""
+    holding = [(one, gold.span) for one in found.passages for gold in asked.gold if one.shown and is_gold(one, gold)]
+    good = sum(holds(one.shown, span) or has_answer(one.shown, asked.answer) for one, span in holding)
+    return good, len(holding)
+
+
+def has_answer(text: str, answer: str | None) -> bool:
+    """Say whether a text has an answer: each of its parts."""
+    parts = [one for one in (answer or "").split(";") if one.strip()]
+    return bool(parts) and all(holds(text, one.strip()) for one in parts)
+
+
+def ask_all(bench: Bench) -> dict[str, Scores]:
+    """Ask every method every question."""
+    scores: dict[str, Scores] = {}
+    for name in FOLDERS:
+        some = [one for one in bench.asked if one.folder == name]
+        if not some:
+            continue
+        try:
+            bench.folder(name)
+        except FileNotFoundError as error:
+            print(f"{name} is left out: {error}")
+            continue
+        for variant in bench.variants:
+            for label, method in opened(bench, name, variant):
+                method("once to warm up")
+                _ask(scores.setdefault(label, Scores(label)), some, method)
+    return scores
+
+
+def _ask(scores: Scores, some: Sequence[Asked], method: Method) -> None:
+    for one in some:
+        found = method(one.question)
+        scores.seconds.append(found.seconds)
+        scores.refused[one.id] = float(found.is_refused)
+        if not one.gold:
+            continue
+        scores.rows[one.id] = measured(one, found)
+        scores.shown[one.id] = shown(one, found)
+        if one.shape == "look-up":
+            scores.quoted[one.id] = float(found.quotation is not None and has_answer(found.quotation, one.answer))
+
+
+def table(asked: Sequence[Asked], scores: Mapping[str, Scores]) -> dict[str, Any]:  # Any: JSON
+    """Return every method's figures over some questions."""
+    ids = [one.id for one in asked if one.gold]
+    none = [one.id for one in asked if not one.gold]
+    written: dict[str, Any] = {}
+    for label, one in scores.items():
+        its = [each for each in ids if each in one.rows]
+        if not its:
+            continue
+        first = next(iter(scores.values()), one)
+        base = next((each for each in scores.values() if _variant(each.name) == _variant(label)), first)
+        row: dict[str, Any] = {"n": len(its)}
+        for measure in ("file 5",) if label == "ripgrep" else MEASURES:
+            values = [100 * one.rows[each][measure] for each in its]
+            row[measure] = list(mean_interval(values))
+            if base is not one and all(each in base.rows for each in its):
+                theirs = [100 * base.rows[each][measure] for each in its]
+                row[f"{measure} over {base.name}"] = list(mean_interval(differences(values, theirs)))
+        row["refused, answerable"] = _share(one.refused, its)
+        row["refused, not answerable"] = _share(one.refused, none)
+        row["quoted"] = _share(one.quoted, its)
+        good, all_ = (sum(one.shown[each][at] for each in its) for at in (0, 1))
+        row["excerpt shows"] = 100 * good / all_ if all_ else None
+        row["p50 ms"] = 1000 * float(np.median(one.seconds))
+        written[label] = row
+    return written
+
+
+def _variant(label: str) -> str:
+    return label.partition(", ")[2] or VARIANTS[0]
+
+
+def _share(values: Mapping[str, float], ids: Sequence[str]) -> float | None:
+    some = [values[one] for one in ids if one in values]
+    return 100 * float(np.mean(some)) if some else None
+
+
+def show(title: str, rows: Mapping[str, Any]) -> None:
+    """Print a table of every method."""
+    print(f"\n{title}")
+    heads = ("refused, answerable", "refused, not answerable", "excerpt shows", "quoted", "p50 ms")
+    print(f"{'':16}" + "".join(f"{one:>22}" for one in MEASURES) + "  refused of answerable, of not; shows; quoted; ms")
+    for label, row in rows.items():
+        said = "".join(f"{_interval(row.get(one)):>22}" for one in MEASURES)
+        rest = "".join("       -" if row[one] is None else f"{row[one]:8.1f}" for one in heads)
+        print(f"{label:16}{said}{rest}")
+    for label, row in rows.items():
+        gains = {key: row[key] for key in row if " over " in key}
+        if gains:
+            said = "  ".join(
+                f"{key.partition(' over ')[0]} {gain[0]:+.1f} [{gain[1]:+.1f}, {gain[2]:+.1f}]"
+                for key, gain in gains.items()
+            )
+            print(f"{label:16}over {next(iter(gains)).partition(' over ')[2]}: {said}")
+
+
+def _interval(one: Sequence[float] | None) -> str:
+    return f"{one[0]:.1f} [{one[1]:5.1f}, {one[2]:5.1f}]" if one else "-"
+
+
+def show_parts(parts: Mapping[str, Mapping[str, Any]], measure: str) -> None:
+    """Print one measure by part: a line for each, a column for each method."""
+    labels = list(dict.fromkeys(label for rows in parts.values() for label in rows if measure in rows[label]))
+    print(f"\n{measure:24}{'n':>4}" + "".join(f"{one:>15}" for one in labels))
+    for name, rows in parts.items():
+        n = max((row["n"] for row in rows.values()), default=0)
+        print(f"{name:24}{n:4}" + "".join(f"{_plain(rows.get(one, {}).get(measure)):>15}" for one in labels))
+
+
+def _plain(value: Sequence[float] | float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if isinstance(value, float) else f"{value[0]:.1f}"
+
+
+def raw(path: Path) -> str:
+    """Return the text of a file that the product does not read; of a mail, what it says."""
+    if path.suffix != ".eml":
+        return path.read_text(encoding="utf-8")
+    mail = message_from_bytes(path.read_bytes(), policy=policy.default)
+    body = mail.get_body()
+    return "\n".join([*(f"{name}: {value}" for name, value in mail.items()), body.get_content() if body else ""])
+
+
+def check(bench: Bench) -> int:
+    """Print every span that does not stand in its file as the product reads it; of held questions ids alone."""
+    texts: dict[tuple[str, str], list[str]] = defaultdict(list)
+    bad = unread = 0
+    for name in dict.fromkeys(one.folder for one in bench.asked):
+        for passage in passages_of(bench.graph(name, "plain")):
+            texts[name, passage.file].append(passage.text)
+    for one in bench.asked:
+        for gold in one.gold:
+            held = sum(holds(text, gold.span) for text in texts[one.folder, gold.file])
+            path = bench.folder(one.folder) / gold.file
+            if not texts[one.folder, gold.file] and path.exists():
+                unread += 1
+                held = int(holds(raw(path), gold.span))
+            if not held:
+                bad += 1
+                print(f"{one.id}: {gold.file}: {gold.span if one.split == 'dev' else '(held)'}")
+    print(f"{bad} spans are not where they should be; {unread} stand in files that are not read today")
+    return bad
+
+
+def check_code(bench: Bench, library: Path) -> int:
+    """Print every span of code that another Python's library does not hold."""
+    bad = 0
+    for one in bench.asked:
+        for gold in one.gold:
+            path = library / gold.file
+            if one.folder == "code" and not (path.exists() and holds(path.read_text(encoding="utf-8"), gold.span)):
+                bad += 1
+                print(f"{one.id}: {gold.file}: {gold.span if one.split == 'dev' else '(held)'}")
+    print(f"{bad} spans of code are not in {library}")
+    return bad
+
+
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="where the documentation of SQLite was unpacked")
+    parser.add_argument("--folder", action="append", choices=FOLDERS)
+    parser.add_argument("--split", choices=("dev", "held", "all"), default="dev")
+    parser.add_argument("--methods", help=f"some of {','.join((*METHODS, *PEERS))}")
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="plain,minilm or one of them")
+    parser.add_argument("--cache", type=Path, default=Path("/tmp/orienteer-folders"), help="where all of it is kept")
+    parser.add_argument(
+        "--fresh", action="store_true", help="make folders and graphs anew; vectors come from the cache"
+    )
+    parser.add_argument("--check", action="store_true", help="verify the spans, and ask nothing")
+    parser.add_argument("--check-code", type=Path, metavar="LIBRARY", help="verify the spans of code there")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Ask, and print what was found."""
+    options = options_of()
+    bench = Bench(options)
+    if options.check_code:
+        sys.exit(bool(check_code(bench, options.check_code)))
+    if options.check:
+        sys.exit(bool(check(bench)))
+    scores = ask_all(bench)
+    if not scores:
+        sys.exit("no folder to ask")
+    whole = table(bench.asked, scores)
+    answerable = sum(bool(one.gold) for one in bench.asked)
+    told = ", ".join(f"{name} {count:,}" for name, count in bench.passages.items())
+    print(f"\n{len(bench.asked)} questions of {options.split}, {answerable} of them answerable; passages: {told}")
+    show("all", whole)
+    by_shape = {shape: table([one for one in bench.asked if one.shape == shape], scores) for shape in SHAPES[:-1]}
+    by_folder = {name: table([one for one in bench.asked if one.folder == name], scores) for name in FOLDERS}
+    for measure in MEASURES:
+        show_parts({**by_shape, **by_folder}, measure)
+    show_parts(by_folder, "refused, not answerable")
+    if options.json:
+        questions = {label: one.rows for label, one in scores.items()} if options.split == "dev" else {}
+        written = {"all": whole, "shapes": by_shape, "folders": by_folder, "questions": questions}
+        options.json.write_text(json.dumps(written, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

