@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
+_GITIGNORE = ".gitignore"
 
 
 class UnreadFile(NamedTuple):
@@ -246,11 +247,11 @@ def _is_stale_build(manifest: Manifest) -> bool:
     if seen is None:
         if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
             return True
-    elif any(seen.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
+    elif any(seen.by_path.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
         return True
     if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
         return True
-    if seen is not None and all(path in paths or not _may_be_document(path) for path in seen):
+    if seen is not None and all(path in paths or not _may_be_document(path) for path in seen.by_path):
         return False
     if not all(path.exists() for path in sources):
         return True
@@ -272,13 +273,23 @@ class FileState(NamedTuple):
     """Nanoseconds."""
 
 
-def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
-    """Return the visible files of some sources, by path, in one walk; None where links or graphs are among them.
+class FileStates(NamedTuple):
+    """The visible files of some sources."""
+
+    by_path: dict[str, FileState]
+    may_be_ignored: bool
+    """Whether a `.gitignore` lies among them or above."""
+
+
+def file_states(sources: Sequence[Path]) -> FileStates | None:
+    """Return the visible files of some sources in one walk; None where links or graphs are among them.
 
     Those, and what cannot be read, take a look at each file.
     """
     states: dict[str, FileState] = {}
-    waiting = [str(source) for source in sources if source.is_dir()]
+    folders = [source for source in sources if source.is_dir()]
+    may_be_ignored = any((above / _GITIGNORE).exists() for folder in folders for above in folder.parents)
+    waiting = list(map(str, folders))
     try:
         for file in (source for source in sources if not source.is_dir()):
             status = file.stat()
@@ -288,6 +299,7 @@ def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
                 for entry in entries:
                     if entry.name == POINTER or entry.is_symlink():
                         return None
+                    may_be_ignored |= entry.name == _GITIGNORE
                     if entry.name.startswith("."):
                         continue
                     if entry.is_dir():
@@ -297,7 +309,7 @@ def file_states(sources: Sequence[Path]) -> dict[str, FileState] | None:
                         states[entry.path] = FileState(status.st_size, status.st_mtime_ns)
     except (OSError, ValueError):  # it cannot be read, or is no name of a file
         return None
-    return states
+    return FileStates(states, may_be_ignored)
 
 
 def _may_be_document(path: str) -> bool:

@@ -33,7 +33,8 @@ from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.join.weaver import batches
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
-from orienteer.ingest.documents.read.files import File, SkippedFile, listing
+from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing
+from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
@@ -65,15 +66,23 @@ def file_changes(previous: Previous, sources: Sequence[Path], selection: Selecti
     if resolved != previous.sources or (not selection.is_given and collection.recognize(resolved) is not None):
         return None
     states = None if selection.is_given else file_states(resolved)
-    found = listing(resolved, selection)
+    known = {stamp.path: stamp for stamp in previous.stamps.values()}
+    if states is None or states.may_be_ignored or not states.by_path.keys() <= known.keys():
+        return _listed_changes(previous, listing(resolved, selection))
+    now = states.by_path
+    unchanged = [stamp for path, stamp in known.items() if now.get(path) == (stamp.bytes, stamp.modified)]
+    others = known.keys() - {stamp.path for stamp in unchanged}
+    touched = [File(Path(path), known[path].name, kind_of(Path(path)) or "unknown") for path in others & now.keys()]
+    gone = sorted(known[path].name for path in others - now.keys())
+    return FileChanges(unchanged, sorted(touched, key=lambda file: file.name), gone, ())
+
+
+def _listed_changes(previous: Previous, found: Listing) -> FileChanges:
+    """Return what became of the files of a graph, by a list of all that are there."""
     unchanged, touched = list[DocumentStamp](), list[File]()
     for file in found.files:
-        old, path = previous.stamps.get(file.name), str(file.path)
-        if (
-            old is not None
-            and old.path == path
-            and (old.is_of(file.path) if states is None else states.get(path) == (old.bytes, old.modified))
-        ):
+        old = previous.stamps.get(file.name)
+        if old is not None and old.path == str(file.path) and old.is_of(file.path):
             unchanged.append(old)
         else:
             touched.append(file)
