@@ -42,6 +42,8 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(f"{corpus}: {number} held")
 
 
+os.environ.setdefault("ORIENTEER_VECTORS", "off")  # no test leaves a process behind that it does not ask for
+
 MEMORY = Path("/dev/shm")  # a disk in memory, where the system has one: hundreds of small graphs are built
 
 # Two films, their people and places: parallel edges, a loop, a pair of mutual edges, a node without edges, two names

@@ -10,6 +10,7 @@ of these. Anything else in it is refused; only the user's own file can set that.
     method = "auto"
     embedder = "minilm"                     minilm, openai:NAME, or the path of an ONNX model
     embedder_url = "http://localhost:8001/v1"   where openai:NAME is; without it, base_url
+    vectors = "auto"                        of folders that questions name: made in the background, or off
     cache = "~/.cache/orienteer"
     offline = false
     [budget]                                of each question: calls, tokens, seconds, usd
@@ -43,13 +44,15 @@ FILE = "orienteer.toml"
 _TABLES = ("budget", "server", "price", "methods")
 _LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
 _SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
-_TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url")
+_TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url", "vectors")
+_VECTORS = ("auto", "off")
 _VARIABLES: Mapping[str, tuple[str, ...]] = {
     "model": ("ORIENTEER_MODEL",),
     "base_url": ("ORIENTEER_BASE_URL", "OPENAI_BASE_URL"),
     "api_key": ("ORIENTEER_API_KEY", "OPENAI_API_KEY"),
     "embedder_url": ("ORIENTEER_EMBEDDER_URL",),
     "cache": ("ORIENTEER_CACHE",),
+    "vectors": ("ORIENTEER_VECTORS",),
     "offline": (OFFLINE,),
 }
 """The environment variables of each setting; the first one that is set wins."""
@@ -73,6 +76,8 @@ class Settings:
     """What embeds a graph unless another embedder is named."""
     embedder_url: str | None = None
     """Where `openai:NAME` is served; `base_url` where this is None."""
+    vectors: str = "auto"
+    """Whether the vectors of a folder that a question names are made in the background: auto, or off."""
     cache: Path = field(default_factory=lambda: _user_cache())
     offline: bool = False
     """No address but this machine's own is ever contacted."""
@@ -175,6 +180,8 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
         if variable is not None:
             values[name] = is_offline(environment) if name == "offline" else environment[variable]
             origins[name] = variable
+    if values.get("vectors", "auto") not in _VECTORS:
+        raise BadOption(f"{origins['vectors']} names {values['vectors']!r}: vectors are {' or '.join(_VECTORS)}")
     if "cache" in values:
         try:
             values["cache"] = Path(values["cache"]).expanduser()

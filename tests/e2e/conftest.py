@@ -29,6 +29,7 @@ def home(tmp_path, monkeypatch):
         if name.startswith(("ORIENTEER_", "OPENAI_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ORIENTEER_VECTORS", "off")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     work = tmp_path / "work"
     work.mkdir()

@@ -7,7 +7,7 @@ import pytest
 
 from orienteer.graph.store import Graph
 
-HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges"}
+HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "span", "marks", "alike"}
 
 
 def ids(result):
@@ -26,7 +26,7 @@ def test_import_reports_what_came_in_and_what_was_left_out(tables, cli):
 
 
 def test_import_in_words_says_the_counts(tables, cli):
-    ran = cli("import", tables, "-o", "graph")
+    ran = cli("import", tables, "-o", "graph", "-v")
     assert "7 nodes" in ran.out
     assert "4 person" in ran.out
     assert "reading edges" in ran.err
@@ -76,7 +76,8 @@ def test_strict_fails_where_a_row_would_be_dropped(tables, cli):
 def test_info(clubs, tables, cli):
     facts = cli("info", clubs, "--json").json
     sizes = {"nodes", "edges", "node_types", "edge_types", "bytes"}
-    assert facts.keys() == sizes | {"format", "provenance", "extraction", "indexes", "stale", "mapping", "partial"}
+    others = {"format", "provenance", "extraction", "indexes", "stale", "mapping", "partial", "not_read"}
+    assert facts.keys() == sizes | others
     assert (facts["nodes"], facts["edges"]) == (7, 6)
     assert facts["node_types"] == {"person": 4, "club": 3}
     assert facts["edge_types"] == {"member of": 5, "leads": 1}
@@ -99,7 +100,7 @@ def test_search(clubs, cli):
     result = cli("search", clubs, "chess violin", "--json").json
     assert result.keys() == {
         *("version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"),
-        *("answer_kind", "reading", "refusal"),
+        *("answer_kind", "citations", "reading", "refusal"),
     }
     assert all(hit.keys() == HIT for hit in result["hits"])
     assert set(ids(result)) == {hit.id for hit in Graph.open(clubs).search("chess violin")}

@@ -141,7 +141,7 @@ def test_a_reason_tells_how_well_a_passage_fits_and_which_names_led_there(films)
     reasons = {one.item.id: one.why for one in walked(films).nodes}
     assert reasons["town"].endswith("by Hammerfest")
     assert reasons["ada"].startswith("by Ada Holm")
-    assert "of the best; by " in reasons["film"]
+    assert "joined by " in reasons["film"]
 
 
 def test_begun_from_names_alone_the_walk_goes_where_they_lead(films):

@@ -13,6 +13,7 @@ from typing import Literal, TypedDict
 class MethodOptions(TypedDict, total=False):
     """What methods let choose. An option that several methods have may take other values in each."""
 
+    abstains: bool
     agents: int
     alpha: float
     analysis: Literal["names", "model"]
@@ -48,6 +49,7 @@ class MethodOptions(TypedDict, total=False):
     fill: bool
     filter: bool
     fit: float
+    folds: bool
     fusion: Literal["linear", "rrf"] | Literal["vote", "order", "random"]
     graph_damping: float
     graph_rounds: int
@@ -57,6 +59,7 @@ class MethodOptions(TypedDict, total=False):
     joint_weight: float
     level: Literal["local", "global", "hybrid", "mix"]
     levels: int
+    listed: int
     max_calls: int
     max_searches: int
     max_steps: int
@@ -77,13 +80,14 @@ class MethodOptions(TypedDict, total=False):
     passage_weight: float
     passages: int
     paths: int
-    phrases: int
+    phrases: bool | int
     policy: Literal["-edge", "+edge", "none"]
     pooling: Literal["max", "mean", "top"]
     prior_weight: float
     prompt_tokens: int
     pruning: Literal["weighed", "hybrid"]
     questions: int
+    quotes: bool
     refinement: bool
     reflections: int
     relational_source: Literal["all", "text", "graph"]
@@ -104,6 +108,7 @@ class MethodOptions(TypedDict, total=False):
     spelling: bool
     sub_queries: int
     tau: float
+    telling: bool
     temperature: float
     theta: float
     tier: Literal["auto", "monty", "cpython"]

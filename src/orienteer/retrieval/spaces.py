@@ -30,10 +30,10 @@ class Spaces:
         self.graph = graph
         has_vectors = graph.arrays.searcher.has_vectors
         self.mode = mode if mode != AUTO else ("hybrid" if has_vectors else "lexical")
-        self.searcher = graph.arrays.searcher(self.mode, telling=telling)
-        """Ranks rows for a text; by its telling words alone where it says so."""
         types = graph.arrays.types.nodes
         self.has_passages = any(name in PASSAGES for name in types)
+        self.searcher = graph.arrays.searcher(self.mode, telling=telling and self.has_passages)
+        """Ranks rows for a text; of passages by its telling words alone where it says so."""
         self.entities = self._of([name for name in types if name not in RESERVED])
         self.facts, self.communities = self._of([FACT]), self._of([COMMUNITY])
         others = ~(self.facts | self.communities)

@@ -53,8 +53,8 @@ _TEXTS = {
     os ou para pela pelas pelo pelos pode podem por porque porquê posso qual quais quando quanta quantas
     quanto quantos que quê quem são se seja sem ser seu seus só sob sobre sua suas também te tem têm tenho
     ter teu tu tua um uma umas uns você vocês""",
-    "nl": """aan al alle als ben bij daar dan dat de der deze die dit doe doen door dus een en er geen geweest had hadden
-    hebben heb heeft hem het hier hij hoe hoeveel hun ik in is je jij jou jouw kan kon kunnen kunt maar me
+    "nl": """aan al alle als ben bij daar dan dat de der deze die dit doe doen door dus een en er geen geweest had
+    hadden hebben heb heeft hem het hier hij hoe hoeveel hun ik in is je jij jou jouw kan kon kunnen kunt maar me
     met mij mijn moet moeten na naar niet nog nu of om omdat onder ons onze ook op over per te tegen toen
     tot tussen uit uw van veel voor waar waarom waarvoor wanneer waren was wat we welk welke werd werden wie
     wij wordt worden zal ze zich zij zijn zo zonder zou""",

@@ -146,7 +146,7 @@ def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking
     for row in rows[order].tolist():
         best.setdefault(_document(graph, row), row)
     kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, asked.noun)} or best
-    complete = 0 if words.unknown else sum(share[row] > 1 - 1e-9 for row in kind.values())
+    complete = 0 if words.unknown else sum(bool(share[row] > 1 - 1e-9) for row in kind.values())
     return Speaking(list(kind.values()), list(kind), complete, words.unknown)
 
 

@@ -352,9 +352,14 @@ class Hippo(Gatherer[HippoConfig]):
             trajectories=reached.facts.trajectories if reached.facts is not None else (),
         )
 
+    @cached_property
+    def _compared(self) -> str:
+        """What a search compares."""
+        return {"lexical": "words", "dense": "meaning"}.get(ranking_of(self.spaces.mode).kind, "words and meaning")
+
     def _why(self, row: int, score: float | None, ranked: _Ranked, reached: _Reached) -> str:
         """Say how well a node fits by itself, which open words it says, and what led the walk to it."""
-        own = f"{self.spaces.mode} {score:.2f} of the best" if score is not None else ""
+        own = f"fits {score:.0%} as well as the best, by {self._compared}" if score is not None else ""
         said = ranked.said.get(row)
         open_words = leaves_open(said.words, name_of(self.graph, said.seed)) if said is not None else ""
         return "; ".join(filter(None, (own, open_words, self._led(row, reached))))
@@ -375,7 +380,7 @@ class Hippo(Gatherer[HippoConfig]):
             names = [
                 incidence.written(carrier) for carrier in carriers(incidence, reached.walked, place, _CARRIERS).tolist()
             ]
-        return f"by {', '.join(dict.fromkeys(names))}" if names else ""  # a title's two spellings are written alike
+        return f"joined by {', '.join(dict.fromkeys(names))}" if names else ""  # a title's two spellings are written alike
 
 
 def _best(at: Floats, mask: Mask, k: int) -> Rows:

@@ -6,6 +6,7 @@ import functools
 import inspect
 import logging
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 STANDARD = Path("-")
 """Standard output, where a file is asked for."""
+_LOOK_SECONDS = 2.0  # between two looks at the files that are watched
 _NAMED = 3  # files that a warning names
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -214,6 +216,31 @@ def open_graph(path: Path, out: Output) -> Graph:
             f"warning: {counted(len(files), 'file')} could not be read and are no part of the graph: {named}{more}"
         )
     return graph
+
+
+Watch = Annotated[bool, typer.Option("--watch", help="Go on, and do it again whenever a file changes. Ctrl-C ends it.")]
+
+
+def watched(out: Output, graph: Graph) -> Iterator[None]:
+    """Yield whenever a source of a graph has changed since the last look, until the person ends it.
+
+    Looking takes a twentieth of the time at the most. Raises `UsageError` for a graph that was made of no files.
+    """
+    from orienteer.graph.format import read_manifest, read_pointer
+    from orienteer.ingest.provenance import is_stale, sources_of
+
+    sources = sources_of(graph.arrays.manifest)
+    if not sources:
+        raise UsageError(f"{graph.path} was made of no files: there is nothing to watch")
+    out.note(f"watching {', '.join(map(str, sources))}: Ctrl-C ends it")
+    pause = _LOOK_SECONDS
+    while True:
+        time.sleep(pause)
+        started = time.monotonic()
+        has_changed = is_stale(read_manifest(graph.path, read_pointer(graph.path)))
+        pause = max(_LOOK_SECONDS, 20 * (time.monotonic() - started))
+        if has_changed:
+            yield
 
 
 def node_of(graph: Graph, node: str, out: Output) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.errors import UsageError
-from orienteer.serve.cli import printout
+from orienteer.serve.cli import background, printout
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
@@ -21,10 +21,12 @@ from orienteer.serve.cli.arguments import (
     MethodOptions,
     ModelFlags,
     Types,
+    Watch,
     Where,
     file_trouble,
     open_graph,
     settings,
+    watched,
 )
 from orienteer.serve.cli.output import Output
 
@@ -73,6 +75,7 @@ def ask(
     max_steps: Annotated[int | None, typer.Option(metavar="N", help="Maximum steps per agent.")] = None,
     budget: BudgetFlags,
     trace: TraceFile = None,
+    watch: Watch = False,
 ) -> None:
     """Find ranked evidence for a question and, with a model, an answer."""
     from orienteer.agents import replay as traces
@@ -88,25 +91,39 @@ def ask(
     flags = {"agents": agents, "max_steps": max_steps}
     options = {**pairs_of(set_options or ()), **{name: value for name, value in flags.items() if value is not None}}
     configured = model.settings(options=options)
-    retriever = Retriever(
-        open_graph(directory, out),
-        method,
-        budget=budget.limits(configured),
-        settings=configured,
-    )
-    events = retriever.stream(
-        question, k, node_types=types or (), where=where or (), reading=reading, has_answer=not no_answer
-    )
-    result = _listen(out, retriever, events, trace=trace)
-    if out.as_json:
-        out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-    if trace == traces.STANDARD:
-        _write_trace(out, result, trace)
-    try:
-        _print_result(out, retriever.graph, result)
-    finally:  # the result is shown before the trace is written, for a disk may be full
-        if trace not in (None, traces.STANDARD):
+
+    def answer() -> Graph:
+        """Answer from the graph as it is now, made anew where its sources have changed."""
+        graph = open_graph(directory, out)
+        retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
+        events = retriever.stream(
+            question, k, node_types=types or (), where=where or (), reading=reading, has_answer=not no_answer
+        )
+        result = _listen(out, retriever, events, trace=trace)
+        if out.as_json:
+            out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
+        if trace == traces.STANDARD:
             _write_trace(out, result, trace)
+        try:
+            _print_result(out, graph, result)
+        finally:  # the result is shown before the trace is written, for a disk may be full
+            if trace not in (None, traces.STANDARD):
+                _write_trace(out, result, trace)
+        if (told := background.joined(graph, configured)) is not None:
+            out.note(f"note: {told}")
+        return graph
+
+    graph = answer()
+    if watch:
+        _watch(out, graph, answer)
+
+
+def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
+    """Answer again whenever a source of the graph has changed."""
+    out.done()
+    for _ in watched(out, graph):
+        answer()
+        out.done()
 
 
 def _write_trace(out: Output, result: Result, trace: Path) -> None:

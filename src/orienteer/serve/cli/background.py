@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from orienteer.files import replaced_text
+from orienteer.files import write_whole
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.settings import Settings
@@ -30,9 +29,10 @@ _LOWEST = 19  # priority
 
 def joined(graph: Graph, configured: Settings) -> str | None:
     """See to it that the vectors of a cached graph of documents are made; return what should be said of it."""
-    if configured.vectors == "off" or graph.arrays.searcher.has_vectors or not graph.arrays.is_made_of_documents:
+    is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
+    if configured.vectors == "off" or not is_ours or graph.arrays.searcher.has_vectors:
         return None
-    if configured.embedder != "minilm" or not all(map(find_spec, _NEEDED)):
+    if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
         return None
     count = sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
     if count > MOST_TEXTS:
@@ -77,13 +77,13 @@ class _State:
     def start(self, graph: Path, generation: str) -> None:
         """Start the process, apart from this one, and note it."""
         command = [sys.executable, "-m", "orienteer", "embed", str(graph), "--embedder", "minilm", "--quiet"]
-        nowhere = subprocess.DEVNULL
-        child = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True)
+        nowhere = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+        child = os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, child.pid, _LOWEST)
-        facts = {"process": child.pid, "began": time.time(), "generation": generation}
-        with suppress(OSError), replaced_text(self._file) as stream:
-            json.dump(facts, stream)
+            os.setpriority(os.PRIO_PROCESS, child, _LOWEST)
+        facts = {"process": child, "began": time.time(), "generation": generation}
+        with suppress(OSError):
+            write_whole(self._file, json.dumps(facts))
 
 
 def _time(texts: float) -> str:

