@@ -21,6 +21,9 @@ from orienteer.ingest.documents import amendment
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest.provenance import is_stale
+from orienteer.retrieval.expansion.incidence import open_incidence
+from orienteer.retrieval.spaces import Spaces
 
 UNDIRECTED = "shares_names"
 
@@ -266,7 +269,75 @@ def test_vectors_stay_with_their_texts(tmp_path, always):
         assert np.array_equal(vector_of(after, node_id), vector)
     about = read_about(target)
     assert about.generation == after.generation
+    assert about.lacking == 2
     assert about.vectors == len(open_vectors(target, after.generation).index) == about.nodes + 1
+
+
+def test_what_is_ignored_or_left_out_goes(tmp_path, always):
+    corpus = Corpus(10, tmp_path / "docs")
+    target = tmp_path / "graph"
+    build_graph([corpus.folder], target)
+    assert not is_stale(Graph.open(target).arrays.manifest)
+    (corpus.folder / ".gitignore").write_text("d1/\n", encoding="utf-8")
+    (corpus.folder / "d1" / "more.md").write_text("Ignored.", encoding="utf-8")
+    report, is_amended = update(corpus.folder, target)
+    assert (is_amended, report.removed) == (True, 8)
+    assert not is_stale(Graph.open(target).arrays.manifest)
+    build_graph([corpus.folder], tmp_path / "full")
+    assert nodes_of(Graph.open(target)) == nodes_of(Graph.open(tmp_path / "full"))
+
+
+def test_a_choice_of_files_is_kept_to(tmp_path, always):
+    corpus = Corpus(11, tmp_path / "docs")
+    target = tmp_path / "graph"
+    (corpus.folder / ".notes.md").write_text("Hidden words.", encoding="utf-8")
+    build_graph([corpus.folder], target, options=BuildOptions(include=("*.md",), exclude=("d2/",)))
+    assert not is_stale(Graph.open(target).arrays.manifest)
+    (corpus.folder / "d2" / "new.md").write_text("Left out.", encoding="utf-8")
+    assert not is_stale(Graph.open(target).arrays.manifest)
+    (corpus.folder / "d0" / "new.md").write_text("# New\n\nRead.", encoding="utf-8")
+    assert is_stale(Graph.open(target).arrays.manifest)
+    report, is_amended = update(corpus.folder, target, include=("*.md",), exclude=("d2/",))
+    assert (is_amended, report.added, report.removed) == (True, 1, 0)
+    nodes = nodes_of(Graph.open(target))
+    assert {"d0/new.md", "d0/new.md#0"} <= nodes.keys()
+    assert not any(node_id.startswith("d2/") for node_id in nodes)
+
+
+@pytest.mark.parametrize("what", ["edit", "delete", "time", "add", "link"])
+def test_one_walk_tells_that_a_folder_has_changed(what, tmp_path):
+    corpus = Corpus(12, tmp_path / "docs")
+    build_graph([corpus.folder], tmp_path / "graph")
+    manifest = Graph.open(tmp_path / "graph").arrays.manifest
+    (corpus.folder / "another.png").write_bytes(b"no document")
+    (corpus.folder / ".hidden.md").write_text("hidden", encoding="utf-8")
+    assert not is_stale(manifest)
+    path = corpus.folder / "t.csv"
+    if what == "edit":
+        path.write_text(f"{path.read_text(encoding='utf-8')}r9,x,y\n", encoding="utf-8")
+    elif what == "delete":
+        path.unlink()
+    elif what == "time":
+        os.utime(path, ns=(1, 1))
+    elif what == "add":
+        (corpus.folder / "d0" / "new.md").write_text("new", encoding="utf-8")
+    else:
+        (corpus.folder / "link.md").symlink_to(corpus.folder / "d0" / "f000.md")
+        assert not is_stale(manifest)  # another name of what was read
+        path.unlink()
+    assert is_stale(manifest)
+
+
+def test_names_of_the_mended_graph_are_not_found_again(tmp_path, always):
+    corpus = Corpus(13, tmp_path / "docs")
+    build_graph([corpus.folder], tmp_path / "graph")
+    corpus.change(0)
+    assert update(corpus.folder, tmp_path / "graph")[1]
+    graph = Graph.open(tmp_path / "graph")
+    before = read_pointer(graph.path)
+    names = open_incidence(graph, Spaces(graph))
+    assert (len(names.passages), names.note) == (len(names.held.begins) - 1, "")
+    assert read_pointer(graph.path) == before
 
 
 def test_readers_see_the_old_graph_or_the_new_one(tmp_path, always):

@@ -169,8 +169,11 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
         for part in blocks(len(places)):
             halves[part] = stored[places[part]]
         write_index(folder, begins, halves)
-        embedded = {arrays.types.nodes[number] for number in np.unique(arrays.node_types[np.diff(first) > 0]).tolist()}
-        lacking = sum(node.type in embedded and row < 0 for node, row in zip(nodes, same, strict=True))
+        is_embedded = np.zeros(len(arrays.types.nodes), np.bool_)  # (types,)
+        is_embedded[arrays.node_types[np.diff(first) > 0]] = True
+        names = {name for name, is_one in zip(arrays.types.nodes, is_embedded.tolist(), strict=True) if is_one}
+        wants = np.array([node.type in names for node in nodes], np.bool_)
+        lacking = int(np.count_nonzero(layout.merged(is_embedded[arrays.node_types], wants) & (counts == 0)))
         if lacking:
             tell(f"{counted(lacking, 'new node')} without a vector: orienteer embed makes what is missing")
         files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
@@ -178,6 +181,7 @@ def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None
             "generation": generation,
             "nodes": int(np.count_nonzero(counts)),
             "vectors": len(places),
+            "lacking": lacking,
             "files": files,
         }
         (folder / ABOUT).write_text(about.model_copy(update=changes).model_dump_json(indent=1), encoding="utf-8")
