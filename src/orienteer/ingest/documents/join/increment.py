@@ -31,6 +31,7 @@ from orienteer.records import Edge, Node
 from orienteer.text.proper_names import CaseCounts, Finder, idf, key_of, most_chunks, surfaces
 
 Numbers = NDArray[np.int64]
+_MOST_READ = 20  # times as many texts as a name may stand in are read to find it
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,16 @@ class _Place(NamedTuple):
     at: int
 
 
+class _Found(NamedTuple):
+    """Names that were found in some parts."""
+
+    names: CorpusNames
+    parts: Numbers
+    """(parts,): their numbers in the new corpus."""
+    wanted: frozenset[str]
+    """The keys of those that count."""
+
+
 class NameIncrement:
     """The names of a graph whose parts change, and the edges that they give to those that come."""
 
@@ -198,29 +209,23 @@ class NameIncrement:
     def corpus(self) -> CorpusNames:
         """The names of the new corpus; the mentions are those that a part that comes makes or gets."""
         keys = {key: int(number) for key, number in zip(self._names.keys, self._names.numbers, strict=True)}
-        old_titles = {number for number, count in enumerate(self._names.titled.counts().tolist()) if count}
-        own, heard = self._found(keys, old_titles)
         written = list(self._names.written)
         members, titled = [self._old_members()], [self._old_titled()]
         mentions: list[Mention] = []
-        for numbers, found, wanted in ((self._new_numbers, *own), (self._heard_numbers, *heard)):
+        for names, parts, wanted in self._found(keys):
             place = np.array(
-                [_number(keys, written, key, name) for key, name in zip(found.keys, found.names, strict=True)], np.int64
+                [_number(keys, written, key, name) for key, name in zip(names.keys, names.names, strict=True)], np.int64
             )
-            is_wanted = np.array([wanted is None or key in wanted for key in found.keys], np.bool_)
-            part = np.array(numbers, np.int64)[np.repeat(np.arange(len(found.begins) - 1), np.diff(found.begins))]
-            chosen = is_wanted[found.members]
-            members.append(np.stack([part[chosen], place[found.members[chosen]]]))
-            titled.append(
-                np.array(
-                    [(numbers[at], place[name]) for name, several in found.titled.items() for at in several], np.int64
-                )
-                .reshape(-1, 2)
-                .T
-            )
+            is_wanted = np.array([key in wanted for key in names.keys], np.bool_)
+            part = parts[np.repeat(np.arange(len(parts)), np.diff(names.begins))]
+            chosen = is_wanted[names.members]
+            members.append(np.stack([part[chosen], place[names.members[chosen]]]))
+            pairs = [(at, name) for name, several in names.titled.items() if is_wanted[name] for at in several]
+            at, name = np.array(pairs, np.int64).reshape(-1, 2).T
+            titled.append(np.stack([parts[at], place[name]]))
             mentions += [
-                Mention(numbers[mention.part], int(place[mention.name]), mention.row, mention.column)
-                for mention in found.mentions
+                replace(mention, part=int(parts[mention.part]), name=int(place[mention.name]))
+                for mention in names.mentions
                 if is_wanted[mention.name]
             ]
         by_number = [""] * len(written)
@@ -285,43 +290,47 @@ class NameIncrement:
         name = np.repeat(np.arange(len(titled.begins) - 1), titled.counts())
         return np.stack([part[part >= 0], name[part >= 0]])
 
-    def _found(
-        self, keys: Mapping[str, int], old_titles: set[int]
-    ) -> tuple[tuple[CorpusNames, None], tuple[CorpusNames, frozenset[str]]]:
-        """Return the names in the parts that come, and those of them, as wanted, in parts that stay."""
+    def _found(self, keys: Mapping[str, int]) -> tuple[_Found, _Found]:
+        """Return the names in the parts that come, and those that these bring in parts that stay."""
         new_titles = {key for part, _ in self._coming for title in part.titles for key in surfaces(title)}
-        stay_titled = set(self._old_titled()[1].tolist())
-        titles = {key for key, number in keys.items() if number in stay_titled} | new_titles
+        still_titles = set(self._old_titled()[1].tolist())
+        titles = {key for key, number in keys.items() if number in still_titles} | new_titles
         finder = Finder(titles, self._case)
         collector = NameCollector()
         for number, (part, node) in enumerate(self._coming):
             collector.part(number, node, finder, part.titles)
         own = collector.settled([part for part, _ in self._coming], None)
-        wanted = frozenset({*new_titles, *(key for key in own.keys if key not in keys)})
+        brought = {*new_titles, *(key for key in own.keys if key not in keys)}
+        places, everywhere = self._hearing(brought, keys)
         heard = NameCollector()
-        places = self._hearing(wanted, keys, old_titles)
-        self._new_numbers = [self._number_of_new[at] for at in range(len(self._coming))]
-        self._heard_numbers = [int(self._number_of_old[at]) for at in places]
         nodes = [self._shelved.node(at) for at in places]
         for number, node in enumerate(nodes):
             heard.part(number, node, finder, ())
-        found = heard.settled([DocumentPart(node.id, 0) for node in nodes], None)
-        return (own, None), (found, wanted)
+        others = heard.settled([DocumentPart(node.id, 0) for node in nodes], None)
+        new_numbers = np.array([self._number_of_new[at] for at in range(len(self._coming))], np.int64)
+        return (
+            _Found(own, new_numbers, frozenset(own.keys) - everywhere),
+            _Found(others, self._number_of_old[places], frozenset(brought) - everywhere),
+        )
 
-    def _hearing(self, wanted: Iterable[str], keys: Mapping[str, int], old_titles: set[int]) -> list[int]:
-        """Return the places of parts that stay and may hold one of these names."""
+    def _hearing(self, brought: Iterable[str], keys: Mapping[str, int]) -> tuple[Numbers, frozenset[str]]:
+        """Return the places of parts that stay and may hold one of these names, and names whose words are everywhere.
+
+        Such a name is too common, as far as can be told without reading most of the texts.
+        """
         arrays, most = self._shelved.arrays, most_chunks(len(self._ordered), self._config.name_share)
+        known, everywhere = self._names.titled.counts(), set[str]()
         texts: dict[int, str] = {}
         places: set[int] = set()
-        for key in sorted(wanted):
+        for key in sorted(brought):
             number = keys.get(key)
-            if number in old_titles and number is not None:  # every part that has it is known
+            if number is not None and known[number]:  # it was a title: every part that has it is known
                 places.update(self._passages[self._names.holders.of(number)].tolist())
                 continue
-            rows = having_words(arrays, arrays.tokenizer.words(key))
-            here = np.searchsorted(self._shelved.rows, rows)
+            here = np.searchsorted(self._shelved.rows, having_words(arrays, arrays.tokenizer.words(key)))
             here = here[self._stays[here] & ~self._shelved.is_document[here]]
-            if len(here) > 20 * most:  # its words are everywhere: a name of them alone is no name
+            if len(here) > _MOST_READ * most:
+                everywhere.add(key)
                 continue
             for at in here.tolist():
                 if at not in texts:
@@ -329,7 +338,8 @@ class NameIncrement:
                     texts[at] = f" {key_of(arrays.names[row])} {key_of(arrays.texts[row])} "
                 if f" {key} " in texts[at]:
                     places.add(at)
-        return sorted(at for at in places if self._stays[at])
+        staying = np.array(sorted(at for at in places if self._stays[at]), np.int64)
+        return staying, frozenset(everywhere)
 
     def _settled(
         self, members: Numbers, titled: Numbers, mentions: list[Mention], written: list[str], keys: list[str]
