@@ -19,6 +19,8 @@ from orienteer.graph.pieces.vectors import open_vectors, read_about
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents import amendment
 from orienteer.ingest.documents.config import BuildConfig
+from orienteer.ingest.documents.previous import Previous
+from orienteer.ingest.documents.read.files import ALL, listing
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.ingest.provenance import is_stale
@@ -397,3 +399,21 @@ def test_a_killed_update_leaves_the_old_graph(tmp_path, always):
     held = b"".join(file.read_bytes() for file in target.rglob("*") if file.is_file()).lower()
     assert b"unfinishedword" not in held
     assert len(list((target / "generations").iterdir())) == len(list((target / "pieces").iterdir())) == 1
+
+
+def test_files_are_named_as_a_list_of_all_names_them(tmp_path):
+    corpus = Corpus(14, tmp_path / "docs")
+    other, alone = Corpus(15, tmp_path / "more", files=3), tmp_path / "alone.md"
+    alone.write_text("Alone.", encoding="utf-8")
+    for sources in ([corpus.folder], [alone], [corpus.folder, other.folder, alone]):
+        build_graph(sources, tmp_path / "graph", options=BuildOptions(force=True))
+        previous = Previous(tmp_path / "graph")
+        for path in [corpus.folder / "d0" / "new.md", corpus.folder / "new.png", other.folder / "new.md"]:
+            path.write_text("New.", encoding="utf-8")
+        alone.write_text("Alone and changed.", encoding="utf-8")
+        quick = amendment.file_changes(previous, sources, ALL)
+        assert quick == amendment._listed_changes(previous, listing(sources))
+        alone.write_text("Alone.", encoding="utf-8")
+        for name in ("d0/new.md", "new.png"):
+            (corpus.folder / name).unlink()
+        (other.folder / "new.md").unlink()

@@ -34,9 +34,10 @@ from orienteer.ingest.documents.join.weaver import batches
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.files import File, Listing, SkippedFile, listing
-from orienteer.ingest.documents.read.kinds import kind_of
+from orienteer.ingest.documents.read.kinds import kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
+from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
 from orienteer.records import Edge, Node
 
@@ -66,15 +67,27 @@ def file_changes(previous: Previous, sources: Sequence[Path], selection: Selecti
     if resolved != previous.sources or (not selection.is_given and collection.recognize(resolved) is not None):
         return None
     states = None if selection.is_given else file_states(resolved)
-    known = {stamp.path: stamp for stamp in previous.stamps.values()}
-    if states is None or states.may_be_ignored or not states.by_path.keys() <= known.keys():
+    if states is None or states.may_be_ignored or not all(map(is_unicode, states.by_path)):
         return _listed_changes(previous, listing(resolved, selection))
-    now = states.by_path
+    known, now = {stamp.path: stamp for stamp in previous.stamps.values()}, states.by_path
     unchanged = [stamp for path, stamp in known.items() if now.get(path) == (stamp.bytes, stamp.modified)]
-    others = known.keys() - {stamp.path for stamp in unchanged}
-    touched = [File(Path(path), known[path].name, kind_of(Path(path)) or "unknown") for path in others & now.keys()]
-    gone = sorted(known[path].name for path in others - now.keys())
-    return FileChanges(unchanged, sorted(touched, key=lambda file: file.name), gone, ())
+    others = now.keys() - {stamp.path for stamp in unchanged}
+    touched, skipped = list[File](), list[SkippedFile]()
+    for path in map(Path, sorted(others)):
+        kind = kind_of(path)
+        if kind is None:
+            skipped.append(SkippedFile(file=str(path), reason=why_left_out(path)))
+        else:
+            touched.append(File(path, _name_of(path, resolved), kind))
+    gone = sorted(known[path].name for path in known.keys() - now.keys())
+    return FileChanges(unchanged, sorted(touched, key=lambda file: file.name), gone, tuple(skipped))
+
+
+def _name_of(path: Path, sources: Sequence[Path]) -> str:
+    """Return the name that a file of some sources has in a graph, as `listing` gives it."""
+    source = next(source for source in sources if path.is_relative_to(source))
+    beneath = path.relative_to(source).as_posix() if path != source else ""
+    return "/".join(filter(None, (source.name if len(sources) > 1 or not beneath else "", beneath)))
 
 
 def _listed_changes(previous: Previous, found: Listing) -> FileChanges:
