@@ -190,7 +190,7 @@ def test_a_table_of_its_own_and_documents_beside_tables(home, cli):
     assert any(hit["id"].startswith("handbook.md") for hit in ran.json["hits"])
     (home / "mixed" / "edges.csv").write_text("source,type,target\n1,knows,2\n")
     ran = cli("ask", "mixed", "Who knows Ada?")
-    assert "not read: 1 document, for which see orienteer build" in ran.err
+    assert "a graph in tables, and 1 document beside it" in ran.err
 
 
 def test_a_mapping_is_not_mixed_with_flags(beer, cli):

@@ -36,7 +36,7 @@ def test_build_info_search(cli, docs):
     assert "note: without an embedder" not in cli("build", docs, "-o", "other", "--embedder", "none", "-q").err
     assert cli("info", "graph", "--json").json["stale"] is False
     (hit, *_) = cli("search", "graph", "ferry key", "--json").json["hits"]
-    assert hit["source"] == {"file": "guide.md", "page": None, "heading": "Use", "rows": None}
+    assert hit["source"] == {"file": "guide.md", "line": 7, "page": None, "heading": "Use", "rows": None}
     for method in ("anchor", "bm25", "sage"):
         (first, *_) = cli("ask", "graph", "ferry key", "--method", method, "--json").json["hits"]
         assert first["source"] == hit["source"], method

@@ -307,7 +307,7 @@ def test_methods_of_before_rank_what_was_read_and_nothing_else(cli, docs):
     with FakeServer(lambda body, times: Answer(content=reply("triples"))) as server:
         build(cli, server)
         cli("build", "docs", "-o", "plain", "--embedder", "none")
-    for method in ("bm25", "sage", "auto"):
+    for method in ("bm25", "sage"):
         extracted, plain = (
             cli("ask", graph, "Which boat meets ferry 3 of Ada Holm?", "--method", method, "--json")
             for graph in ("graph", "plain")

@@ -191,6 +191,9 @@ COURSES = (
         for name in ("naive", "hippo", "hyper", "light", "mini", "path", "msgraph-local")
     ),
     Course("bm25 of documents", ANSWERS, graph="library"),
+    Course("documents", ANSWERS),
+    Course("documents of a library", ANSWERS, graph="library", method="documents"),
+    Course("documents over bm25", ANSWERS, graph="library", method="documents:bm25"),
     # A model is asked where an option says so.
     *(
         Course(f"{name} by a model", ANALYSIS, graph="library", options={"analysis": "model"}, has_objects=True)

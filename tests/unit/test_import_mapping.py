@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -366,3 +367,14 @@ def test_documents_beside_one_with_a_bad_name_and_an_unreadable_folder_are_read(
     found = listing([tmp_path])
     assert [file.name for file in found.files] == ["a.md"]
     assert [skipped.reason for skipped in found.skipped] == ["cannot be read: Permission denied"]
+
+
+def test_what_passages_of_a_corpus_share_becomes_no_node(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"pid": f"p{at}", "title": f"Ferry {at}", "text": f"It sails at {at}.", "origin": "ab"[at % 2]})
+        for at in range(40)
+    ]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    report = import_graph([tmp_path], tmp_path / "graph")
+    assert (report.nodes, report.edges) == (40, 0)
+    assert Graph.open(tmp_path / "graph").node("p3").properties["origin"] == "b"

@@ -121,14 +121,14 @@ def test_auto_is_anchor_where_no_model_is_configured(small):
     assert result.usage.calls == 0
 
 
-def test_auto_is_sage_on_documents_where_no_model_is_configured(tmp_path, model):
+def test_auto_is_documents_on_documents_where_no_model_is_configured(tmp_path, model):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "ferries.md").write_text("# Ferries\n\nThe Night Ferry sails under Ada Holm.\n")
     build_graph([tmp_path / "notes"], tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
     result = Retriever(graph, settings=UNSET).ask("Who sails the Night Ferry?")
-    assert (result.method, result.hits[0].id) == ("sage", "ferries.md#0")
-    assert "no model is configured: answered by sage" in result.notes
+    assert (result.method, result.hits[0].id) == ("documents", "ferries.md#0")
+    assert "no model is configured: answered by documents" in result.notes
     assert Retriever(graph, model=model, settings=UNSET).method.name == "ark"
 
 

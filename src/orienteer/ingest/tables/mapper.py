@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orienteer.display import counted
+from orienteer.graph.reserved import CHUNK
 from orienteer.ingest.tables.categories import REPEATS, kind_of, kind_separator
 from orienteer.ingest.tables.columns import NODE_RANKS, plainly
 from orienteer.ingest.tables.draft import (
@@ -113,7 +114,8 @@ class Mapper:
         )
         if is_key(name) and profile.is_numeric and not is_code:
             draft.unclear.append(f"{name}: a key by its name, which leads to no table")
-        if separator is None or new in self._types or is_code:  # the code of what another column names
+        is_corpus = draft.type == CHUNK  # what its passages share is said of them, and no answer
+        if separator is None or new in self._types or is_code or is_corpus:  # a code is that of another column
             return PROPERTY
         values = counted(len(profile.counts), "different value")
         draft.guesses.append(f"{name}: {values} in {counted(profile.filled, 'row')} become nodes too")

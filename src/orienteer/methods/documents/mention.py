@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
 from orienteer.text.function_words import telling
@@ -127,27 +126,28 @@ def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking
 
     `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes first.
     """
-    arrays = graph.arrays
-    words = QueryWords(arrays, " ".join(telling(asked.subject)))
+    arrays, index = graph.arrays, graph.arrays.text_index
     held = np.zeros(len(graph))  # the idf of the words that each row has
-    total = 0.0
-    for postings in words.postings.values():
+    total, absent, terms = 0.0, list[str](), list[str]()
+    for word in dict.fromkeys(telling(asked.subject)):
         own = np.zeros(len(graph))
-        for posting in postings:
-            rows = arrays.text_index.rows_of(posting)
+        for posting in filter(None, map(index.posting, arrays.tokenizer.expand(word))):
+            rows = index.rows_of(posting)
             own[rows] = np.maximum(own[rows], posting.idf)
+            terms.append(posting.term)
+        absent += [] if own.any() else [word]
         held, total = held + own, total + float(own.max())
     if not total:
-        return Speaking([], [], 0, words.unknown)
+        return Speaking([], [], 0, tuple(absent))
     share = held / total
     rows = np.flatnonzero((share >= _LEAST) if mask is None else mask & (share >= _LEAST)).astype(np.int32)
-    order = np.lexsort((rows, -arrays.text_index.scores(words.terms, rows), -share[rows].round(6)))
+    order = np.lexsort((rows, -index.scores(terms, rows), -share[rows].round(6)))
     best: dict[str, int] = {}
     for row in rows[order].tolist():
         best.setdefault(_document(graph, row), row)
     kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, asked.noun)} or best
-    complete = 0 if words.unknown else sum(bool(share[row] > 1 - 1e-9) for row in kind.values())
-    return Speaking(list(kind.values()), list(kind), complete, words.unknown)
+    complete = 0 if absent else sum(bool(share[row] > 1 - 1e-9) for row in kind.values())
+    return Speaking(list(kind.values()), list(kind), complete, tuple(absent))
 
 
 def _document(graph: Graph, row: int) -> str:

@@ -107,7 +107,7 @@ class Documents:
             result = self._base.retrieve(question.model_copy(update={"k": most}), run)
             if self.config.phrases and self._spaces.has_passages:
                 result = self._phrased(question, result)
-            if not self.config.folds:
+            if not self.config.folds or not self._spaces.has_passages:
                 break
             rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
             groups = folded(self._graph, rows)
@@ -136,7 +136,11 @@ class Documents:
 
     def _answered(self, question: Question, ranked: Result) -> Result:
         """Return the ranking with the sentence that answers, or with the word that nothing does."""
-        result = ranked.model_copy(update={"method": self.name})
+        within = tuple(
+            trajectory.model_copy(update={"method": f"{self.name}:{trajectory.method}"})
+            for trajectory in ranked.trajectories
+        )
+        result = ranked.model_copy(update={"method": self.name, "trajectories": within})
         if not self._spaces.has_passages or result.stopped_by != "finish":
             return result
         rows = [self._graph.arrays.row(hit.id) for hit in result.hits]

@@ -24,13 +24,15 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _DIGIT = re.compile(r"\d")
+_MARKS = ".,:;!?()[]\"'“”‘’"
+_LEAST_WORDS = 4
 _DATE = re.compile(
     r"\b(?:1[5-9]\d\d|20\d\d|\d{1,2}[:.]\d\d|\d{1,2}(?:st|nd|rd|th)?)\b|\b(?:january|february|march|april|may|june|july|"
     r"august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|"
     r"summer|autumn|winter|morning|noon|evening|midnight|daily|weekly|every)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"(?<=\s)[A-Z][\w'’.-]+|[A-Z][\w'’.-]+\s+[A-Z][\w'’.-]+")
+_NAME = re.compile(r"[A-Z][\w'’.-]*\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
 _ASKS = (
     (
         re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
@@ -53,8 +55,10 @@ _BESIDE = 0.3
 """What having all neighbours among the question's words side by side is worth."""
 _HEADING = re.compile(r"[^.!?:;]{1,60}")
 """A line that is a heading, where it is no more than this and has no number."""
-_MUTE = 1.0
-"""What a sentence loses that says nothing but the question's own words, or is a mere heading."""
+_HEADED = 1.0
+"""What a mere heading loses."""
+_PROSE = 0.1
+"""What a sentence is worth beside a fragment or a line of code."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
     r"^\s*(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
@@ -105,9 +109,10 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
             if is_defined and (defines or _is_definition(text, piece, shown)):
                 fits += _DEFINES
             fits += _BESIDE * beside(text, pairs)
-            fits -= _MUTE * passage.is_mute(piece)
+            fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
             if best is None or fits > best.score + 1e-9:
-                best = Quotation(passage.said(piece), row, piece.begin, fits)
+                whole = passage.whole(piece)
+                best = Quotation(passage.said(whole), row, whole.begin, fits)
     return best
 
 
@@ -140,20 +145,29 @@ class _Passage:
         heading, is_first = frozenset[str](), True
         for piece in pieces:
             yield _Beneath(piece, title | heading, is_first)
-            is_first = self._is_heading(piece)
+            is_first = self.is_heading(piece)
             if is_first:
                 heading = piece.terms
 
-    def _is_heading(self, piece: Piece) -> bool:
+    def is_heading(self, piece: Piece) -> bool:
+        """Say whether a sentence is a mere heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
-    def is_mute(self, piece: Piece) -> bool:
-        """Say whether a sentence is a heading, or says nothing that the question does not."""
-        words = [word[0] for word in _WORD.finditer(self.text[piece.begin : piece.end])]
-        return self._is_heading(piece) or all(
-            self._shown.weights.keys() & self._shown.terms(word) or word.casefold() in STOP for word in words
-        )
+    def is_prose(self, piece: Piece) -> bool:
+        """Say whether a sentence is one: most of what stands in it are words, and there are four at the least."""
+        parts = self.text[piece.begin : piece.end].split()
+        return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
+
+    def whole(self, piece: Piece) -> Piece:
+        """Return a sentence that says nothing but the question's own words together with the one before it."""
+        words = _WORD.findall(self.text[piece.begin : piece.end])
+        sought, find = self._shown.weights.keys(), self._shown.terms
+        says_more = any(not sought & find(word) and word.casefold() not in STOP for word in words)
+        before = [other for other, *_ in self.pieces if other.end <= piece.begin]
+        if self._columns or says_more or not before:
+            return piece
+        return Piece(before[-1].begin, piece.end, piece.terms | before[-1].terms)
 
     def share(self, piece: Piece, above: frozenset[str]) -> float:
         """Return what the question's words weigh that a sentence has, those above and beside it for less."""

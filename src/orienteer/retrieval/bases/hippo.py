@@ -359,7 +359,8 @@ class Hippo(Gatherer[HippoConfig]):
 
     def _why(self, row: int, score: float | None, ranked: _Ranked, reached: _Reached) -> str:
         """Say how well a node fits by itself, which open words it says, and what led the walk to it."""
-        own = f"fits {score:.0%} as well as the best, by {self._compared}" if score is not None else ""
+        fits = "fits best" if score == 1 else f"fits {score or 0:.0%} as well"
+        own = f"{fits} by {self._compared}" if score is not None else ""
         said = ranked.said.get(row)
         open_words = leaves_open(said.words, name_of(self.graph, said.seed)) if said is not None else ""
         return "; ".join(filter(None, (own, open_words, self._led(row, reached))))
@@ -380,7 +381,9 @@ class Hippo(Gatherer[HippoConfig]):
             names = [
                 incidence.written(carrier) for carrier in carriers(incidence, reached.walked, place, _CARRIERS).tolist()
             ]
-        return f"joined by {', '.join(dict.fromkeys(names))}" if names else ""  # a title's two spellings are written alike
+        return (
+            f"joined by {', '.join(dict.fromkeys(names))}" if names else ""
+        )  # a title's two spellings are written alike
 
 
 def _best(at: Floats, mask: Mask, k: int) -> Rows:
