@@ -13,7 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import random
+import resource
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -42,7 +46,14 @@ WITNESS = "quetzalcoatlus"
 """A word that stands in one file alone, which is deleted."""
 ANSWERED = 100
 """Chunks that the model has described when the build is killed."""
+FILES = 20_000
+"""Small files of which one is changed."""
+SMALL_SENTENCES = 10
 TARGETS = {
+    "of many files, one line changed, of CPU": Target(3),
+    "of many files, one added, of CPU": Target(3),
+    "of many files, one deleted, of CPU": Target(3),
+    "of many files, one renamed, of CPU": Target(3),
     "update, one file added": Target(60),
     "update, one file changed": Target(60),
     "update, one file deleted": Target(60),
@@ -178,6 +189,50 @@ def hits(target: Path) -> int:
     return len(Graph.open(target).search(WITNESS, 10))
 
 
+def write_small_files(folder: Path, files: int) -> None:
+    """Write short Markdown files in folders of a hundred, each with a title and ten sentences that name things."""
+    chance = random.Random(11)
+    words = ["".join(chance.choices("aeioubcdfglmnprstv", k=chance.randint(3, 9))) for _ in range(WORDS)]
+    weights = [1 / (rank + 10) for rank in range(WORDS)]
+    for number in range(files):
+        lines = [f"# {chance.choice(words).title()} {chance.choice(words).title()} {number}", ""]
+        for _ in range(SMALL_SENTENCES):
+            name = f"{chance.choice(words).title()} {chance.choice(words).title()}"
+            lines.append(f"{' '.join(chance.choices(words, weights, k=12)).capitalize()} with {name}.")
+        path = folder / f"d{number // 100:03}" / f"f{number:05}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join([*lines, f"See [this](f{chance.randrange(files):05}.md).", ""]), encoding="utf-8")
+
+
+def measure_small_updates(report: Report, work: Path, files: int) -> None:
+    """Change, add, delete and rename one of many files, each by a process of its own that also asks a question."""
+    folder, cache = work / "many", work / "many-cache"
+    write_small_files(folder, files)
+    paths = sorted(folder.rglob("*.md"))
+
+    def change() -> None:
+        paths[0].write_text(f"{paths[0].read_text(encoding='utf-8')}One more line.\n", encoding="utf-8")
+
+    acts: Mapping[str, Callable[[], object]] = {
+        "first asked": lambda: None,
+        "asked again": lambda: None,
+        "one line changed": change,
+        "one added": lambda: (folder / "new.md").write_text("# New\n\nSomething new.\n", encoding="utf-8"),
+        "one deleted": paths[1].unlink,
+        "one renamed": lambda: paths[2].rename(paths[2].with_name("renamed.md")),
+    }
+    for name, act in acts.items():
+        act()
+        environment = {**os.environ, "ORIENTEER_CACHE": str(cache), "ORIENTEER_VECTORS": "off"}
+        before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        command = [sys.executable, "-m", "orienteer", "ask", str(folder), "Who is new?", "--yes", "--quiet"]
+        subprocess.run(command, check=True, capture_output=True, env=environment)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        report.add(f"of many files, {name}, of CPU", round(busy, 2), "s")
+        report.add(f"of many files, {name}", round(time.perf_counter() - started, 2), "s")
+
+
 # --------------------------------------------------------------------------------------------------------------- kill
 
 
@@ -240,6 +295,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=CHUNKS, metavar="N", help="chunks of the made-up documents")
     parser.add_argument("--embedded", type=int, default=EMBEDDED, metavar="N", help="of those that are embedded")
+    parser.add_argument("--files", type=int, default=FILES, metavar="N", help="small files, of which one is changed")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="the folder of real data")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     options = parser.parse_args()
@@ -253,6 +309,8 @@ def main() -> None:
         measure_build(report, "made-up files with a scripted model", build)
         measure_kill(report, work, folder, target)
         measure_updates(report, folder, target, cache)
+        if options.files:
+            measure_small_updates(report, work, options.files)
         for name in ("musique", "ottqa") if options.data else ():
             if (options.data / name).is_dir():
                 measure_build(report, name, partial(build_graph, [options.data / name], work / name))

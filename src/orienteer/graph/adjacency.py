@@ -18,7 +18,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import Array, Folder, Rows, Strings, check_counts, check_ends, file_name, save
+from orienteer.index.arrays import (
+    Array,
+    Folder,
+    Rows,
+    Strings,
+    check_counts,
+    check_ends,
+    file_name,
+    inserted,
+    save,
+)
 
 KindMask = NDArray[np.bool_]
 """(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
@@ -228,6 +238,11 @@ def write(
         keys = keys[order]
         save(folder, "extra_number", np.concatenate([extra, extra[is_apart]])[order])
         del order
+    _save_keys(folder, nodes, keys, bits, width)
+
+
+def _save_keys(folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int) -> None:
+    """Write the adjacency of sorted keys: (edge ends,)."""
     columns = {
         "neighbor": (np.dtype(np.int32), np.uint64(width), np.uint64((1 << bits) - 1)),
         "kind": (np.dtype(np.uint8 if width <= 8 else np.uint16), np.uint64(0), np.uint64((1 << width) - 1)),
@@ -237,6 +252,58 @@ def write(
             for low in range(0, len(keys), _SLICE):
                 (keys[low : low + _SLICE] >> shift & mask).astype(kind).tofile(file)
     save(folder, "indptr", np.searchsorted(keys, np.arange(nodes + 1, dtype=np.uint64) << np.uint64(bits + width)))
+
+
+class EdgeEnds(NamedTuple):
+    """Ends of edges as aligned arrays of shape `(n,)`, sorted by row, neighbour and kind."""
+
+    row: NDArray[np.int32]
+    neighbor: NDArray[np.int32]
+    kind: Array
+    """Edge type * 2, + 1 for an incoming edge."""
+    extra: NDArray[np.int32]
+    """The number of the edge's extra, -1 for none."""
+
+    def where(self, keep: NDArray[np.bool_]) -> EdgeEnds:
+        """Return those under a mask of shape `(n,)`, in the same order."""
+        return EdgeEnds(*(column[keep] for column in self))
+
+
+def all_ends(adjacency: Adjacency) -> EdgeEnds:
+    """Return the ends of all edges of a graph."""
+    numbers = adjacency.extras(np.arange(len(adjacency.neighbor)))
+    return EdgeEnds(
+        np.repeat(np.arange(len(adjacency.indptr) - 1, dtype=np.int32), np.diff(adjacency.indptr)),
+        adjacency.neighbor,
+        adjacency.kind,
+        np.full(len(adjacency.neighbor), -1, np.int32) if numbers is None else numbers,
+    )
+
+
+def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, has_extras: bool) -> EdgeEnds:
+    """Write the adjacency of edges that stay, and of others, whose ends are in any order; return the ends of all.
+
+    Of parallel edges of one type those that stay come first, the others in their order.
+    """
+    width = max(1, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)).bit_length()) + 1
+    bits = max(1, int(nodes).bit_length())
+    keys, new = (_end_keys(part, bits, width) for part in (stay, come))
+    order = np.argsort(new, kind="stable")
+    at = np.searchsorted(keys, new[order], side="right")
+    if has_extras:
+        save(folder, "extra_number", inserted(stay.extra, at, come.extra[order]))
+    _save_keys(folder, nodes, inserted(keys, at, new[order]), bits, width)
+    return EdgeEnds(*(inserted(old.astype(more.dtype), at, more[order]) for old, more in zip(stay, come, strict=True)))
+
+
+def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:
+    """Pack each end into a number that sorts by row, neighbour and kind: (n,)."""
+    keys = ends.row.astype(np.uint64)
+    keys <<= np.uint64(bits)
+    keys |= ends.neighbor.view(np.uint32)
+    keys <<= np.uint64(width)
+    keys |= ends.kind.astype(np.uint64)
+    return keys
 
 
 def _keys(

@@ -6,7 +6,6 @@ import json
 from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
 from orienteer.graph.node_indexer import NodeIndexer
-from orienteer.graph.properties import PropertyWriter
+from orienteer.graph.properties import PropertyWriter, encode_value
 from orienteer.graph.properties import write as write_properties
 from orienteer.index.arrays import Folder, StringWriter, encode, save
 from orienteer.records import JsonValue, Node
@@ -106,7 +105,7 @@ class GraphBuilder:
 
     def add_node(self, node: Node) -> bool:
         """Add a node; False for an exact repetition. Raises `DuplicateNode`, `BadInput`."""
-        encoded = {key: _encoded(value) for key, value in node.properties.items()}
+        encoded = {key: encode_value(value) for key, value in node.properties.items()}
         content = hash((node.type, node.name, node.text, node.aliases, tuple(encoded.items())))
         earlier = self._rows.get(node.id)
         if earlier is not None:
@@ -195,7 +194,7 @@ class GraphBuilder:
             node_types=dict(
                 zip(self._node_types, np.bincount(types, minlength=len(self._node_types)).tolist(), strict=True)
             ),
-            edge_types=_by_type(self._edges.types, triples),
+            edge_types=count_types(self._edges.types, triples),
             triples=triples,
             symmetric=symmetric,
             labels=dict(labels or {}),
@@ -230,23 +229,7 @@ class GraphBuilder:
         self._edges.forget()
         del table, chosen  # sorting wants the room
         adjacency.write(self._work, len(place), source, target, edge_type, numbers)
-        wide = len(self._node_types)
-        counts = np.zeros(len(self._edges.types) * wide * wide, np.int64)
-        for low in range(0, len(source), _SLICE):
-            part = slice(low, low + _SLICE)
-            code = (edge_type[part].astype(np.int64) * wide + types[source[part]]) * wide + types[target[part]]
-            counts += np.bincount(code, minlength=len(counts))
-        node_names, edge_names = list(self._node_types), list(self._edges.types)
-        triples = tuple(
-            EdgeCount(
-                source=node_names[code // wide % wide],
-                type=edge_names[code // wide // wide],
-                target=node_names[code % wide],
-                count=int(counts[code]),
-            )
-            for code in np.flatnonzero(counts).tolist()
-        )
-        return triples, symmetric
+        return count_edges(source, target, edge_type, types, list(self._node_types), list(self._edges.types)), symmetric
 
     def _write_extras(self, numbers: NDArray[np.int32]) -> NDArray[np.int32]:
         """Write the extras of the edges that stay; return their new numbers, (edges,), -1 for none."""
@@ -279,21 +262,42 @@ class GraphBuilder:
         if IDENTIFIER_PROPERTY not in self._properties:
             return []
         return [
-            (row, name)
-            for row, value in self._properties[IDENTIFIER_PROPERTY].values()
-            for name in (value if isinstance(value, list) else [value])
-            if isinstance(name, str)
+            (row, name) for row, value in self._properties[IDENTIFIER_PROPERTY].values() for name in names_in(value)
         ]
 
 
-def _encoded(value: JsonValue) -> bytes:
-    """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
-    if type(value) is int:
-        return str(value).encode()
-    return encode(encode_basestring(value) if type(value) is str else _json(value))
+def names_in(value: JsonValue) -> list[str]:
+    """Return the names that a value of the identifying property gives its node."""
+    return [name for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)]
 
 
-def _by_type(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, int]:
+def count_edges(
+    source: NDArray[np.int32],
+    target: NDArray[np.int32],
+    edge_type: NDArray[np.uint16],
+    types: NDArray[np.uint16],
+    node_names: Sequence[str],
+    edge_names: Sequence[str],
+) -> tuple[EdgeCount, ...]:
+    """Count the edges of each triple of types; the first three are of shape (edges,), `types` (nodes,)."""
+    wide = len(node_names)
+    counts = np.zeros(len(edge_names) * wide * wide, np.int64)
+    for low in range(0, len(source), _SLICE):
+        part = slice(low, low + _SLICE)
+        code = (edge_type[part].astype(np.int64) * wide + types[source[part]]) * wide + types[target[part]]
+        counts += np.bincount(code, minlength=len(counts))
+    return tuple(
+        EdgeCount(
+            source=node_names[code // wide % wide],
+            type=edge_names[code // wide // wide],
+            target=node_names[code % wide],
+            count=int(counts[code]),
+        )
+        for code in np.flatnonzero(counts).tolist()
+    )
+
+
+def count_types(names: Iterable[str], triples: Sequence[EdgeCount]) -> dict[str, int]:
     """Count the edges of each type, 0 for a type without any."""
     counts = dict.fromkeys(names, 0)
     for triple in triples:

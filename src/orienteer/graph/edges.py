@@ -119,6 +119,11 @@ class _EdgeColumns(NamedTuple):
     number: NDArray[np.int32] | None
 
 
+def encode_extra(extra: Mapping[str, JsonValue]) -> bytes:
+    """Return the text, weight and properties of an edge as they are stored."""
+    return encode(_canonical(extra))
+
+
 class EdgeSpool:
     """Collects batches of edges. `rows` has the nodes' numbers by id and may grow meanwhile; `extras` takes extras."""
 
@@ -160,7 +165,7 @@ class EdgeSpool:
         for index, extra in enumerate(extras):
             if not extra:
                 continue
-            text = encode(_canonical(extra))
+            text = encode_extra(extra)
             hashes[index] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") or 1
             numbers[index] = self.extra_count
             self._extras.add(text)

@@ -12,13 +12,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orienteer.display import Count
+from orienteer.display import Count, counted
 from orienteer.errors import BadInput, Error, NotAGraph
 from orienteer.graph import format, pieces
-from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout
+from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
+from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder
 from orienteer.index.quantize import blocks
+from orienteer.index.revision import Layout
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
 from orienteer.protocols import Embedder
@@ -140,6 +142,51 @@ def _publish(
 
     pieces.publish_piece(graph.path, PIECE, write)
     return published[0]
+
+
+def carried_vectors(graph: Graph, revision: Revision, tell: Callable[[str], None]) -> Piece:
+    """Return what writes the vectors of a graph for its next generation: those of texts that stay.
+
+    Nothing is embedded. `tell` is given a sentence about nodes that come without a vector.
+    """
+    arrays, nodes = graph.arrays, sorted(revision.nodes, key=lambda node: node.id)
+    gone = {embedded_text(arrays.names[int(row)], arrays.texts[int(row)]): int(row) for row in revision.gone}
+    same = [gone.get(embedded_text(node.name or node.id, node.text), -1) for node in nodes]
+
+    def write(folder: Path, generation: str, layout: Layout) -> None:
+        about, before = read_about(graph.path), pieces.piece(graph.path, PIECE)
+        assert about is not None  # the caller has checked, and holds the lock
+        assert before is not None
+        old = Folder(before, about.files)
+        first = old.array("first", "i8")
+        source = layout.merged(np.arange(len(layout.old)), np.array(same, np.int64))  # (rows,): -1 for no vector
+        counts = np.where(source < 0, 0, np.diff(first)[source])
+        begins = np.zeros(len(counts) + 1, np.int64)
+        np.cumsum(counts, out=begins[1:])
+        places = np.repeat(first[source] - begins[:-1], counts) + np.arange(int(begins[-1]))  # (vectors,)
+        stored = old.array("half", "f2").reshape(-1, about.dimension)
+        halves = create_halves(folder, len(places), about.dimension)
+        for part in blocks(len(places)):
+            halves[part] = stored[places[part]]
+        write_index(folder, begins, halves)
+        is_embedded = np.zeros(len(arrays.types.nodes), np.bool_)  # (types,)
+        is_embedded[arrays.node_types[np.diff(first) > 0]] = True
+        names = {name for name, is_one in zip(arrays.types.nodes, is_embedded.tolist(), strict=True) if is_one}
+        wants = np.array([node.type in names for node in nodes], np.bool_)
+        lacking = int(np.count_nonzero(layout.merged(is_embedded[arrays.node_types], wants) & (counts == 0)))
+        if lacking:
+            tell(f"{counted(lacking, 'new node')} without a vector: orienteer embed makes what is missing")
+        files = {file.name: file.stat().st_size for file in sorted(folder.iterdir())}
+        changes = {
+            "generation": generation,
+            "nodes": int(np.count_nonzero(counts)),
+            "vectors": len(places),
+            "lacking": lacking,
+            "files": files,
+        }
+        (folder / ABOUT).write_text(about.model_copy(update=changes).model_dump_json(indent=1), encoding="utf-8")
+
+    return write
 
 
 class _TextsOfNodes:

@@ -20,6 +20,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
-from orienteer.index.arrays import Folder, Rows, StringWriter, check_counts, check_ends, encode, save
+from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, save
 from orienteer.records import JsonValue
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
@@ -106,6 +108,20 @@ def _compared(value: None | bool | int | float | str) -> tuple[float, int]:
     return number_of(value), _text_hash(value)
 
 
+def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
+    """Yield what conditions compare: the number and the text's hash of a value, or of each item of a list."""
+    for item in value if isinstance(value, list) else (value,):
+        if not (isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED)):
+            yield _compared(item)
+
+
+def encode_value(value: JsonValue) -> bytes:
+    """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
+    if type(value) is int:
+        return str(value).encode()
+    return encode(encode_basestring(value) if type(value) is str else _json(value))
+
+
 class PropertyWriter:
     """Collects a property of all nodes, in any order of nodes. Values wait on disk, the rest in memory."""
 
@@ -121,10 +137,7 @@ class PropertyWriter:
         """Add a node's value, together with its JSON."""
         self.rows.append(row)
         self._values.add(encoded)
-        for item in value if isinstance(value, list) else (value,):
-            if isinstance(item, dict | list) or (isinstance(item, str) and len(item) > _LONGEST_COMPARED):
-                continue
-            number, text = _compared(item)
+        for number, text in compared(value):
             self.entries.append(row)
             self.numbers.append(number)
             self.texts.append(text)
@@ -159,13 +172,16 @@ def write(folder: Path, columns: Sequence[PropertyWriter], place: NDArray[np.int
                 values.extend(part)
     save(folder, "property_at", np.cumsum([0, *(len(column.rows) for column in columns)], dtype=np.int64))
     save(folder, "property_entry_at", np.cumsum([0, *(len(column.entries) for column in columns)], dtype=np.int64))
-    _join(folder, "property_row", np.int32, [column.rows for column in columns])
-    _join(folder, "property_entry", np.int32, [column.entries for column in columns])
-    _join(folder, "property_number", np.float64, [column.numbers for column in columns])
-    _join(folder, "property_text", np.uint64, [column.texts for column in columns])
+    save_joined(folder, "property_row", np.int32, [column.rows for column in columns])
+    save_joined(folder, "property_entry", np.int32, [column.entries for column in columns])
+    save_joined(folder, "property_number", np.float64, [column.numbers for column in columns])
+    save_joined(folder, "property_text", np.uint64, [column.texts for column in columns])
 
 
-def _join(folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any]]) -> None:  # Any: a number
+def save_joined(
+    folder: Path, name: str, kind: type[np.generic], parts: Sequence[array[Any] | Array]
+) -> None:  # Any: a number
+    """Write several columns of numbers as one file."""
     save(folder, name, np.concatenate([np.zeros(0, kind), *(np.frombuffer(part, kind) for part in parts)]))
 
 
@@ -236,6 +252,16 @@ class Properties:
         there = column.rows.take(at, mode="clip") == rows
         values = iter(self._values.take(column.first + at[there]))
         return [json.loads(next(values)) if has else None for has in there.tolist()]
+
+    def every(self, name: str, rows: Rows) -> list[JsonValue]:
+        """Return what `values` does, faster where most nodes have the property, and None for all without any such."""
+        if name not in self.names:
+            return [None] * len(rows)
+        having, texts = self.column(name)
+        read: list[JsonValue] = [*json.loads(b"[%b]" % b",".join(texts)), None]  # one call: a tenth of the time
+        at = np.full(self._nodes, len(having))
+        at[having] = np.arange(len(having))
+        return [read[place] for place in at[rows].tolist()]
 
     def numbers(self, name: str, rows: Rows) -> NDArray[np.float64]:
         """Return the number that each of these nodes has for a property: (rows,); NaN for none, the first of a list.

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from orienteer.graph.format import (
     POINTER,
     FileRecord,
     Manifest,
+    PieceRecord,
     Pointer,
     is_graph,
     is_link,
@@ -123,20 +124,35 @@ class Digests:
         return {file.name: FileRecord(bytes=file.stat().st_size, sha256=self.of(file)) for file in written}
 
 
-def publish(path: Path, work: Path, manifest: Manifest, digests: Digests) -> Manifest:
-    """Make the files of `work` the current generation. Readers see the old one or the new one, never a mixture."""
+def publish(
+    path: Path, work: Path, manifest: Manifest, digests: Digests, *, pieces: Mapping[str, Path] | None = None
+) -> Manifest:
+    """Make the files of `work` the current generation. Readers see the old one or the new one, never a mixture.
+
+    `pieces` are folders with pieces of the new generation, by name: they are published in the same step.
+    """
     manifest = manifest.model_copy(update={"files": digests.records(work)})
     (work / MANIFEST).write_text(manifest.model_dump_json(indent=1), encoding="utf-8")
     sync(work / MANIFEST)
+    records = {
+        name: PieceRecord(folder=f"{name}-{os.urandom(4).hex()}", files=digests.records(folder))
+        for name, folder in (pieces or {}).items()
+    }
     generations = path / GENERATIONS
     generations.mkdir(exist_ok=True)
     target = generations / manifest.generation
     work.rename(target)
     sync(generations)
-    replace_pointer(path, Pointer(generation=manifest.generation, manifest=sha256_of(target / MANIFEST)))
+    for name, record in records.items():
+        beside = path / PIECES / manifest.generation / record.folder
+        beside.parent.mkdir(parents=True, exist_ok=True)
+        (pieces or {})[name].rename(beside)
+        sync(beside.parent)
+    pointer = Pointer(generation=manifest.generation, manifest=sha256_of(target / MANIFEST), pieces=records)
+    replace_pointer(path, pointer)
     remove(generations, GENERATION, keep=target.name)
-    remove(path / PIECES, GENERATION)
-    with suppress(OSError):  # it is missing, or has somebody else's files
+    remove(path / PIECES, GENERATION, keep=target.name)
+    with suppress(OSError):  # it is missing, or has pieces, or somebody else's files
         (path / PIECES).rmdir()
     return manifest
 

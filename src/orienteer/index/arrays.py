@@ -16,6 +16,7 @@ Rows: TypeAlias = NDArray[np.int32]
 Array: TypeAlias = NDArray[Any]  # Any: the element type is in the file's name
 
 _TAKEN = 1 << 12  # strings that are read at once
+_COPIED = 1 << 13  # strings that are copied at once
 _WAITING = 1 << 20  # bytes that wait in memory before they are written
 _KINDS = ("u1", "u2", "u4", "u8", "i1", "i4", "i8", "f2", "f4", "f8")
 _CODES = {np.dtype(code).str[1:]: np.dtype(code) for code in _KINDS}
@@ -49,6 +50,17 @@ def runs(values: Array) -> tuple[Array, NDArray[np.int64]]:
         return values, np.zeros(0, np.int64)
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     return values[starts], np.diff(np.append(starts, len(values)))
+
+
+def inserted(old: Array, at: NDArray[np.int64], new: Array) -> Array:
+    """Return an array with values put into it: `new[i]` before the old value at `at[i]`, which ascends."""
+    values = np.empty(len(old) + len(new), old.dtype)
+    places = at + np.arange(len(new))
+    is_new = np.zeros(len(values), np.bool_)
+    is_new[places] = True
+    values[places] = new
+    values[~is_new] = old
+    return values
 
 
 def check_counts(counts: NDArray[np.int64], most: int) -> None:
@@ -141,14 +153,26 @@ class Strings(Sequence[str]):
     def find(self, text: str) -> int | None:
         """Return the place of a string; the strings have to be sorted by their UTF-8. None where it is missing."""
         wanted = encode(text)
+        place = self.place(wanted)
+        return place if place < len(self) and self.raw(place) == wanted else None
+
+    def place(self, text: bytes) -> int:
+        """Return how many strings come before a text, as UTF-8; the strings have to be sorted by theirs."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
-            if self.raw(middle) < wanted:
+            if self.raw(middle) < text:
                 low = middle + 1
             else:
                 high = middle
-        return low if low < len(self) and self.raw(low) == wanted else None
+        return low
+
+    def run(self, first: int, last: int) -> tuple[bytes, NDArray[np.int64]]:
+        """Return the strings from one place to another (exclusive) as one UTF-8, and the bytes of each."""
+        ends = self._offsets[first : last + 1]
+        if int(ends[0]) < 0 or (ends[1:] < ends[:-1]).any():
+            raise IndexError("strings that end before they begin")
+        return self._utf8[int(ends[0]) : int(ends[-1])], np.diff(ends)
 
 
 class StringWriter:
@@ -183,6 +207,15 @@ class StringWriter:
         self._waiting += b"".join(texts)
         if len(self._waiting) > _WAITING:
             self._flush()
+
+    def copy(self, strings: Strings, first: int, last: int) -> None:
+        """Append the strings from one place to another (exclusive), without a look at each."""
+        for low in range(first, last, _COPIED):
+            utf8, sizes = strings.run(low, min(low + _COPIED, last))
+            self._sizes.frombytes(sizes.astype(np.int64).tobytes())
+            self._waiting += utf8
+            if len(self._waiting) > _WAITING:
+                self._flush()
 
     def _flush(self) -> None:
         with (self._folder / f"{self._name}.utf8").open("ab") as file:

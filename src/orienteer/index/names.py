@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import threading
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from enum import IntEnum
 from pathlib import Path
@@ -91,7 +91,7 @@ class NamesWriter:
         while len(self._vocabulary) > len(self._stems):
             self._stems = np.concatenate([self._stems, np.zeros_like(self._stems)])
         self._stems[len(self._vocabulary) - len(new) : len(self._vocabulary)] = stems
-        self._spelling += [word for word in fresh if len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()]
+        self._spelling += filter(_is_spelled, fresh)
         exact, stemmed = text_words.phrases, words.phrases(self._stems[numbers], text_words.firsts)
         for at in np.flatnonzero(np.diff(text_words.firsts) == 0).tolist():
             exact[at] = stemmed[at] = _wordless(texts[at])
@@ -104,21 +104,45 @@ class NamesWriter:
         if place is not None:
             rows = place[rows]
         for name, keys in (("exact", exact), ("stem", stem)):
-            order = np.argsort(keys)
-            ordered = keys[order]
-            # Few names have the same key: only these are sorted by row and kind.
-            same = np.zeros(len(order) + 1, np.bool_)
-            same[1:-1] = ordered[1:] == ordered[:-1]
-            tied = np.flatnonzero(same[1:] | same[:-1])
-            at = order[tied]
-            order[tied] = at[np.lexsort((kinds[at], rows[at], ordered[tied]))]
-            save(folder, name, ordered)
-            save(folder, f"{name}_row", rows[order])
-            save(folder, f"{name}_kind", kinds[order])
-        spelling = sorted({word.encode() for word in self._spelling})
-        with StringWriter(folder, "spelling") as writer:
-            writer.extend(spelling)
-        save(folder, "spelling_sketch", _sketches(spelling))
+            save_phrases(folder, name, keys, rows, kinds)
+        save_spelling(folder, sorted(set(self._spelling)))
+
+
+def save_phrases(
+    folder: Path, name: str, keys: NDArray[np.uint64], rows: NDArray[np.int32], kinds: NDArray[np.uint8]
+) -> None:
+    """Write a table of phrases, sorted by key, row and kind: three arrays of the shape (phrases,), in any order."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    # Few names have the same key: only these are sorted by row and kind.
+    same = np.zeros(len(order) + 1, np.bool_)
+    same[1:-1] = ordered[1:] == ordered[:-1]
+    tied = np.flatnonzero(same[1:] | same[:-1])
+    at = order[tied]
+    order[tied] = at[np.lexsort((kinds[at], rows[at], ordered[tied]))]
+    save(folder, name, ordered)
+    save(folder, f"{name}_row", rows[order])
+    save(folder, f"{name}_kind", kinds[order])
+
+
+def save_spelling(folder: Path, spelling: Sequence[str]) -> None:
+    """Write the words of names that a mistyped word is compared with, sorted and distinct."""
+    encoded = [word.encode() for word in spelling]
+    with StringWriter(folder, "spelling") as writer:
+        writer.extend(encoded)
+    save(folder, "spelling_sketch", _sketches(encoded))
+
+
+def spelled(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
+    """Return the words of some names that a mistyped word is compared with."""
+    text_words = words.split(list(texts), tokenizer)
+    _, new = words.WordNumbers().number(text_words.hashes)
+    written = np.flatnonzero(~np.logical_and(*text_words.digits(new)))
+    return set(filter(_is_spelled, text_words.at(new[written])))
+
+
+def _is_spelled(word: str) -> bool:
+    return len(word) >= SHORTEST_SPELLED - 1 and word.isalpha()
 
 
 class NameIndex:

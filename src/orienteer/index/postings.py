@@ -274,7 +274,7 @@ class _PostingsJoiner:
         The key that sorts them holds the term, then the row in 31 bits, then the frequency in 8.
         """
         counts = np.bincount(bucket_runs.terms, bucket_runs.counts, terms).astype(np.int64)
-        begins, blocks = _begins(counts), _begins(-(-counts // BLOCK))
+        begins, blocks = begins_of(counts), begins_of(-(-counts // BLOCK))
         keys = np.repeat(bucket_runs.terms.astype(np.uint64) << np.uint64(39), bucket_runs.counts)
         keys |= bucket_runs.rows.astype(np.uint64) << np.uint64(8)
         keys |= bucket_runs.frequencies
@@ -290,11 +290,33 @@ class _PostingsJoiner:
 
     def _finish(self) -> None:
         counts = np.concatenate(self._counts)
-        self.begins, blocks, best = _begins(counts), _begins(-(-counts // BLOCK)), np.concatenate(self._maxima)
-        save(self._folder, "posting", self.begins)
-        save(self._folder, "block", blocks)
-        save(self._folder, "block_best", best)
-        save(self._folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else best)
+        self.begins = begins_of(counts)
+        _save_terms(self._folder, self.begins, np.concatenate(self._maxima))
+
+
+def save_blocks(
+    folder: Path,
+    begins: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    frequencies: NDArray[np.uint8],
+    saturations: NDArray[np.float64],
+) -> None:
+    """Write where the postings and the blocks of each term begin, and the maxima of both.
+
+    `begins` has the shape (terms + 1,), `rows` and `frequencies` (postings,), `saturations` (rows of the graph,).
+    """
+    blocks = begins_of(-(-np.diff(begins) // BLOCK))
+    best = _block_maxima(begins, blocks, rows, frequencies, saturations)
+    _save_terms(folder, begins, np.nextafter(best, np.float32(2)))
+
+
+def _save_terms(folder: Path, begins: NDArray[np.int64], best: NDArray[np.float32]) -> None:
+    """Write where each term's postings and blocks begin, and the maxima: `best`, (blocks,), is that of each block."""
+    blocks = begins_of(-(-np.diff(begins) // BLOCK))
+    save(folder, "posting", begins)
+    save(folder, "block", blocks)
+    save(folder, "block_best", best)
+    save(folder, "best", np.maximum.reduceat(best, blocks[:-1]) if len(best) else best)
 
 
 def _parts(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
@@ -307,7 +329,7 @@ def _parts(texts: Sequence[str], size: int) -> Iterator[tuple[int, int]]:
             first, total = place, 0
 
 
-def _begins(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def begins_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each of several runs of these lengths begins, and where the last one ends: (runs + 1,)."""
     begins = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=begins[1:])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.format import GENERATIONS, MANIFEST, Manifest, damaged
+from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.skips import SkippedGroup
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
+_GITIGNORE = ".gitignore"
 
 
 class UnreadFile(NamedTuple):
@@ -237,24 +239,83 @@ def _is_stale_build(manifest: Manifest) -> bool:
     A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that
     the graph was made of.
     """
-    stamps = {stamp.path: stamp for stamp in stamps_of(manifest).values()}
-    if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
-        return True
+    stamps = {stamp.path: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
     passed_by = listed(manifest, "passed_by", TableStamp)
+    paths = stamps.keys() | {stamp.path for stamp in passed_by}
+    sources, selection = sources_of(manifest), selection_of(manifest)
+    seen = None if selection.is_given else file_states(sources)
+    if seen is None:
+        if not all(stamp.is_of(Path(path)) for path, stamp in stamps.items()):
+            return True
+    elif any(seen.by_path.get(path) != (stamp.bytes, stamp.modified) for path, stamp in stamps.items()):
+        return True
     if any(stamp_unread(Path(stamp.path)) != stamp for stamp in passed_by):
         return True
-    paths = stamps.keys() | {stamp.path for stamp in passed_by}
-    sources = sources_of(manifest)
+    if seen is not None and all(path in paths or not _may_be_document(path) for path in seen.by_path):
+        return False
     if not all(path.exists() for path in sources):
         return True
     try:
-        files = _files_of_build(sources, selection_of(manifest))
+        files = _files_of_build(sources, selection)
     except MissingExtra:  # a graph is opened without what read its sources
         return False
     except BadInput:  # a build could not read what the folder holds now, so it has changed
         return True
     # The sources are stored resolved, so that a file's path is what was stamped unless it is a link.
     return any(str(file.path) not in paths and str(file.path.resolve()) not in paths for file in files)
+
+
+class FileState(NamedTuple):
+    """What tells that a file is as it was."""
+
+    bytes: int
+    modified: int
+    """Nanoseconds."""
+
+
+class FileStates(NamedTuple):
+    """The visible files of some sources."""
+
+    by_path: dict[str, FileState]
+    may_be_ignored: bool
+    """Whether a `.gitignore` lies among them or above."""
+
+
+def file_states(sources: Sequence[Path]) -> FileStates | None:
+    """Return the visible files of some sources in one walk; None where links or graphs are among them.
+
+    Those, and what cannot be read, take a look at each file.
+    """
+    states: dict[str, FileState] = {}
+    folders = [source for source in sources if source.is_dir()]
+    may_be_ignored = any((above / _GITIGNORE).exists() for folder in folders for above in folder.parents)
+    waiting = list(map(str, folders))
+    try:
+        for file in (source for source in sources if not source.is_dir()):
+            status = file.stat()
+            states[str(file)] = FileState(status.st_size, status.st_mtime_ns)
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    if entry.name == POINTER or entry.is_symlink():
+                        return None
+                    may_be_ignored |= entry.name == _GITIGNORE
+                    if entry.name.startswith("."):
+                        continue
+                    if entry.is_dir():
+                        waiting.append(entry.path)
+                    elif entry.is_file():
+                        status = entry.stat()
+                        states[entry.path] = FileState(status.st_size, status.st_mtime_ns)
+    except (OSError, ValueError):  # it cannot be read, or is no name of a file
+        return None
+    return FileStates(states, may_be_ignored)
+
+
+def _may_be_document(path: str) -> bool:
+    from orienteer.ingest.documents.read.kinds import kind_of  # whoever opens a graph of tables needs it not
+
+    return kind_of(Path(path)) is not None
 
 
 def _files_of_build(sources: Sequence[Path], selection: Selection) -> tuple[File, ...]:

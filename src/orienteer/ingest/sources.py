@@ -81,16 +81,18 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tel
         folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
     is_waiting = False
     while True:
-        if _is_fresh(target):
+        before = _manifest(target)
+        if before is not None and not is_stale(before):
             return FoundGraph(target)
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
-                if _is_fresh(target):  # made while this process came to the lock
-                    return FoundGraph(target)
+                now = _manifest(target)
+                if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
+                    return FoundGraph(target)  # made while this process came to the lock
                 for gone in drop_orphans(target.parent.parent):
                     tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
                 if not is_waiting:
-                    why = "the sources have changed: " if _manifest(target) else ""
+                    why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
                 tell(f"made in the cache at {target}: {_make(path, target, selection, tell)}", 0)
                 return FoundGraph(target, is_new=True)
@@ -126,12 +128,6 @@ def _excess(path: Path, selection: Selection) -> str | None:
         if size > MANY_BYTES:
             return f"more than {MANY_BYTES // 1_000_000:,} MB"
     return None
-
-
-def _is_fresh(target: Path) -> bool:
-    """Tell whether the target holds a graph of the sources in their present state."""
-    manifest = _manifest(target)
-    return manifest is not None and not is_stale(manifest)
 
 
 def _make(path: Path, target: Path, selection: Selection, progress: Progress) -> str:

@@ -12,7 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -94,33 +94,42 @@ def surfaces(title: str) -> list[str]:
 class CaseCounts:
     """How often a corpus writes each word with and without a capital; the first word of a sentence does not count."""
 
-    def __init__(self) -> None:
+    def __init__(self, lower: Mapping[str, int] | None = None, upper: Mapping[str, int] | None = None) -> None:
         self._words: Counter[str] = Counter()
+        self.lower = dict(lower or {})
+        """How often each folded word is written in lower case, after `settle`."""
+        self.upper = dict(upper or {})
+        """How often it is written with a capital."""
 
     def add(self, text: str) -> None:
         """Count the words of a text."""
         self._words.update(_WORD.findall(text))
         self._words.subtract(_FIRST.findall(text))
 
+    def take_back(self, text: str) -> None:
+        """Count the words of a text no longer."""
+        self._words.subtract(_WORD.findall(text))
+        self._words.update(_FIRST.findall(text))
+
     def settle(self) -> None:
-        """Add up the spellings of each word. To be called once, after the last `add`."""
-        self._upper: dict[str, int] = {}
-        self._lower: dict[str, int] = {}
+        """Add up the spellings of each word. To be called after the last `add`."""
         for word, count in self._words.items():
-            if count > 0 and not word[0].isdigit():
-                counts = self._lower if word[0].islower() else self._upper
+            if count and not word[0].isdigit():
+                counts = self.lower if word[0].islower() else self.upper
                 folded = word.casefold()
                 counts[folded] = counts.get(folded, 0) + count
+                if counts[folded] <= 0:
+                    del counts[folded]
         self._words.clear()
 
     def is_common(self, word: str) -> bool:
         """Tell whether a folded word is written in lower case more often than with a capital."""
-        lower, upper = self._lower.get(word, 0), self._upper.get(word, 0)
+        lower, upper = self.lower.get(word, 0), self.upper.get(word, 0)
         return lower > upper or (lower == upper and word in _OPENING)
 
     def is_unknown(self, word: str) -> bool:
         """Tell whether a word has only begun sentences, where its capital says nothing."""
-        return word not in self._upper and word not in self._lower
+        return word not in self.upper and word not in self.lower
 
 
 @dataclass(slots=True)

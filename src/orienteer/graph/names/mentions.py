@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -53,6 +53,8 @@ class CorpusNames:
     mentions: tuple[Mention, ...]
     keys: tuple[str, ...] = ()
     """By number, the form that is compared: `key_of` the name, for a title also without its bracket."""
+    case: CaseCounts | None = None
+    """How often the parts write each word with and without a capital."""
 
     def of(self, part: int) -> NDArray[np.int32]:
         """Return the numbers of the names of a part: (n,), ascending."""
@@ -71,19 +73,16 @@ def find_names(nodes: Iterable[Node], *, progress: Progress, share: float = NAME
         parts.append(part)
         _tell(progress, "counting words", len(parts))
     case.settle()
-    _name_untitled(nodes, parts, case)
+    name_untitled(nodes, parts, case)
     finder = Finder((surface for part in parts for title in part.titles for surface in surfaces(title)), case)
-    gathered = _NameCollector()
+    gathered = NameCollector()
     for number, (_, node) in enumerate(parts_of(nodes)):
-        if node.type == TABLE:
-            gathered.table(number, node, finder, parts[number].titles)
-        else:
-            gathered.add(number, finder.find(f"{node.name}\n{node.text}"), parts[number].titles)
+        gathered.part(number, node, finder, parts[number].titles)
         _tell(progress, "finding names", Count(number + 1, of=len(parts)))
-    return gathered.settled(parts, share)
+    return replace(gathered.settled(parts, share), case=case)
 
 
-def _name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
+def name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: CaseCounts) -> None:
     """Take the first name in an untitled text for its title: right nearly every second time, and worth it."""
     if not any(part.is_untitled for part in parts):
         return
@@ -93,7 +92,7 @@ def _name_untitled(nodes: Iterable[Node], parts: Sequence[DocumentPart], case: C
             part.titles = (*part.titles, first)
 
 
-class _NameCollector:
+class NameCollector:
     """Collects the names of text after text."""
 
     def __init__(self) -> None:
@@ -103,6 +102,13 @@ class _NameCollector:
         self._members = array("i")
         self._mentions: list[Mention] = []
         self._titled: dict[int, list[int]] = {}
+
+    def part(self, part: int, node: Node, finder: Finder, titles: Sequence[str]) -> None:
+        """Add the names of a chunk or of a table segment."""
+        if node.type == TABLE:
+            self.table(part, node, finder, titles)
+        else:
+            self.add(part, finder.find(f"{node.name}\n{node.text}"), titles)
 
     def add(self, part: int, names: TextNames, titles: Sequence[str]) -> None:
         """Add the names of a piece of prose."""
@@ -154,13 +160,16 @@ class _NameCollector:
         self._members.extend(sorted(numbers))
         self._begins.append(len(self._members))
 
-    def settled(self, parts: Sequence[DocumentPart], share: float) -> CorpusNames:
-        """Return the telling names: those in at least two chunks or a title, and not in too many chunks."""
+    def settled(self, parts: Sequence[DocumentPart], share: float | None) -> CorpusNames:
+        """Return the telling names: those in at least two chunks or a title, and not in too many.
+
+        Without a share, return all.
+        """
         members = np.frombuffer(self._members, np.int32) if self._members else np.zeros(0, np.int32)
         counts = np.bincount(members, minlength=len(self._numbers))
         is_title = np.zeros(len(counts), np.bool_)
         is_title[list(self._titled)] = True
-        keep = ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(len(parts), share))
+        keep = (counts > 0) if share is None else is_telling(counts, is_title, len(parts), share)
         renumbered = np.where(keep, np.cumsum(keep) - 1, -1)
         remains = keep[members]
         begins = np.concatenate([[0], np.cumsum(remains)])[np.frombuffer(self._begins, np.int64)]
@@ -173,12 +182,17 @@ class _NameCollector:
             members=renumbered[members[remains]].astype(np.int32),
             titled={number: tuple(self._titled[old]) for old, number in new.items()},
             mentions=tuple(
-                Mention(mention.part, new[mention.name], mention.row, mention.column)
+                Mention(mention.part, int(renumbered[mention.name]), mention.row, mention.column)
                 for mention in self._mentions
-                if mention.name in new
+                if keep[mention.name]
             ),
             keys=tuple(compress(self._numbers, keep.tolist())),
         )
+
+
+def is_telling(counts: NDArray[np.int64], is_title: NDArray[np.bool_], parts: int, share: float) -> NDArray[np.bool_]:
+    """Mark the names in at least two of so many chunks, or a title, and not in too many: all of shape (names,)."""
+    return ((counts >= 2) | is_title) & (counts > 0) & (counts <= most_chunks(parts, share))
 
 
 def whole(value: JsonValue, default: int) -> int:

@@ -51,6 +51,8 @@ class VectorsAbout(Record):
     nodes: int
     """Nodes with a vector."""
     vectors: int
+    lacking: int = 0
+    """Nodes that an update brought without embedding them, of types whose nodes have vectors."""
     is_parts: bool = False
     """Whether a text that is longer than the embedder reads has several vectors."""
     recall: float

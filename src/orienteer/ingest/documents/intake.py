@@ -22,7 +22,7 @@ from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import ALL, IGNORED, File, SkippedFile, listing
-from orienteer.ingest.documents.read.kinds import why_no_text
+from orienteer.ingest.documents.read.kinds import EMPTY, why_no_text
 from orienteer.ingest.documents.read.readers import DocumentReader
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_unread
@@ -62,7 +62,6 @@ class Intake:
 
     def fill(self, shelf: Shelf) -> None:
         """Put the nodes of all sources on the shelf. Raises `BadInput` if a source is not there."""
-        config = self._maker.config
         whole = None if self._selection.is_given or self._takes is not None else collection.recognize(self.sources)
         if whole is not None:
             for file in whole.files:
@@ -73,13 +72,26 @@ class Intake:
         else:
             sources = listing(self.sources, self._selection)
             self.skipped += sources.skipped
-            with Converter(seconds=config.seconds) as converter:
-                reader = DocumentReader(config, converter)
-                files = [file for file in sources.files if self._takes is None or self._takes(file)]
-                for count, file in enumerate(files, 1):
-                    self._file(shelf, reader, file)
-                    self._progress(READING, Count(count, of=len(sources.files)))
-            self.notes += reader.notes
+            self._files(shelf, [file for file in sources.files if self._takes is None or self._takes(file)])
+        self._note()
+
+    def fill_from(self, shelf: Shelf, files: Sequence[File], skipped: Iterable[SkippedFile]) -> None:
+        """Put the nodes of some files of the sources on the shelf; the rest is none of an update's business."""
+        self.skipped += skipped
+        self._files(shelf, files)
+        self._note()
+
+    def _files(self, shelf: Shelf, files: Sequence[File]) -> None:
+        with Converter(seconds=self._maker.config.seconds) as converter:
+            reader = DocumentReader(self._maker.config, converter)
+            for count, file in enumerate(files, 1):
+                self._file(shelf, reader, file)
+                self._progress(READING, Count(count, of=len(files)))
+        self.notes += reader.notes
+
+    def _note(self) -> None:
+        """Note what was cut off and what was empty."""
+        config = self._maker.config
         if self._maker.cut_cells:
             self.notes.append(
                 f"{counted(self._maker.cut_cells, 'cell')} of tables cut off after {config.cell_characters} "
@@ -88,9 +100,12 @@ class Intake:
         if empty := self._maker.empty:
             self.notes.append(f"{counted(len(empty), 'row')} of tables left out for want of a text (first: {empty[0]})")
 
-    def refuse(self, shelf: Shelf, *, strict: bool) -> None:
-        """Raise where there is nothing to build, or under `strict` where anything could not be read."""
-        if not len(shelf):
+    def refuse(self, shelf: Shelf, *, strict: bool, is_part: bool = False) -> None:
+        """Raise where there is nothing to build, or under `strict` where anything could not be read.
+
+        Of a shelf that `is_part` of what is built nothing is said.
+        """
+        if not len(shelf) and not is_part:
             if self._missing is not None:
                 raise self._missing
             first = next(iter((*self.unreadable, *self.skipped)), None)
@@ -115,6 +130,15 @@ class Intake:
         return skips.grouped((*self.unreadable, *others), self.sources)
 
     @property
+    def left_out(self) -> dict[str, Any]:  # Any: JSON
+        """Return the fields of the provenance about files that are no part of the graph."""
+        return {
+            "passed_by": [stamp._asdict() for stamp in sorted(self.passed_by)],
+            "unreadable": [file.model_dump() for file in self.unreadable if file.reason not in (EMPTY, BLANK)],
+            "not_read": [group._asdict() for group in self.skipped_groups],
+        }
+
+    @property
     def survey(self) -> dict[str, Any]:  # Any: what the fields of a report hold
         """Return the fields of a report about the sources: counts, what is left out, changes since the graph before."""
         maker, previous = self._maker, self._previous
@@ -136,6 +160,8 @@ class Intake:
             old = previous.unchanged(file) if previous is not None else None
             if previous is not None and old is not None:
                 nodes = previous.nodes(file)
+            elif previous is not None and (moved := previous.moved(file)):
+                nodes = moved
             else:
                 with memory_told(file.path):
                     if file.kind == "unknown" and (reason := why_no_text(file.path)):

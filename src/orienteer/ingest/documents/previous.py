@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.format import is_graph, read_pointer
 from orienteer.graph.pieces.vectors import PIECE
-from orienteer.graph.reserved import DOCUMENT, READ
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig, Chunking
+from orienteer.ingest.documents.join.shelved import Shelved
 from orienteer.ingest.documents.read.files import File
+from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.extraction.forms import FORMS, Form
 from orienteer.ingest.provenance import DocumentStamp, is_chunk_graph, selection_of, sources_of, stamps_of
-from orienteer.records import JsonValue, Node
+from orienteer.records import Node
 
 _OTHERS = frozenset(["chunks", "model", "embedder", "extract", "extracting_model", *Selection.model_fields])
 """Options that stand beside the configuration."""
@@ -29,23 +33,32 @@ class Previous:
     def __init__(self, path: Path) -> None:
         if not is_graph(path):
             raise BadInput(f"{path} is no graph yet: build it without --update first")
-        self._graph = Graph.open(path)
-        if not is_chunk_graph(self._graph.arrays.manifest):
+        self.graph = Graph.open(path)
+        """It, open."""
+        if not is_chunk_graph(self.graph.arrays.manifest):
             raise BadInput(
                 f"{path} was not made by build, so it cannot be updated: build it elsewhere, or with --force"
             )
-        self.stamps = stamps_of(self._graph.arrays.manifest)
+        self.stamps = stamps_of(self.graph.arrays.manifest)
         """The files that it was made of, by name."""
-        self.sources = sources_of(self._graph.arrays.manifest)
+        self.sources = sources_of(self.graph.arrays.manifest)
         """The sources that a person named for it."""
         self.had_vectors = PIECE in read_pointer(path).pieces
         """It was embedded, by its build or afterwards."""
-        self._rows = self._by_file()
+
+    @cached_property
+    def shelved(self) -> Shelved:
+        """What it was made of, in the order in which that was read."""
+        return Shelved(self.graph.arrays)
+
+    @cached_property
+    def _places(self) -> Mapping[str, list[int]]:
+        return self.shelved.of_files()
 
     @property
     def options(self) -> Mapping[str, Any]:  # Any: JSON
         """The options that it was made with."""
-        return dict(self._graph.arrays.manifest.provenance.get("options", {}))
+        return dict(self.graph.arrays.manifest.provenance.get("options", {}))
 
     @property
     def chunking(self) -> Chunking:
@@ -65,7 +78,7 @@ class Previous:
     @property
     def selection(self) -> Selection:
         """Which files of its sources were meant."""
-        return selection_of(self._graph.arrays.manifest)
+        return selection_of(self.graph.arrays.manifest)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Raise `BadOption` if it was made with other options: its chunks would not be as those of changed files."""
@@ -76,7 +89,7 @@ class Previous:
                     settings.get(name, "none" if name in _OTHERS else "its default") for settings in (mine, options)
                 )
                 raise BadOption(
-                    f"{self._graph.path} was made with {name} = {had}, not {has}: give the same, or build it again "
+                    f"{self.graph.path} was made with {name} = {had}, not {has}: give the same, or build it again "
                     "with --force"
                 )
 
@@ -93,28 +106,42 @@ class Previous:
         status = file.path.stat()
         if status.st_size != old.bytes:
             return None
-        with file.path.open("rb") as stream:
-            if hashlib.file_digest(stream, "sha256").hexdigest() != old.sha256:
-                return None
+        if _digest(file.path) != old.sha256:
+            return None
         return DocumentStamp(file.name, str(file.path.resolve()), status.st_size, status.st_mtime_ns, old.sha256)
+
+    def moved(self, file: File) -> list[Node]:
+        """Return the nodes of a file whose content the graph has from another path; none where the path tells in them.
+
+        So it does in tables, whose rows may be named after it, and where a document has no title of its own.
+        """
+        if file.kind == "table":
+            return []
+        size = file.path.stat().st_size
+        alike = [stamp for stamp in self.stamps.values() if stamp.bytes == size and stamp.name != file.name]
+        alike = [stamp for stamp in alike if kind_of(Path(stamp.name)) == file.kind]
+        digest = _digest(file.path) if alike else ""
+        stamp = next((stamp for stamp in alike if stamp.sha256 == digest), None)
+        nodes = [] if stamp is None else [self.shelved.node(place) for place in self._places.get(stamp.name, ())]
+        if stamp is None or not nodes or nodes[0].id != stamp.name or nodes[0].properties.get("untitled"):
+            return []
+        return [_renamed(node, stamp.name, file) for node in nodes]
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""
-        return [self._graph.arrays.node_at(row) for row in self._rows.get(file.name, ())]
-
-    def _by_file(self) -> dict[str, list[int]]:
-        graph = self._graph
-        placed: dict[str, list[tuple[int, str, bool, int, int]]] = {}
-        for row in range(len(graph)):
-            if graph.arrays.type_at(row) not in READ:
-                continue
-            properties = graph.arrays.properties.of(row)
-            is_document = graph.arrays.type_at(row) == DOCUMENT
-            owner = graph.arrays.ids[row] if is_document else str(properties.get("document", graph.arrays.ids[row]))
-            key = (_whole(properties.get("row")), owner, not is_document, _whole(properties.get("order")), row)
-            placed.setdefault(str(properties.get("file")), []).append(key)
-        return {file: [key[-1] for key in sorted(keys)] for file, keys in placed.items()}
+        return [self.shelved.node(place) for place in self._places.get(file.name, ())]
 
 
-def _whole(value: JsonValue) -> int:
-    return value if isinstance(value, int) else 0
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _renamed(node: Node, before: str, file: File) -> Node:
+    """Return a node of a file as it is under another name: its id, its document's, and the file's name as an alias."""
+    properties = {**node.properties, "file": file.name}
+    if "document" in properties:
+        properties["document"] = file.name
+    base = posixpath.basename(before)
+    aliases = tuple(file.path.name if alias == base else alias for alias in node.aliases)
+    return replace(node, id=f"{file.name}{node.id.removeprefix(before)}", aliases=aliases, properties=properties)

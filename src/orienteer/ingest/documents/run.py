@@ -13,18 +13,19 @@ from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
+from orienteer.graph.format import is_graph
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.amendment import Update, amend
 from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport, edge_counts
 from orienteer.ingest.documents.config import BuildConfig, Chunking
 from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.intake import BLANK, Intake, Shelf
+from orienteer.ingest.documents.intake import Intake, Shelf
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
-from orienteer.ingest.documents.read.kinds import EMPTY
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.extraction.by_model import ModelExtractor
@@ -133,6 +134,33 @@ class _Build:
         """By stage."""
 
     def run(self, sources: Sequence[Path], target: Path) -> BuildReport:
+        """Make the graph, stage by stage, or out of the one before if little has changed."""
+        amended = self._amended(sources, target) if self._options.update and is_graph(target) else None
+        return self._built(sources, target) if amended is None else amended
+
+    def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
+        """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
+        if self._embedder is not None or self._model is not None or self._options.plots is not None:
+            return None
+        started = time.perf_counter()
+        update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
+        amended = amend(target, update)
+        if amended is None:
+            return None
+        manifest, recipe = amended.manifest, amended.recipe
+        return BuildReport(
+            **amended.survey,
+            nodes=manifest.nodes,
+            edges=manifest.edges,
+            edge_types=edge_counts(manifest.edge_types),
+            chunking=recipe.chunking,
+            notes=amended.notes,
+            stages={name: round(seconds, 3) for name, seconds in self._seconds.items()},
+            peak_bytes=peak_bytes(),
+            seconds=time.perf_counter() - started,
+        )
+
+    def _built(self, sources: Sequence[Path], target: Path) -> BuildReport:
         """Make the graph, stage by stage."""
         started, options = time.perf_counter(), self._options
         recipe = None if options.update else self._recipe(None)  # before anything is locked
@@ -326,9 +354,7 @@ def _provenance(
         intake.sources,
         intake.stamps,
         recipe.options,
-        passed_by=[stamp._asdict() for stamp in sorted(intake.passed_by)],
-        unreadable=[file.model_dump() for file in intake.unreadable if file.reason not in (EMPTY, BLANK)],
-        not_read=[group._asdict() for group in intake.skipped_groups],
+        **intake.left_out,
         greatest_weights=weaver.greatest,
         notes=[*notes, *intake.notes],
     )

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from orienteer.files import write_whole
+from orienteer.graph.pieces.vectors import read_about
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.settings import Settings
@@ -30,11 +31,15 @@ _LOWEST = 19  # priority
 def joined(graph: Graph, configured: Settings) -> str | None:
     """See to it that the vectors of a cached graph of documents are made; return what should be said of it."""
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
-    if configured.vectors == "off" or not is_ours or graph.arrays.searcher.has_vectors:
+    if configured.vectors == "off" or not is_ours:
+        return None
+    about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    if about is not None and not about.lacking:
         return None
     if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
         return None
-    count = sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
+    passages = sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
+    count, so_far = (passages, "compared by words: ") if about is None else (about.lacking, "")
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
     state = _State(configured.cache / "locks" / f"{graph.path.name}.vectors")
@@ -42,11 +47,11 @@ def joined(graph: Graph, configured: Settings) -> str | None:
     if state.generation == generation:
         if state.is_running:
             left = max(0.0, count - (time.time() - state.began) * TEXTS_A_SECOND)
-            return f"compared by words: vectors are being made, about {_time(left)} left"
+            return f"{so_far}vectors are being made, about {_time(left)} left"
         return f"vectors could not be made: orienteer embed {graph.path} says why"
     state.start(graph.path, generation)
     return (
-        f"compared by words: vectors of {count:,} passages are made in the background, about {_time(count)} "
+        f"{so_far}vectors of {count:,} passages are made in the background, about {_time(count)} "
         "(ORIENTEER_VECTORS=off leaves them out)"
     )
 

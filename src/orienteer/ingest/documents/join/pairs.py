@@ -24,6 +24,7 @@ LEAST_HOLDERS = 2
 """Chunks that a name stands in to join them."""
 _BATCH = 20_000
 _PAIRS = 1 << 22  # pairs that are weighed at once, to bound memory
+_MOST_REACHED = 1 << 23  # pairs that are weighed for the parts near new ones: about two seconds
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _ENDINGS = ("", ".md", ".markdown", ".mdx", ".html", ".htm", "/index.md", "/README.md", "/index.html")
 
@@ -45,42 +46,43 @@ def link_edges(nodes: Iterable[Node]) -> Iterator[Edge]:
 
     The nodes can be iterated again.
     """
-    targets = _Targets(nodes)
+    targets = Targets()
     for node in nodes:
-        links = node.properties.get("links")
-        if isinstance(links, list):
-            linked = [targets.of(str(link), str(node.properties.get("file", ""))) for link in links]
-            for target in dict.fromkeys(node_id for node_id in linked if node_id is not None and node_id != node.id):
-                yield Edge(node.id, LINKS_TO, target)
+        targets.add(node.id, node.type, node.name, node.properties.get("file"), node.properties.get("anchors"))
+    for node in nodes:
+        for target in targets.linked(node.id, node.properties.get("links"), str(node.properties.get("file", ""))):
+            yield Edge(node.id, LINKS_TO, target)
 
 
-class _Targets:
+class Targets:
     """Where hyperlinks lead."""
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self) -> None:
         self._files: dict[str, str] = {}
         """Documents by file."""
         self._stems: dict[str, str] = {}
         """Files by what a wiki link may call them: a name without its ending, a title."""
         self._anchors: dict[tuple[str, str], str] = {}
-        for node in nodes:
-            file = node.properties.get("file")
-            if node.type == DOCUMENT and isinstance(file, str):
-                self._files[file] = node.id
-                stem = posixpath.splitext(posixpath.basename(file))[0]
-                for called in (stem, node.name):
-                    self._stems.setdefault(called.casefold(), file)
-            anchors = node.properties.get("anchors")
-            for anchor in anchors if isinstance(anchors, list) else ():
-                self._anchors.setdefault((str(file), str(anchor)), node.id)
+
+    def add(self, node_id: str, kind: str, name: str, file: JsonValue, anchors: JsonValue) -> None:
+        """Take in a node, in the order of the shelf: the first of several with one name or anchor has it."""
+        if kind == DOCUMENT and isinstance(file, str):
+            self._files[file] = node_id
+            for called in called_by(file, name):
+                self._stems.setdefault(called, file)
+        for anchor in anchors if isinstance(anchors, list) else ():
+            self._anchors.setdefault((str(file), str(anchor)), node_id)
+
+    def linked(self, node_id: str, links: JsonValue, file: str) -> list[str]:
+        """Return the nodes that the links of a node lead to, each once, but not itself."""
+        ends = [self.of(str(link), file) for link in links] if isinstance(links, list) else []
+        return [end for end in dict.fromkeys(ends) if end is not None and end != node_id]
 
     def of(self, link: str, file: str) -> str | None:
         """Return the node that a link in a file leads to, None if it leads out of the documents."""
         if _SCHEME.match(link):
             return None
-        before, _, after = link.partition("#")
-        path: str = unquote(before.partition("?")[0])
-        anchor = unquote(after)
+        path, anchor = path_of(link), unquote(link.partition("#")[2])
         target = (self._file(path, file) or self._stems.get(path.strip().casefold())) if path else file
         if target is None:
             return None
@@ -96,6 +98,42 @@ class _Targets:
         if whole.endswith(".html"):  # a page as it is published, of a source in Markdown
             spellings.append(whole.removesuffix(".html") + ".md")
         return next((spelling for spelling in spellings if spelling in self._files), None)
+
+
+def path_of(link: str) -> str:
+    """Return the path in a link, without query and anchor."""
+    path: str = unquote(link.partition("#")[0].partition("?")[0])
+    return path
+
+
+def called_by(file: str, name: str) -> tuple[str, str]:
+    """Return what a wiki link may call a document: its file's name without its ending, and its title, both folded."""
+    return posixpath.splitext(posixpath.basename(file))[0].casefold(), name.casefold()
+
+
+class Touched:
+    """Tells which links may lead to some documents, now or before, by the last part of their paths."""
+
+    def __init__(self, documents: Iterable[tuple[str, str]]) -> None:
+        """Take the file and the title of each document."""
+        self._tails = {"", ".", ".."}  # what these lead to depends on where they stand
+        self._called: set[str] = set()
+        self._known: dict[str, bool] = {}
+        for file, name in documents:
+            self._called.update(called_by(file, name))
+            base, above = posixpath.basename(file), posixpath.basename(posixpath.dirname(file))
+            self._tails.update(base.removesuffix(ending) for ending in _ENDINGS)
+            self._tails.add(above)
+            self._tails.add(base.removesuffix(".md") + ".html")
+
+    def may_be(self, link: str) -> bool:
+        """Tell whether a link may lead to one of them."""
+        known = self._known.get(link)
+        if known is None:
+            path = "" if _SCHEME.match(link) else path_of(link)
+            is_near = posixpath.basename(posixpath.normpath(path)) in self._tails
+            known = self._known[link] = bool(path) and (is_near or path.strip().casefold() in self._called)
+        return known
 
 
 def mention_edges(names: CorpusNames) -> Iterator[Edge]:
@@ -145,21 +183,28 @@ class Pairs(NamedTuple):
     weight: NDArray[np.float64]
 
 
-def shared_edges(names: CorpusNames, config: BuildConfig) -> Iterator[EdgeBatch]:
-    """Return the edges between chunks that share rare names, the strongest of each chunk.
+def shared_edges(
+    names: CorpusNames, config: BuildConfig, *, new: NDArray[np.bool_] | None = None
+) -> Iterator[EdgeBatch]:
+    """Return the edges between chunks that share rare names, the strongest of each chunk; those of `new` ones alone.
 
     Weight: sum of the idf of the names that both have and that stand in `shared_most` chunks at the most.
     Properties: `names`, the rarest of them.
     """
     is_rare = rare(names, config)
-    pairs = shared_pairs(names, is_rare, strongest=config.strongest)
+    among = None if new is None else _near(names, is_rare, new)
+    pairs = shared_pairs(names, is_rare, strongest=config.strongest, among=among)
+    if new is not None:
+        is_wanted = new[pairs.first] | new[pairs.second]
+        pairs = Pairs(pairs.first[is_wanted], pairs.second[is_wanted], pairs.weight[is_wanted])
     order = sorted(np.flatnonzero(is_rare).tolist(), key=lambda name: (-names.weights[name], names.names[name]))
     place = np.full(len(names.names), -1, np.int64)
     place[order] = np.arange(len(order))
     written = [names.names[name] for name in order]
-    rare_names = [
-        frozenset(place[members[is_rare[members]]].tolist()) for members in map(names.of, range(len(names.parts)))
-    ]
+    rare_names: list[frozenset[int]] = [frozenset()] * len(names.parts)
+    for part in range(len(names.parts)) if new is None else {*pairs.first.tolist(), *pairs.second.tolist()}:
+        members = names.of(part)
+        rare_names[part] = frozenset(place[members[is_rare[members]]].tolist())
     ids = [part.id for part in names.parts]
     for low in range(0, len(pairs.first), _BATCH):
         here = [column[low : low + _BATCH].tolist() for column in pairs]
@@ -182,19 +227,39 @@ def rare(names: CorpusNames, config: BuildConfig) -> NDArray[np.bool_]:
     return (counts >= LEAST_HOLDERS) & (counts <= config.shared_most)
 
 
-def shared_pairs(names: CorpusNames, is_rare: NDArray[np.bool_], *, strongest: int) -> Pairs:
-    """Return the pairs that are among the strongest of either of the two.
+def _near(names: CorpusNames, is_rare: NDArray[np.bool_], new: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Mark some parts and those that share a rare name with one of them: (parts,); the first alone if that is much."""
+    owner, held = _rare_names(names, is_rare)
+    is_shared = np.zeros(len(names.names), np.bool_)
+    is_shared[held[new[owner]]] = True
+    near = new.copy()
+    near[owner[is_shared[held]]] = True
+    reach = np.bincount(held, minlength=len(names.names))[held[near[owner]]].sum()
+    return near if reach <= _MOST_REACHED else new
+
+
+def _rare_names(names: CorpusNames, is_rare: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the rare names of parts: two columns, part and name, part after part."""
+    owner = np.repeat(np.arange(len(names.parts), dtype=np.int32), np.diff(names.begins))
+    stays = is_rare[names.members]
+    return owner[stays], names.members[stays]
+
+
+def shared_pairs(
+    names: CorpusNames, is_rare: NDArray[np.bool_], *, strongest: int, among: NDArray[np.bool_] | None = None
+) -> Pairs:
+    """Return the pairs that are among the strongest of either of the two, or of those `among`, (parts,), that are one.
 
     Parts of one document compete among themselves, for a third of the places, so that they crowd out no others.
     """
     size = len(names.parts)
-    owner = np.repeat(np.arange(size, dtype=np.int32), np.diff(names.begins))
-    stays = is_rare[names.members]
-    owner, member = owner[stays], names.members[stays]
+    owner, member = _rare_names(names, is_rare)
     order = np.argsort(member, kind="stable")
     holders, ends = owner[order], np.cumsum(np.bincount(member, minlength=len(names.names)))
     starts = ends - np.bincount(member, minlength=len(names.names))
     documents = np.array([part.document for part in names.parts], np.int64)
+    if among is not None:
+        owner, member = owner[among[owner]], member[among[owner]]
     reach = (ends - starts)[member]
     chosen: list[Pairs] = []
     for low, high in _blocks(owner, reach):
