@@ -32,7 +32,7 @@ class PassageExcerpt(NamedTuple):
     """Where its best sentence or row begins in the whole text."""
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A sentence, or a row of a table, by its characters in the whole text."""
 
     begin: int
@@ -53,12 +53,12 @@ class Shown:
 
     def found(self, text: str) -> list[tuple[int, int, Set[str]]]:
         """Return where words of the question stand in a text, and which of its terms each is."""
-        known, places = self._known, []
+        terms_of, places = self._known, []
         for word in _WORD.finditer(text):
             written = word[0]
-            terms = known.get(written)
+            terms = terms_of.get(written)
             if terms is None:
-                terms = known[written] = self.weights.keys() & self.terms(written)
+                terms = terms_of[written] = self.weights.keys() & self.terms(written)
             if terms:
                 places.append((word.start(), word.end(), terms))
         return places
@@ -81,9 +81,9 @@ def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST)
     begin, end = (len(above), len(text)) if len(body) <= longest else _window(pieces, best, shown, longest)
     end = min(end, begin + longest)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
-    said = f"{above[:longest]}{cut}"
-    marks = tuple((start, stop) for start, stop, _ in shown.found(said))
-    return PassageExcerpt(said, (begin, end), marks, best.begin)
+    text_shown = f"{above[:longest]}{cut}"
+    marks = tuple((start, stop) for start, stop, _ in shown.found(text_shown))
+    return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
 
 
 def terms_in(shown: Shown, text: str) -> frozenset[str]:
@@ -91,14 +91,14 @@ def terms_in(shown: Shown, text: str) -> frozenset[str]:
     return frozenset[str]().union(*(terms for *_, terms in shown.found(text)))
 
 
-def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[Piece]:
+def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[TextPiece]:
     """Return the sentences of a text, from a place in it on. A line ends one, unless it was only wrapped there."""
     pieces = []
     at = begin
     for paragraph in _paragraphs(text[begin:]):
         for sentence in split(paragraph):
             at = text.index(sentence, at)
-            pieces.append(Piece(at, at + len(sentence), terms_in(shown, sentence)))
+            pieces.append(TextPiece(at, at + len(sentence), terms_in(shown, sentence)))
             at += len(sentence)
     return pieces
 
@@ -128,7 +128,7 @@ def _parted(text: str, header: int) -> tuple[str, str]:
     return above, text[len(above) :]
 
 
-def _window(pieces: Sequence[Piece], best: Piece, shown: Shown, longest: int) -> tuple[int, int]:
+def _window(pieces: Sequence[TextPiece], best: TextPiece, shown: Shown, longest: int) -> tuple[int, int]:
     """Return the run of pieces around the best one that has most of the question's terms, and room."""
     at = pieces.index(best)
     low = high = at

@@ -127,7 +127,7 @@ def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking
     `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes first.
     """
     arrays, index = graph.arrays, graph.arrays.text_index
-    held = np.zeros(len(graph))  # the idf of the words that each row has
+    weights = np.zeros(len(graph))  # the idf of the words that each row has
     total, absent, terms = 0.0, list[str](), list[str]()
     for word in dict.fromkeys(telling(asked.subject)):
         own = np.zeros(len(graph))
@@ -136,10 +136,10 @@ def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking
             own[rows] = np.maximum(own[rows], posting.idf)
             terms.append(posting.term)
         absent += [] if own.any() else [word]
-        held, total = held + own, total + float(own.max())
+        weights, total = weights + own, total + float(own.max())
     if not total:
         return Speaking([], [], 0, tuple(absent))
-    share = held / total
+    share = weights / total
     rows = np.flatnonzero((share >= _LEAST) if mask is None else mask & (share >= _LEAST)).astype(np.int32)
     order = np.lexsort((rows, -index.scores(terms, rows), -share[rows].round(6)))
     best: dict[str, int] = {}

@@ -27,16 +27,16 @@ def folded(graph: Graph, rows: Sequence[int]) -> Folded:
     """Return rows without those that nearly repeat one before them, contents pages last."""
     is_contents = [bool(graph.arrays.properties.of(row).get(CONTENTS)) for row in rows]
     order = sorted(range(len(rows)), key=lambda place: is_contents[place])
-    kept: list[tuple[int, frozenset[tuple[str, ...]]]] = []
+    first: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     alike: dict[int, list[int]] = {}
     for row in (rows[place] for place in order):
         own = shingles(graph.arrays.texts[row])
-        like = next((other for other, theirs in kept if _jaccard(own, theirs) >= ALIKE), None)
+        like = next((other for other, theirs in first if _jaccard(own, theirs) >= ALIKE), None)
         if like is None:
-            kept.append((row, own))
+            first.append((row, own))
         else:
             alike.setdefault(like, []).append(row)
-    return Folded([row for row, _ in kept], alike)
+    return Folded([row for row, _ in first], alike)
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.phrase_order import beside, pairs_of
-from orienteer.retrieval.excerpt import Piece, Shown, pieces_of, terms_in
+from orienteer.retrieval.excerpt import TextPiece, Shown, pieces_of, terms_in
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
 
@@ -95,7 +95,7 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
     if not total:
         return None
     pairs, is_defined = pairs_of(question), _DEFINED.match(question) is not None
-    wanted = [answer for asked, answer in _ASKS if asked.search(question.casefold())]
+    wanted = [answer for pattern, answer in _ASKS if pattern.search(question.casefold())]
     best: Quotation | None = None
     for place, row in enumerate(rows[:READ]):
         passage = _Passage(graph, row, shown)
@@ -119,7 +119,7 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
 class _Beneath(NamedTuple):
     """A sentence, or a row, and what it stands beneath."""
 
-    piece: Piece
+    piece: TextPiece
     above: frozenset[str]
     """The question's terms in the title and the heading above it, or in the header."""
     is_first: bool
@@ -141,7 +141,7 @@ class _Passage:
         self.pieces = list(self._beneath(pieces, title))
         """Its sentences, or rows."""
 
-    def _beneath(self, pieces: Sequence[Piece], title: frozenset[str]) -> Iterator[_Beneath]:
+    def _beneath(self, pieces: Sequence[TextPiece], title: frozenset[str]) -> Iterator[_Beneath]:
         heading, is_first = frozenset[str](), True
         for piece in pieces:
             yield _Beneath(piece, title | heading, is_first)
@@ -149,17 +149,17 @@ class _Passage:
             if is_first:
                 heading = piece.terms
 
-    def is_heading(self, piece: Piece) -> bool:
+    def is_heading(self, piece: TextPiece) -> bool:
         """Say whether a sentence is a mere heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
-    def is_prose(self, piece: Piece) -> bool:
+    def is_prose(self, piece: TextPiece) -> bool:
         """Say whether a sentence is one: most of what stands in it are words, and there are four at the least."""
         parts = self.text[piece.begin : piece.end].split()
         return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
 
-    def whole(self, piece: Piece) -> Piece:
+    def whole(self, piece: TextPiece) -> TextPiece:
         """Return a sentence that says nothing but the question's own words together with the one before it."""
         words = _WORD.findall(self.text[piece.begin : piece.end])
         sought, find = self._shown.weights.keys(), self._shown.terms
@@ -167,15 +167,15 @@ class _Passage:
         before = [other for other, *_ in self.pieces if other.end <= piece.begin]
         if self._columns or says_more or not before:
             return piece
-        return Piece(before[-1].begin, piece.end, piece.terms | before[-1].terms)
+        return TextPiece(before[-1].begin, piece.end, piece.terms | before[-1].terms)
 
-    def share(self, piece: Piece, above: frozenset[str]) -> float:
+    def share(self, piece: TextPiece, above: frozenset[str]) -> float:
         """Return what the question's words weigh that a sentence has, those above and beside it for less."""
         above, near = above - piece.terms, self._near - piece.terms - above
         weight = self._shown.weight
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
-    def said(self, piece: Piece) -> str:
+    def said(self, piece: TextPiece) -> str:
         """Return a sentence as it is written, of a row each cell with its column, cut where it is very long."""
         text = self.text[piece.begin : piece.end]
         if self._columns:
@@ -185,11 +185,11 @@ class _Passage:
         return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _rows(text: str, shown: Shown, begin: int) -> list[Piece]:
+def _rows(text: str, shown: Shown, begin: int) -> list[TextPiece]:
     """Return the rows of a table, a line each, from a place in its text on."""
     pieces = []
     for line in text[begin:].split("\n"):
-        pieces.append(Piece(begin, begin + len(line), terms_in(shown, line)))
+        pieces.append(TextPiece(begin, begin + len(line), terms_in(shown, line)))
         begin += len(line) + 1
     return pieces
 
@@ -199,9 +199,9 @@ def _has(answer: re.Pattern[str], text: str, question: str) -> bool:
     return any(match[0].casefold() not in question.casefold() for match in answer.finditer(f" {text}"))
 
 
-def _is_definition(text: str, piece: Piece, shown: Shown) -> bool:
+def _is_definition(text: str, piece: TextPiece, shown: Shown) -> bool:
     """Say whether a sentence begins with all that a question wants defined, and then says what it is."""
     if not piece.terms >= shown.weights.keys():
         return False
-    said = _SAID.search(text)
-    return said is not None and terms_in(shown, text[: said.start()]) >= set(shown.weights)
+    verb = _SAID.search(text)
+    return verb is not None and terms_in(shown, text[: verb.start()]) >= set(shown.weights)

@@ -84,7 +84,7 @@ class Said(NamedTuple):
     """The row of the passage that leaves them open."""
 
 
-class Order(NamedTuple):
+class PassageOrder(NamedTuple):
     """Passages in order."""
 
     rows: Rows
@@ -108,7 +108,7 @@ class OpenWords:
 
     def __call__(
         self, question: str, pool: Pool, seeds: Pool, k: int, *, named: Numbers, near: Nearness | None
-    ) -> Order:
+    ) -> PassageOrder:
         """Return the `k` best of the pool. `named` are the names of the question; without `near` words decide alone."""
         words = _Words(self._spaces, question, self._stop)
         has, lacks = words.held(pool.rows), ~words.held(seeds.rows)  # (pool, terms), (seeds, terms)
@@ -126,7 +126,7 @@ class OpenWords:
             told = words.told(has[one] & lacks[seed])
             if told and lifts[seed, one] >= _TELLING and seeds.rows[seed] not in rows[at:]:
                 said[int(rows[at])] = Said(told, int(seeds.rows[seed]))
-        return Order(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
+        return PassageOrder(rows[:k], np.exp(values[:k] - values.max(initial=-np.inf)), said)
 
 
 def _nearness(words: _Words, lacks: Mask, link: Scores, near: Nearness) -> Scores:
