@@ -9,7 +9,7 @@ from typing import NamedTuple
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.phrase_order import beside, pairs_of
-from orienteer.retrieval.excerpt import TextPiece, Shown, pieces_of, terms_in
+from orienteer.retrieval.excerpt import Shown, TextPiece, pieces_of, terms_in
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
 
