@@ -56,14 +56,22 @@ class Remembering:
     def __init__(self, searchers: Searchers) -> None:
         self._searchers = searchers
         self.has_vectors, self.vectors = searchers.has_vectors, searchers.vectors
-        self._lexical, self._dense = _Remembered(searchers("lexical")), _Remembered(searchers("dense"))
+        self._words = [_Remembered(searchers("lexical", telling=telling)) for telling in (False, True)]
+        self._dense = _Remembered(searchers("dense"))
 
-    def __call__(self, mode: str = "lexical", *, weight: float | None = None, fusion: Fusion | None = None) -> Any:
-        wanted = ranking_of(mode)
+    def __call__(
+        self,
+        mode: str = "lexical",
+        *,
+        weight: float | None = None,
+        fusion: Fusion | None = None,
+        telling: bool = False,
+    ) -> Any:
+        wanted, words = ranking_of(mode), self._words[telling]
         if wanted.kind != "hybrid":
-            return self._lexical if wanted.kind == "lexical" else self._dense
+            return words if wanted.kind == "lexical" else self._dense
         share = wanted.weight if weight is None else weight
-        twins: tuple[Any, Any] = self._lexical, self._dense  # Any: they do what searchers do
+        twins: tuple[Any, Any] = words, self._dense  # Any: they do what searchers do
         return HybridSearcher(*twins, weight=share, fusion=fusion or wanted.fusion)
 
 

@@ -11,7 +11,6 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError, nearest
 from orienteer.graph.format import is_link
-from orienteer.ingest.cached import remove_cached
 from orienteer.serve.cli.arguments import file_trouble, settings
 from orienteer.serve.cli.output import Output
 
@@ -48,6 +47,8 @@ def clear(
 
     Only what Orienteer put there is removed. The folder that a graph was made of may be gone.
     """
+    from orienteer.ingest.cached import remove_cached  # what reads folders is not loaded for every command
+
     folder = settings().cache
     if source is not None and (vectors or replies):
         raise UsageError("vectors and replies are kept for all graphs together: leave out DIR to remove them")
