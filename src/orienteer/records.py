@@ -452,12 +452,12 @@ class Source(Record):
 
     @property
     def place(self) -> str:
-        """Say where it is in one line: `notes.md:14`, `manual.pdf, page 3`, `prices.xlsx, Tariffs, row 12`."""
+        """Say where it is in one line: `notes.md:14`, `manual.pdf, page 3`, `prices.xlsx, Tariffs, data row 12`."""
         file = self.file or ""
         if self.line is not None:
             return f"{file}:{self.line}"
         is_sheet = self.rows is not None and self.heading is not None
-        row = f"row{'s' if '-' in self.rows else ''} {self.rows}" if self.rows is not None else ""
+        row = f"data row{'s' if '-' in self.rows else ''} {self.rows}" if self.rows is not None else ""
         page = f"page {self.page}" if self.page is not None else ""
         return ", ".join(filter(None, (file, page, self.heading if is_sheet else "", row)))
 
@@ -500,7 +500,8 @@ class Ranked(Record):
         """
         votes = counted(self.votes, "vote") if self.votes is not None else ""
         why = "; ".join(filter(None, ("nearby" if is_nearby else "", votes, self.why)))
-        return (str(place), self.name, self.type, why, self.text, self.id)
+        where = self.source.place if self.source is not None and self.span is not None else ""
+        return (str(place), self.name, self.type, why, self.text, where or self.id)
 
 
 class Citation(Record):
@@ -579,7 +580,8 @@ class Result(Record):
         if self.reading is not None and self.reading.text is not None:
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
-            answer.insert(0, f"no exact answer: {self.refusal.text}")
+            answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
+        answer += [f"quoted from {cited.source.place}" for cited in self.citations if cited.source is not None]
         if self.meeting is not None:
             answer.append(self.meeting)
         rows = [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.format import is_graph
+from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
@@ -93,6 +94,9 @@ class Retriever:
             self._inner_options = config.read(by_method.get(inner.name, {}), where=f"{inner.name}.").chosen
         with self._damage_told():
             self._made = self._make()
+            is_mixed = is_fallback and self.method.reads and not PASSAGES.isdisjoint(self.graph.arrays.types.nodes)
+            self._passages = METHODS["documents"].make(self.graph) if is_mixed else None
+            """What is asked of the documents in a graph where a question cannot be read over the rest of it."""
 
     def __repr__(self) -> str:
         model = f", model={self.model.name!r}" if self.model is not None else ""
@@ -300,6 +304,10 @@ class Retriever:
             answered = self._made.retrieve_and_answer(question, allowance, model)
             return self._limited(answered, question, k, has_answer=True)
         result = self._made.retrieve(question, allowance)
+        if result.refusal is not None and self._passages is not None:
+            passages = self._passages.retrieve(question, allowance)
+            notes = (f"{result.refusal.text}: asked of the documents in the graph", *passages.notes)
+            result = passages.model_copy(update={"notes": notes})
         result = self._limited(result, question, k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result

@@ -65,7 +65,7 @@ def test_documents_that_speak_of_something_are_counted(cli, notes):
     ran = cli("ask", notes, "Which files mention Ada Holm?")
     first = ran.out.splitlines()[0]
     assert set(first.split(", ")) == {"crew.csv", "ferries.md"}
-    assert "2 documents speak of Ada Holm" in ran.out
+    assert "2 documents: each speaks of Ada Holm" in ran.out
     assert cli("ask", notes, "How many files mention Ada Holm?", "--json").json["answer"] == "2"
 
 

@@ -28,6 +28,7 @@ def test_graph_of_a_folder_that_is_gone_is_dropped_at_the_next_reading(tmp_path:
     other = tmp_path / "other"
     other.mkdir()
     (other / "b.txt").write_text("Nothing of it.", encoding="utf-8")
+    (cache / "locks" / "orphans").unlink()  # an hour has passed
     graph_directory(other, cache=cache, progress=lambda stage, count: told.append(stage))
     assert not one.exists()
     assert not _holds(cache, _WORD)
@@ -37,6 +38,7 @@ def test_graph_of_a_folder_that_is_gone_is_dropped_at_the_next_reading(tmp_path:
 def test_graph_of_a_folder_on_a_disk_that_is_not_there_stays(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     one = graph_directory(_folder(tmp_path / "disk" / "one"), cache=cache)
-    (tmp_path / "disk").rename(tmp_path / "unmounted")
+    (tmp_path / "disk" / "one").rename(tmp_path / "unmounted")  # what is left is an empty folder
+    (cache / "locks" / "orphans").unlink()
     graph_directory(_folder(tmp_path / "other"), cache=cache)
     assert one.exists()

@@ -56,7 +56,7 @@ def _ask(graph: Graph, question: str, k: int = 20) -> Result:
         ("When does the Night Ferry sail?", "at 22:40", "ferries.md:3"),
         ("How much does a bicycle cost?", "A bicycle costs 4 crowns.", "ferries.md:7"),
         ("Who repaired the crane?", "Tarn Brothers", "minutes/may.txt:1"),
-        ("On which berth does Noor Vik lie?", "Berth: 12", "crew.csv, row 2"),
+        ("On which berth does Noor Vik lie?", "Berth: 12", "crew.csv, data row 2"),
         ("What is an anchorage?", "An anchorage is a place", "notice.html:1"),
     ],
 )

@@ -89,7 +89,7 @@ def test_row_is_the_one_that_fits(tmp_path: Path) -> None:
     (tmp_path / "texts" / "crew.csv").write_text(f"Captain,Boat\n{rows}", encoding="utf-8")
     hit = _hits(tmp_path, "captain of boat 31b")[0]
     assert hit.source == Source(file="crew.csv", rows="32")
-    assert hit.source.place == "crew.csv, row 32"
+    assert hit.source.place == "crew.csv, data row 32"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_row_is_the_one_that_fits(tmp_path: Path) -> None:
     [
         (Source(file="a.md", line=3, heading="Top"), "a.md:3"),
         (Source(file="a.pdf", page=9), "a.pdf, page 9"),
-        (Source(file="a.xlsx", heading="Tariffs", rows="4-9"), "a.xlsx, Tariffs, rows 4-9"),
+        (Source(file="a.xlsx", heading="Tariffs", rows="4-9"), "a.xlsx, Tariffs, data rows 4-9"),
         (Source(), ""),
     ],
 )

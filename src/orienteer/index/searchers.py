@@ -19,7 +19,7 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, ScoredRows, TextIndex
 from orienteer.index.quantize import Vector
 from orienteer.index.vectors import VectorIndex
-from orienteer.text.function_words import telling
+from orienteer.text.function_words import telling_words
 from orienteer.text.tokenizer import Tokenizer
 
 Mode: TypeAlias = str
@@ -133,7 +133,7 @@ class LexicalSearcher:
         """Return the distinct terms that a query is searched by."""
         if not self._telling:
             return self._tokenizer.query(query)
-        return list(dict.fromkeys(term for word in telling(query) for term in self._tokenizer.expand(word)))
+        return list(dict.fromkeys(term for word in telling_words(query) for term in self._tokenizer.expand(word)))
 
     def search(self, query: str, k: int, *, among: Rows | None = None, mask: Mask | None = None) -> ScoredRows:
         """Return the `k` best rows by BM25; rows without any of the words are left out."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+import time
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -28,13 +29,16 @@ from orienteer.ingest.documents.read.files import ALL
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.provenance import sources_of
 
+_LOOKED, _PAUSE_SECONDS = "orphans", 3600.0
+_LONGEST = 100  # bytes of the readable part of a name
 _CACHED = re.compile(r"[\w.-]+-[0-9a-f]{12}")  # what `cached_path` makes
 
 
 def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
     """Return where the graph of some files lies in the cache: a readable name, what chose them, a hash of the path."""
     full = path.resolve()
-    name = re.sub(r"[^\w.-]+", "_", full.name) or "graph"
+    plain = re.sub(r"[^\w.-]+", "_", full.name).encode("utf-8", "replace")
+    name = plain[:_LONGEST].decode("utf-8", "ignore") or "graph"
     chosen = f"-{selection.digest}" if selection.is_given else ""
     return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
 
@@ -73,9 +77,15 @@ def remove_cached(folder: Path) -> None:
 def drop_orphans(cache: Path) -> Iterator[Path]:
     """Remove the graphs of the cache whose sources are all gone, with every text in them; yield where they came from.
 
-    A source counts as gone where its folder is there and it is not: what lies on a disk that is not mounted stays.
+    Where the nearest folder above it that is there is empty, a source may lie on a disk that is not mounted, and its
+    graph stays. The cache is looked through once in an hour at the most: a look reads a record of each graph.
     """
-    folder = cache / "graphs"
+    folder, looked = cache / "graphs", cache / "locks" / _LOOKED
+    with suppress(OSError):
+        if time.time() - looked.stat().st_mtime < _PAUSE_SECONDS:
+            return
+    with suppress(OSError):
+        looked.touch()
     for graph in sorted(folder.iterdir()) if folder.is_dir() else ():
         if graph.is_symlink() or not is_cached(graph):
             continue
@@ -86,12 +96,16 @@ def drop_orphans(cache: Path) -> Iterator[Path]:
         if not sources or not all(_is_gone(source) for source in sources):
             continue
         with suppress(GraphBusy, OSError), locked(cache / "locks" / f"{graph.name}.lock", busy="another process"):
-            remove_cached(graph)
-            yield sources[0]
+            if all(_is_gone(source) for source in sources):  # by now too
+                remove_cached(graph)
+                yield sources[0]
 
 
 def _is_gone(source: Path) -> bool:
     try:
-        return source.parent.is_dir() and not source.exists()
+        if source.exists():
+            return False
+        above = next(folder for folder in source.parents if folder.exists())
+        return above.is_dir() and any(above.iterdir()) and not above.is_mount()
     except OSError:
         return False

@@ -151,7 +151,7 @@ def path_of(manifest: Manifest, name: str) -> Path | None:
     given = sources_of(manifest)
     whole = {source.name: source for source in given}
     first, _, rest = name.partition("/")
-    if len(given) == 1 and given[0].name != name:
+    if len(given) == 1 and (given[0].name != name or given[0].is_dir()):
         return given[0] / name
     return whole[first] / rest if first in whole else None
 

@@ -13,6 +13,7 @@ from orienteer.errors import BadInput, GraphBusy, NotAGraph, UnclearTables
 from orienteer.files import locked
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.graph.pieces.vectors import read_about
 from orienteer.ingest.bounds import check_readable
 from orienteer.ingest.cached import cached_path, drop_orphans
 from orienteer.ingest.documents.beside import DocumentsBeside
@@ -68,7 +69,11 @@ def graph_at(
     target = cached_path(path, cache=cache, selection=selection)
     if confirm is not None and not is_graph(target) and (much := _excess(path, selection)):
         confirm(f"{path} holds {much}: reading all of it takes a while")
-    return _up_to_date(path, target, selection, cache / "locks", _silent if progress is None else progress)
+    tell = _silent if progress is None else progress
+    directory = _up_to_date(path, target, selection, cache / "locks", tell)
+    for gone in drop_orphans(cache):
+        tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
+    return directory
 
 
 def _silent(stage: str, count: int) -> None:
@@ -89,8 +94,6 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tel
                 now = _manifest(target)
                 if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
                     return FoundGraph(target)  # made while this process came to the lock
-                for gone in drop_orphans(target.parent.parent):
-                    tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
@@ -151,6 +154,8 @@ def _make(path: Path, target: Path, selection: Selection, progress: Progress) ->
     return f"{_summary(report, path)}{with_documents}"
 
 
+BACKGROUND = "minilm"
+"""The embedder whose vectors are made in the background: of these nobody has to be told that they are made again."""
 AS_A_GRAPH = "orienteer validate {} says how to make one of them"
 
 
@@ -161,10 +166,11 @@ def _build(path: Path, target: Path, selection: Selection, progress: Progress) -
     before = _manifest(target)
     is_update = before is not None and is_chunk_graph(before)
     options = BuildOptions(force=True, update=is_update, include=selection.include, exclude=selection.exclude)
+    about = read_about(target) if before is not None else None
     build = build_graph([path], target, options=options, progress=progress)
-    gone = f"; {VECTORS_GONE}" if VECTORS_GONE in build.notes else ""
     counts = [counted(build.documents, "document"), counted(build.nodes, "node"), counted(build.edges, "edge")]
-    return f"{', '.join(counts)}{gone}"
+    is_lost = VECTORS_GONE in build.notes and about is not None and about.embedder != BACKGROUND
+    return ", ".join(counts) + (f"; {VECTORS_GONE}" if is_lost else "")
 
 
 def _is_of_documents(path: Path, selection: Selection) -> bool:

@@ -71,7 +71,7 @@ class Shown:
 def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST) -> PassageExcerpt:
     """Return the part of a text that fits a question best, at most `longest` characters and an ellipsis at each end.
 
-    The first `header` lines are those of a table, and stand above what is shown of it.
+    The first `header` lines are those of a table, and stand above what is shown of it, as far as `longest` goes.
     """
     above, body = _parted(text, header)
     pieces = pieces_of(text, shown, begin=len(above))
@@ -79,11 +79,27 @@ def excerpt(text: str, shown: Shown, *, header: int = 0, longest: int = LONGEST)
         return PassageExcerpt(text[:longest], (0, min(len(text), longest)), (), 0)
     best = max(pieces, key=lambda piece: shown.weight(piece.terms))
     begin, end = (len(above), len(text)) if len(body) <= longest else _window(pieces, best, shown, longest)
-    end = min(end, begin + longest)
+    begin, end = centred(text, (begin, end), shown, longest)
     cut = f"{'…' if begin > len(above) else ''}{text[begin:end].strip()}{'…' if end < len(text.rstrip()) else ''}"
     text_shown = f"{above[:longest]}{cut}"
     marks = tuple((start, stop) for start, stop, _ in shown.found(text_shown))
     return PassageExcerpt(text_shown, (begin, end), marks, best.begin)
+
+
+def centred(text: str, span: tuple[int, int], shown: Shown, longest: int) -> tuple[int, int]:
+    """Return a span, or of one that is too long the part around the rarest word of the question, cut at spaces."""
+    begin, end = span
+    if end - begin <= longest:
+        return span
+    places = [(-shown.weight(terms), start) for start, _, terms in shown.found(text[begin:end])]
+    first = max(begin, begin + min(places, default=(0.0, 0))[1] - longest // 3)
+    first = min(first, end - longest)
+    if first > begin and (space := text.find(" ", first, first + longest // 4)) >= 0:
+        first = space + 1
+    last = min(end, first + longest)
+    if last < end and (space := text.rfind(" ", first + longest // 2, last)) >= 0:
+        last = space
+    return first, last
 
 
 def terms_in(shown: Shown, text: str) -> frozenset[str]:

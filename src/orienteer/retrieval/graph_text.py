@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple
 from orienteer.retrieval.excerpt import Shown, excerpt
-from orienteer.text.function_words import telling
+from orienteer.text.function_words import telling_words
 from orienteer.text.lines import one_line, single_spaced, snippet
 
 MOST_TYPES = 60
@@ -176,7 +176,7 @@ def place_in(graph: Graph, row: int, begin: int) -> Source:
 def shown_of(graph: Graph, query: str) -> Shown:
     """Return the terms of a query's telling words with their idf, as an excerpt is chosen and marked by."""
     index, tokenizer = graph.arrays.text_index, graph.arrays.tokenizer
-    terms = dict.fromkeys(term for word in telling(query) for term in tokenizer.expand(word))
+    terms = dict.fromkeys(term for word in telling_words(query) for term in tokenizer.expand(word))
     weights = {term: posting.idf for term in terms if (posting := index.posting(term))}
     return Shown(weights, tokenizer.terms_of)
 
@@ -205,6 +205,8 @@ def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | No
     if isinstance(lines, list) and line < len(lines):
         first_line = lines[line]
     first, count = properties.get("first_row", properties.get("row")), properties.get("rows", 1)
+    if row is not None and isinstance(first_line, int) and isinstance(first, int) and _is_markdown(file):
+        first_line += first + row + 1  # a row a line, beneath the header and the line of dashes
     rows = None
     if isinstance(first, int) and isinstance(count, int) and count:
         rows = str(first) if count == 1 else f"{first}-{first + count - 1}"
@@ -216,6 +218,10 @@ def _source(properties: Mapping[str, JsonValue], *, line: int = 0, row: int | No
         heading=heading if isinstance(heading, str) else None,
         rows=rows,
     )
+
+
+def _is_markdown(file: JsonValue) -> bool:
+    return isinstance(file, str) and file.casefold().endswith((".md", ".markdown", ".mdx", ".mkd"))
 
 
 def _whole(value: JsonValue) -> int:

@@ -1,12 +1,12 @@
 """Words that carry a question and not its matter: articles, pronouns, prepositions, auxiliaries, words that ask.
 
-They are closed classes, some sixty words a language. A question goes by the language of which it has the most; where
-that is none, every word of it tells.
+They are closed classes, a hundred or so words a language. A question goes by the language of which it has the most;
+where that is none, every word of it tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from orienteer.text.english import STOP
 from orienteer.text.tokenizer import Tokenizer
@@ -69,6 +69,8 @@ _TEXTS = {
     w we wy z za ze że""",
 }
 _ENGLISH = "en"
+_LEAST_FOREIGN = 2
+"""Function words of a language other than English that make a question one of it."""
 
 
 def _folded(text: str) -> frozenset[str]:
@@ -82,31 +84,34 @@ LANGUAGES: Mapping[str, frozenset[str]] = {
 """The words of each language, folded."""
 
 
-def telling(text: str, is_common: Callable[[str], bool] = lambda word: False) -> list[str]:
-    """Return the words of a question that tell what it is about, in order, repeats kept.
+def telling_words(text: str) -> list[str]:
+    """Return the words of a question that tell what it is about, in order, repeats kept; all where none tells.
 
-    Words that are common in a corpus do not tell, whatever the language. Where no word tells, all come back.
-
-        >>> telling("How do I stop the child process, please?")
-        ['stop', 'child', 'process']
-        >>> telling("Wie lange ist die Werft geschlossen?")
-        ['lange', 'werft', 'geschlossen']
-        >>> telling("who is it")
-        ['who', 'is', 'it']
+    >>> telling_words("How do I stop the child process, please?")
+    ['stop', 'child', 'process']
+    >>> telling_words("Wie lange ist die Werft geschlossen?")
+    ['lange', 'werft', 'geschlossen']
+    >>> telling_words("who is it")
+    ['who', 'is', 'it']
     """
     words = Tokenizer.words(text)
     functions = language_words(words)
     rest = [word for word in words if word not in functions]
     if functions is STOP or not functions:
         rest = [word for word in rest if word not in REQUESTS] or rest
-    return [word for word in rest if not is_common(word)] or rest or words
+    return rest or words
 
 
 def language_words(words: Sequence[str]) -> frozenset[str]:
     """Return the function words of the language of which a question has the most; none where it has none.
 
-    Among equals the first language counts, which is English.
+    Among equals the first language counts, which is English. Another one needs two of its words: *war dates* is not
+    German for having a *war*.
     """
-    counts = {language: sum(word in functions for word in words) for language, functions in LANGUAGES.items()}
+    counts = {
+        language: count if language == _ENGLISH or count >= _LEAST_FOREIGN else 0
+        for language, functions in LANGUAGES.items()
+        if (count := len(functions.intersection(words))) >= 0
+    }
     language = max(counts, key=lambda name: counts[name])
     return LANGUAGES[language] if counts[language] else frozenset()

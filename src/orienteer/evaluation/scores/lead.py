@@ -74,4 +74,8 @@ def _share(count: int, sizes: list[int], kind: str) -> str:
     """Say how many of the questions have what is counted: the subject of a sentence, with its verb."""
     if len(sizes) == 1:
         return f"the one {kind.replace('questions', 'question')} has"
-    return f"all {count:,} {kind} have" if count == len(sizes) else f"{count:,} of the {len(sizes):,} {kind} have"
+    return (
+        f"all {count:,} {kind} have"
+        if count == len(sizes)
+        else f"{count:,} of the {len(sizes):,} {kind} ha{'s' if count == 1 else 've'}"
+    )

@@ -118,14 +118,25 @@ class Previous:
         if file.kind == "table":
             return []
         size = file.path.stat().st_size
-        alike = [stamp for stamp in self.stamps.values() if stamp.bytes == size and stamp.name != file.name]
-        alike = [stamp for stamp in alike if kind_of(Path(stamp.name)) == file.kind]
-        digest = _digest(file.path) if alike else ""
-        stamp = next((stamp for stamp in alike if stamp.sha256 == digest), None)
+        digest = _digest(file.path) if size in self._sizes else ""
+        alike = self._contents.get(digest, ())
+        stamp = next((s for s in alike if s.name != file.name and kind_of(Path(s.name)) == file.kind), None)
         nodes = [] if stamp is None else [self.shelved.node(place) for place in self._places.get(stamp.name, ())]
         if stamp is None or not nodes or nodes[0].id != stamp.name or nodes[0].properties.get("untitled"):
             return []
         return [_renamed(node, stamp.name, file) for node in nodes]
+
+    @cached_property
+    def _sizes(self) -> frozenset[int]:
+        return frozenset(stamp.bytes for stamp in self.stamps.values())
+
+    @cached_property
+    def _contents(self) -> dict[str, list[DocumentStamp]]:
+        """The files of the graph by the hash of their content."""
+        contents: dict[str, list[DocumentStamp]] = {}
+        for stamp in self.stamps.values():
+            contents.setdefault(stamp.sha256, []).append(stamp)
+        return contents
 
     def nodes(self, file: File) -> list[Node]:
         """Return the nodes of a file, in the order in which they were made."""

@@ -16,25 +16,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.display import counted
 from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
+from orienteer.methods.documents.quotation import Quotation
 from orienteer.records import Refusal
 from orienteer.retrieval.excerpt import terms_in
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.english import STOP
-from orienteer.text.function_words import language_words, telling
+from orienteer.text.function_words import language_words, telling_words
 from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that are looked at, the first of the ranking."""
 LEAST_HELD = 0.16
 """Share of the question, by the idf of its telling words, that one passage has to hold with its title."""
+_MOST_LACKING = 0.45
+"""Share of the question that may stand nowhere for a sentence to be quoted: of ten look-ups whose quotation was right
+none had more, of questions in other words than the documents' most."""
 _ALIKE = 0.8
 """How alike, by `difflib`, a word of the passages is to one that was mistyped."""
 _TOKEN = re.compile(r"[\w][\w.'’/:-]*")
 _IDENTIFIER = re.compile(r"\w*[a-z][A-Z]\w*|\w+(?:[_.]|::)\w[\w.:]*|[A-Z]{2,}\w*|\w*(?:[a-zA-Z]\d|\d[a-zA-Z])\w*")
 """`MongoHandler`, `run_until_forever`, `json.dump`, `HTTP`, `M1`"""
+_LONGEST = 200
+"""Characters of a name; what is longer is none."""
 _LOOKED_AT = 200
 """Passages that an identifier of several words is looked for in."""
 
@@ -50,19 +55,22 @@ class Grounds(NamedTuple):
     """Its names and identifiers that stand nowhere in the graph, as the question writes them."""
     near: tuple[str, ...]
     """Words of the passages that are spelled nearly as an absent one."""
+    lacking: float = 0.0
+    """The share of the question, as much as an absent word may weigh, that stands nowhere and was not mistyped."""
 
 
 def grounds(graph: Graph, question: str, rows: Sequence[int]) -> Grounds:
     """Return what the first passages have of a question."""
     arrays, shown = graph.arrays, shown_of(graph, question)
     texts = [f"{arrays.names[row]}\n{arrays.texts[row]}" for row in rows[:READ]]
-    absent = tuple(word for word in dict.fromkeys(telling(question)) if _is_absent(graph, word))
+    absent = tuple(word for word in dict.fromkeys(telling_words(question)) if _is_absent(graph, word))
     near = {word: spelled for word in absent if (spelled := _nearly(word, texts))}
     rarest = float(np.log1p(len(graph)))  # what a word weighs that no passage has
     total = shown.weight(shown.weights.keys()) + rarest * (len(absent) - len(near))
     best = max((shown.weight(terms_in(shown, text)) for text in texts), default=0)
     unknown = tuple(name for name in names_of(question) if _is_unknown(graph, name, absent, near))
-    return Grounds(best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())))
+    lacking = rarest * (len(absent) - len(near)) / total if total else 1.0
+    return Grounds(best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())), lacking)
 
 
 def refusal(reasons: Grounds) -> Refusal | None:
@@ -74,20 +82,41 @@ def refusal(reasons: Grounds) -> Refusal | None:
     return Refusal(kind="not_here", words=words, near=reasons.near, text=f"nothing here answers this{absent}")
 
 
+def unquoted(reasons: Grounds, quotation: Quotation) -> Refusal | None:
+    """Return why no sentence is quoted although passages are found; None where one may be.
+
+    It would look like an answer where much of what is asked for stands nowhere, where a number or a month of the
+    question is not said of it, and where rows would have to be compared.
+    """
+    if reasons.lacking >= _MOST_LACKING:
+        words, what = reasons.absent, f"not in these documents: {', '.join(reasons.absent)}"
+    elif quotation.lacks:
+        words, what = quotation.lacks, f"the sentence that fits best is not about {', '.join(quotation.lacks)}"
+    elif quotation.superlative:
+        words, what = (quotation.superlative,), f"rows are not compared or added up here ({quotation.superlative})"
+        return Refusal(kind="unsupported", words=words, text=f"no row is quoted: {what}")
+    else:
+        return None
+    return Refusal(kind="not_understood", words=words, near=reasons.near, text=f"no sentence is quoted: {what}")
+
+
 def names_of(question: str) -> list[str]:
     """Return the words of a question that are written as names or identifiers, in order.
 
     >>> names_of("What did Storm Ellen cost, and what does json.dump return on an M1?")
     ['Storm', 'Ellen', 'json.dump', 'M1']
 
-    In a language other than English a capital tells nothing: German gives one to every noun.
+    In a language other than English a capital tells nothing, for German gives one to every noun, and none does where
+    most words have one.
     """
-    has_capitals = language_words(Tokenizer.words(question)) in (STOP, frozenset())
+    tokens = [token for token in _TOKEN.finditer(question) if len(token[0]) <= _LONGEST]
+    is_lower = 2 * sum(token[0][0].islower() for token in tokens) >= len(tokens)
+    has_capitals = is_lower and language_words(Tokenizer.words(question)) in (STOP, frozenset())
     names, begins = [], True
-    for token in _TOKEN.finditer(question):
+    for token in tokens:
         word = re.sub(r"['’]s?$", "", token[0].rstrip(".'’/:-"))
         is_name = has_capitals and not begins and word[:1].isupper() and word.casefold() not in STOP
-        if is_name or _IDENTIFIER.fullmatch(word):
+        if is_name or (_IDENTIFIER.fullmatch(word) and (is_lower or not word.isupper())):
             names.append(word)
         begins = token[0][-1] in ".:" or question[token.end() : token.end() + 1] in ("?", "!")
     return list(dict.fromkeys(names))
@@ -128,8 +157,3 @@ def _apart(words: Sequence[str], names: Sequence[str]) -> list[str]:
     """Return the words that are part of none of some names."""
     parts = {part for name in names for part in Tokenizer.words(name)}
     return [word for word in words if word not in parts]
-
-
-def spoken(total: int, subject: str) -> str:
-    """Say how many documents speak of something."""
-    return f"{counted(total, 'document')} {'speaks' if total == 1 else 'speak'} of {subject}"

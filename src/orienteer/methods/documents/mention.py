@@ -6,10 +6,15 @@ import re
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from orienteer.graph.reserved import DOCUMENT
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import Mask
-from orienteer.text.function_words import telling
+from orienteer.text.function_words import telling_words
+from orienteer.text.tokenizer import Tokenizer
+
+Weights = NDArray[np.float64]
 
 
 def _words(text: str) -> frozenset[str]:
@@ -51,8 +56,12 @@ _SPEAKING = (
     r"|says? (?:anything|something) (?:about|on)|ha(?:s|ve) (?:anything|something) (?:about|on)"
     r"|(?:is|are) (?:about|on)|about|on)"
 )
+_SAYS = re.compile(
+    r"(?:mention|cit|credit|discuss|describ|referenc|speak|talk|refer|deal|touch|say|ha(?:s|ve) )", re.IGNORECASE
+)
+"""Verbs that only texts go with."""
 _SPOKEN = (
-    r"(?:(?:is|are|was|were|gets?|been) )?(?:mentioned|named|cited|credited|discussed|described|covered|referenced|"
+    r"(?:(?:is|are|was|were|gets?|been) )?(?:mentioned|cited|credited|discussed|described|covered|referenced|"
     r"spoken (?:of|about)|talked (?:of|about)|referred to|dealt with|brought up|come up|comes up|appear|appears|occur|"
     r"occurs|turn up|turns up)"
 )
@@ -65,8 +74,9 @@ _PATTERNS = tuple(
     for pattern in (
         rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:here|there|in \w+ folder))?\s+(?:in which|where|whose text)\s+"
         rf"(?P<subject>.+?)\s+{_SPOKEN}\W*$",
-        rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:that|which|do|does|here|there|all))*\s+(?:{_SPEAKING}|{_SPEAKS})\s+"
-        r"(?P<subject>.+)",
+        rf"{_ASK}(?P<noun>{_NOUNS})(?:\s+(?:that|which|do|does|here|there|all|in the folder))*\s+"
+        rf"(?P<denied>not\s+|never\s+|don't\s+|doesn't\s+)?(?P<verb>{_SPEAKING}|{_SPEAKS})\s+(?P<subject>.+)",
+        rf"(?P<noun>{_NOUNS})\s+(?P<verb>{_SPEAKING})\s+(?P<subject>.+)",
         rf"in (?:which|what|how many) (?P<noun>{_NOUNS})\s+(?:is|are|was|were|does|do|did)\s+(?P<subject>.+?)\s+"
         rf"{_SPOKEN}\W*$",
         rf"where(?:\s+in\s+(?:the|my|our|these)\s+(?P<noun>{_NOUNS}|folder))?\s+(?:is|are|was|were|does|do|did)\s+"
@@ -78,6 +88,14 @@ _LEAST = 0.5
 """Share of a subject's words, by their idf, that a passage has to have to be near it."""
 
 
+_WITHOUT = re.compile(
+    r",?\s+(?:but|and)\s+(?:do(?:es)?\s+)?not(?:\s+(?:mention|name|cite))?\s+|,?\s+(?:but\s+)?without\s+", re.IGNORECASE
+)
+_OR = re.compile(r",?\s+or\s+", re.IGNORECASE)
+_AND = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|'([^']{3,})'")
+
+
 class DocumentsAsked(NamedTuple):
     """What documents are asked for."""
 
@@ -85,8 +103,49 @@ class DocumentsAsked(NamedTuple):
     """What they speak of."""
     noun: str
     """What kind of document they are, as the question says it."""
-    is_counted: bool
+    is_counted: bool = False
     """Whether their number is asked for."""
+    without: str = ""
+    """What they do not speak of."""
+    is_denied: bool = False
+    """They are those that do not speak of the subject."""
+
+
+def asked_for(question: str) -> DocumentsAsked | None:
+    """Return what documents a question asks for; None where it asks for something else.
+
+    >>> asked_for("Which reports mention the night ferry but not Ada Holm?")
+    DocumentsAsked(subject='the night ferry', noun='reports', is_counted=False, without='Ada Holm', is_denied=False)
+    >>> asked_for("how many files talk about mooring fees").is_counted
+    True
+    >>> asked_for("Which ferry sails at night?") is None
+    True
+    """
+    text = " ".join(question.split())
+    for pattern in _PATTERNS:
+        match = pattern.match(text)
+        subject = match["subject"].strip(" ?.!") if match is not None else ""
+        if match is None or not subject or not _is_clear(match):
+            continue
+        groups = match.groupdict()
+        ask = groups.get("ask") or text.split(" ", 1)[0]
+        is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
+        wanted, *others = _WITHOUT.split(subject, maxsplit=1)
+        noun = (groups.get("noun") or "documents").casefold()
+        return DocumentsAsked(wanted, noun, is_counted, "".join(others), bool(groups.get("denied")))
+    return None
+
+
+def _is_clear(match: re.Match[str]) -> bool:
+    """Say whether documents are asked for, and not what stands in one: *What policies cover storm damage?*
+
+    A noun for some documents alone needs a verb of speaking; `about` and the like a noun in the plural.
+    """
+    groups = match.groupdict()
+    noun, verb = (groups.get("noun") or "").casefold(), groups.get("verb")
+    if verb is None or _SAYS.match(verb):
+        return True
+    return noun not in _NAMED and noun.endswith("s") and not match["subject"].casefold().startswith("to ")
 
 
 class Speaking(NamedTuple):
@@ -94,7 +153,7 @@ class Speaking(NamedTuple):
 
     rows: list[int]
     """Of each the passage that speaks of it most, best first."""
-    files: list[str]
+    documents: list[str]
     """Their names, in the same order."""
     complete: int
     """How many of them, the first, have every telling word of it in one passage."""
@@ -102,57 +161,100 @@ class Speaking(NamedTuple):
     """Its words that no passage has."""
 
 
-def asked_for(question: str) -> DocumentsAsked | None:
-    """Return what documents a question asks for; None where it asks for something else.
+class _Subject(NamedTuple):
+    """How much passages have of a subject."""
 
-    >>> asked_for("Which reports mention the night ferry?")
-    DocumentsAsked(subject='the night ferry', noun='reports', is_counted=False)
-    >>> asked_for("how many files talk about mooring fees")
-    DocumentsAsked(subject='mooring fees', noun='files', is_counted=True)
-    >>> asked_for("Which ferry sails at night?") is None
-    True
-    """
-    text = " ".join(question.split())
-    for pattern in _PATTERNS:
-        if (match := pattern.match(text)) and (subject := match["subject"].strip(' ?.!"')):
-            ask = match.groupdict().get("ask") or text.split(" ", 1)[0]
-            is_counted = "how many" in (ask.casefold(), text[:11].casefold().removeprefix("in "))
-            return DocumentsAsked(subject, (match["noun"] or "documents").casefold(), is_counted)
-    return None
+    share: Weights
+    """(nodes,): the share of its telling words, by their idf."""
+    terms: tuple[str, ...]
+    absent: tuple[str, ...]
+
+    @property
+    def complete(self) -> NDArray[np.intp]:
+        """Return the rows that have every word of it, ascending."""
+        return np.flatnonzero(self.share > 1 - 1e-9) if not self.absent else np.zeros(0, np.intp)
 
 
 def speaking(graph: Graph, asked: DocumentsAsked, mask: Mask | None) -> Speaking:
-    """Return the documents of a kind by how much one of their passages has of the subject; all where none is so called.
+    """Return the documents of a kind that speak of a subject, those with all of it first.
 
-    `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes first.
+    Of `X or Y` one is enough; of `X and Y` a document may have each in another passage; what stands in quotes has to
+    stand so. `mask`, (nodes,), is of the passages that may answer. Of equals the passage with the higher BM25 comes
+    first.
     """
-    arrays, index = graph.arrays, graph.arrays.text_index
-    weights = np.zeros(len(graph))  # the idf of the words that each row has
-    total, absent, terms = 0.0, list[str](), list[str]()
-    for word in dict.fromkeys(telling(asked.subject)):
-        own = np.zeros(len(graph))
-        for posting in filter(None, map(index.posting, arrays.tokenizer.expand(word))):
+    parts = [_subject(graph, part) for part in _OR.split(asked.subject)]
+    share = np.max([part.share for part in parts], axis=0)
+    allowed = np.ones(len(graph), np.bool_) if mask is None else mask
+    whole = _complete(graph, asked.subject, allowed)
+    if asked.without:
+        whole -= _complete(graph, asked.without, allowed)
+    if asked.is_denied:
+        whole = {_document(graph, row) for row in np.flatnonzero(allowed).tolist()} - whole
+        share = np.zeros(len(graph))
+    near = np.flatnonzero(allowed & (share >= _LEAST)) if not asked.is_denied else np.flatnonzero(allowed)
+    rows = near.astype(np.int32)
+    terms = [term for part in parts for term in part.terms]
+    order = np.lexsort((rows, -graph.arrays.text_index.scores(terms, rows), -share[rows].round(6)))
+    best: dict[str, int] = {}
+    for row in rows[order].tolist():
+        best.setdefault(_document(graph, row), row)
+    kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, asked.noun)}
+    if not kind and not _has_kind(graph, asked.noun):
+        kind = best
+    first = [document for document in kind if document in whole]
+    others = [document for document in kind if document not in whole and not asked.without and not asked.is_denied]
+    listed = [*first, *others]
+    absent = tuple(dict.fromkeys(word for part in parts for word in part.absent)) if not first else ()
+    return Speaking([kind[document] for document in listed], listed, len(first), absent)
+
+
+def _subject(graph: Graph, words: str) -> _Subject:
+    index, expand = graph.arrays.text_index, graph.arrays.tokenizer.expand
+    weights, total = np.zeros(len(graph)), 0.0
+    terms, absent = list[str](), list[str]()
+    for word in dict.fromkeys(telling_words(words)):
+        own = np.zeros(len(graph))  # the idf of the word where it stands
+        for posting in filter(None, map(index.posting, expand(word))):
             rows = index.rows_of(posting)
             own[rows] = np.maximum(own[rows], posting.idf)
             terms.append(posting.term)
         absent += [] if own.any() else [word]
         weights, total = weights + own, total + float(own.max())
-    if not total:
-        return Speaking([], [], 0, tuple(absent))
-    share = weights / total
-    rows = np.flatnonzero((share >= _LEAST) if mask is None else mask & (share >= _LEAST)).astype(np.int32)
-    order = np.lexsort((rows, -index.scores(terms, rows), -share[rows].round(6)))
-    best: dict[str, int] = {}
-    for row in rows[order].tolist():
-        best.setdefault(_document(graph, row), row)
-    kind = {document: row for document, row in best.items() if _is_of_kind(graph, document, asked.noun)} or best
-    complete = 0 if absent else sum(bool(share[row] > 1 - 1e-9) for row in kind.values())
-    return Speaking(list(kind.values()), list(kind), complete, tuple(absent))
+    return _Subject(weights / (total or 1.0), tuple(terms), tuple(absent))
+
+
+def _complete(graph: Graph, subject: str, allowed: Mask) -> set[str]:
+    """Return the documents that have all of a subject: of `X or Y` one, of `X and Y` each."""
+    whole = set[str]()
+    for part in _OR.split(subject):
+        each = [phrase for phrase in _AND.split(part) if phrase.strip()]
+        holding = [_holding(graph, phrase, allowed) for phrase in each]
+        whole |= _holding(graph, part, allowed) | (set.intersection(*holding) if holding else set())
+    return whole
+
+
+def _holding(graph: Graph, phrase: str, allowed: Mask) -> set[str]:
+    """Return the documents of which one passage has every telling word of a phrase, and what it quotes as it is."""
+    arrays = graph.arrays
+    quoted = [" ".join(Tokenizer.words(match[1] or match[2])) for match in _QUOTED.finditer(phrase)]
+    documents = set[str]()
+    for row in _subject(graph, phrase).complete.tolist():
+        words = " ".join(Tokenizer.words(f"{arrays.names[row]}\n{arrays.texts[row]}")) if quoted else ""
+        if allowed[row] and all(f" {one} " in f" {words} " for one in quoted):
+            documents.add(_document(graph, row))
+    return documents
 
 
 def _document(graph: Graph, row: int) -> str:
     """Return the id of the document of a passage: a row of a collection stands for itself."""
     return str(graph.arrays.properties.of(row).get("document", graph.arrays.ids[row]))
+
+
+def _has_kind(graph: Graph, noun: str) -> bool:
+    """Say whether the graph has any document of a kind."""
+    arrays = graph.arrays
+    mask = arrays.mask([DOCUMENT]) if DOCUMENT in arrays.types.nodes else None
+    return mask is not None and any(_is_of_kind(graph, arrays.ids[row], noun) for row in np.flatnonzero(mask).tolist())
 
 
 def _is_of_kind(graph: Graph, document: str, noun: str) -> bool:

@@ -15,15 +15,16 @@ from functools import cached_property
 
 import numpy as np
 
+from orienteer.display import counted
 from orienteer.graph.store import Graph
-from orienteer.methods.documents.abstention import grounds, refusal, spoken
+from orienteer.methods.documents.abstention import grounds, refusal, unquoted
 from orienteer.methods.documents.config import DocumentsConfig
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
 from orienteer.methods.documents.near_duplicates import Folded, folded
 from orienteer.methods.documents.phrase_order import PhraseOrder
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
-from orienteer.records import Citation, Question, Ranked, Refusal, Result, Usage
+from orienteer.records import Citation, Question, Ranked, Refusal, Result
 from orienteer.retrieval.graph_text import place_in, present
 from orienteer.retrieval.spaces import Spaces
 
@@ -55,7 +56,8 @@ class Documents:
             documents = speaking(self._graph, wanted, answers)
             if documents.rows:
                 result = self._listed(question, wanted, documents, run)
-                return result.model_copy(update={"usage": Usage(seconds=time.perf_counter() - started)})
+                seconds = time.perf_counter() - started
+                return result.model_copy(update={"usage": result.usage.model_copy(update={"seconds": seconds})})
         return self._answered(question, self._ranked(question, run))
 
     # ------------------------------------------------------------------------------------------------ which documents
@@ -72,28 +74,33 @@ class Documents:
                 row,
                 score=len(rows) - place,
                 query=wanted.subject,
-                why=f"speaks of {wanted.subject}" if place < total else f"has part of it: {wanted.subject}",
+                why=_said_of(wanted) if place < total else f"has part of it: {wanted.subject}",
             ).model_copy(update={"complete": place < total})
             for place, row in enumerate(rows)
         )
-        more = self._base.retrieve(question.model_copy(update={"text": wanted.subject}), run).hits
+        ranked = self._base.retrieve(question.model_copy(update={"text": wanted.subject}), run)
+        more = () if wanted.without or wanted.is_denied else ranked.hits
         listed = {hit.id for hit in hits}
         hits = (*hits, *(hit for hit in more if hit.id not in listed))[: question.k]
         hits = tuple(hit.model_copy(update={"score": len(hits) - place}) for place, hit in enumerate(hits))
-        result = Result(question=question.text, method=self.name, hits=hits)
+        result = ranked.model_copy(
+            update={"question": question.text, "method": self.name, "hits": hits, "trajectories": ()}
+        )
         absent = (f"not in these documents: {', '.join(documents.absent)}",) if documents.absent else ()
         if not total:
             nothing = f"no passage has all of it: {wanted.subject}"
             refused = Refusal(kind="not_here", words=documents.absent, text="; ".join((nothing, *absent)))
-            return result.model_copy(update={"refusal": refused, "notes": (refused.text,)})
-        named = documents.files[: min(total, self.config.listed)]
+            return result.model_copy(update={"refusal": refused, "notes": (*result.notes, refused.text)})
+        named = documents.documents[: min(total, self.config.listed)]
         rest = f", and {total - len(named):,} more" if total > len(named) else ""
         return result.model_copy(
             update={
                 "answer": str(total) if wanted.is_counted else f"{', '.join(named)}{rest}",
                 "answer_kind": "number" if wanted.is_counted else "set",
-                "long_answer": spoken(total, wanted.subject),
-                "notes": (f"-k {total} lists all of them",) if total > len(rows) else (),
+                "long_answer": f"{counted(total, 'document')}: each {_said_of(wanted)}"
+                if total != 1
+                else f"1 document {_said_of(wanted)}",
+                "notes": (*result.notes, *((f"-k {total} lists all of them",) if total > len(rows) else ())),
             }
         )
 
@@ -154,6 +161,8 @@ class Documents:
         quotation = quoted(self._graph, question.text, rows) if self.config.quotes else None
         if quotation is None:
             return result
+        if self.config.abstains and (reserve := unquoted(reasons, quotation)) is not None:
+            return result.model_copy(update={"refusal": reserve, "notes": (*result.notes, reserve.text)})
         citation = Citation(
             begin=0,
             end=len(quotation.text),
@@ -162,3 +171,9 @@ class Documents:
         )
         update = {"answer": quotation.text, "answer_kind": "quotation", "citations": (citation,)}
         return result.model_copy(update=update)
+
+
+def _said_of(wanted: DocumentsAsked) -> str:
+    """Return what is said of a document that is asked for."""
+    without = f", but not of {wanted.without}" if wanted.without else ""
+    return f"{'does not speak' if wanted.is_denied else 'speaks'} of {wanted.subject}{without}"

@@ -8,7 +8,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.retrieval.excerpt import Shown, terms_in
 from orienteer.retrieval.graph_text import shown_of
-from orienteer.text.function_words import telling
+from orienteer.text.function_words import telling_words
 from orienteer.text.tokenizer import Tokenizer
 
 _BESIDE = 1.0
@@ -42,7 +42,7 @@ class PhraseOrder:
 
 def pairs_of(question: str) -> Pairs:
     """Return the neighbours among a question's telling words, two by two; those that carry it part none."""
-    words = telling(question)
+    words = telling_words(question)
     return frozenset(zip(words, words[1:], strict=False))
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.phrase_order import beside, pairs_of
-from orienteer.retrieval.excerpt import Shown, TextPiece, pieces_of, terms_in
+from orienteer.retrieval.excerpt import Shown, TextPiece, centred, pieces_of, terms_in
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
+from orienteer.text.function_words import telling_words
 
 READ = 5
 """Passages that a quotation is looked for in, the first of the ranking."""
@@ -57,6 +58,16 @@ _HEADING = re.compile(r"[^.!?:;]{1,60}")
 """A line that is a heading, where it is no more than this and has no number."""
 _HEADED = 1.0
 """What a mere heading loses."""
+_LACKING = 0.3
+"""What each number, identifier or month of the question costs that does not stand beside a sentence."""
+_MONTHS = frozenset(
+    ["january", "february", "march", "april", "june", "july", "august", "september", "october", "november", "december"]
+)
+"""Without May, which is a verb too."""
+_MOST = re.compile(
+    r"\b(?:most|least|fewest|best|worst|latest|total|sum|average|mean|altogether|[a-z]{3,}(?<!inter)(?<!requ)(?<!for)est)\b"
+)
+"""Words that want rows compared or added up, which a quotation does not."""
 _PROSE = 0.1
 """What a sentence is worth beside a fragment or a line of code."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
@@ -80,6 +91,11 @@ class Quotation(NamedTuple):
     """Where it begins in the text of the passage, in characters."""
     score: float
     """How well it fits, 1 for all of the question's words."""
+    lacks: tuple[str, ...] = ()
+    """Numbers, identifiers and months of the question that it has not: of a row, nor its header or title; of a
+    sentence, nor its passage."""
+    superlative: str = ""
+    """A word of the question that wants rows compared or added up, where it is a row."""
 
 
 def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None:
@@ -96,6 +112,8 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
         return None
     pairs, is_defined = pairs_of(question), _DEFINED.match(question) is not None
     wanted = [answer for pattern, answer in _ASKS if pattern.search(question.casefold())]
+    needed = _needed(graph, question)
+    most = _MOST.search(question)
     best: Quotation | None = None
     for place, row in enumerate(rows[:READ]):
         passage = _Passage(graph, row, shown)
@@ -110,9 +128,13 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
                 fits += _DEFINES
             fits += _BESIDE * beside(text, pairs)
             fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
+            lacks = tuple(word for word, term in needed.items() if term not in passage.beside(piece, above))
+            fits -= _LACKING * len(lacks)
             if best is None or fits > best.score + 1e-9:
                 whole = passage.whole(piece)
-                best = Quotation(passage.said(whole), row, whole.begin, fits)
+                is_compared = most is not None and passage.is_table and not terms_in(shown, most[0]) & passage.header
+                superlative = most[0] if most is not None and is_compared else ""
+                best = Quotation(passage.said(whole), row, whole.begin, fits, lacks, superlative)
     return best
 
 
@@ -135,6 +157,8 @@ class _Passage:
         lines = self.text.split("\n")
         self._columns = lines[header - 1].split(CELLS) if header else []
         self.begin = sum(len(line) + 1 for line in lines[:header])
+        self.is_table = header > 0
+        self.header = terms_in(shown, self.text[: self.begin])
         pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
         self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
         title = terms_in(shown, graph.arrays.names[row]) | terms_in(shown, self.text[: self.begin])
@@ -148,6 +172,10 @@ class _Passage:
             is_first = self.is_heading(piece)
             if is_first:
                 heading = piece.terms
+
+    def beside(self, piece: TextPiece, above: frozenset[str]) -> frozenset[str]:
+        """Return the question's terms that are said of a row in its header and title, of a sentence in its passage."""
+        return piece.terms | above if self.is_table else self._near | above
 
     def is_heading(self, piece: TextPiece) -> bool:
         """Say whether a sentence is a mere heading."""
@@ -176,13 +204,15 @@ class _Passage:
         return weight(piece.terms) + _ABOVE * weight(above) + _NEAR * weight(near)
 
     def said(self, piece: TextPiece) -> str:
-        """Return a sentence as it is written, of a row each cell with its column, cut where it is very long."""
+        """Return a sentence as it is written, of a row each cell with its column; of a very long one a part."""
         text = self.text[piece.begin : piece.end]
-        if self._columns:
-            cells = [*zip(self._columns, text.split(CELLS), strict=False)]
-            text = "; ".join(f"{column}: {cell}" if column else cell for column, cell in cells if cell.strip())
+        cells = text.split(CELLS)
+        if self._columns and len(cells) == len(self._columns):
+            pairs = zip(self._columns, cells, strict=True)
+            text = "; ".join(f"{column}: {cell}" if column else cell for column, cell in pairs if cell.strip())
         text = " ".join(text.split())
-        return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+        begin, end = centred(text, (0, len(text)), self._shown, LONGEST)
+        return f"{'…' * (begin > 0)}{text[begin:end]}{'…' * (end < len(text))}"
 
 
 def _rows(text: str, shown: Shown, begin: int) -> list[TextPiece]:
@@ -192,6 +222,13 @@ def _rows(text: str, shown: Shown, begin: int) -> list[TextPiece]:
         pieces.append(TextPiece(begin, begin + len(line), terms_in(shown, line)))
         begin += len(line) + 1
     return pieces
+
+
+def _needed(graph: Graph, question: str) -> dict[str, str]:
+    """Return the numbers, identifiers and months of a question, each with the term that it is found by."""
+    expand = graph.arrays.tokenizer.expand
+    words = [word for word in telling_words(question) if _DIGIT.search(word) or word in _MONTHS]
+    return {word: expand(word)[0] for word in words if graph.arrays.text_index.posting(expand(word)[0]) is not None}
 
 
 def _has(answer: re.Pattern[str], text: str, question: str) -> bool:

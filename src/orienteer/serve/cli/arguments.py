@@ -213,7 +213,8 @@ def open_graph(path: Path, out: Output) -> Graph:
         named = "; ".join(f"{file.file}: {file.reason}" for file in files[:_NAMED])
         more = f"; and {len(files) - _NAMED:,} more" if len(files) > _NAMED else ""
         out.note(
-            f"warning: {counted(len(files), 'file')} could not be read and are no part of the graph: {named}{more}"
+            f"warning: {counted(len(files), 'file')} could not be read, and {'is' if len(files) == 1 else 'are'} no "
+            f"part of the graph: {named}{more}"
         )
     return graph
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.errors import UsageError
+from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import background, printout
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
-    K,
     MethodOptions,
     ModelFlags,
     Types,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from orienteer.retriever import Retriever
 
 _AUTO = "auto: ark where a model is configured, else documents on chunks of documents and anchor on other graphs"
+_HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
 _REMARK = 160  # characters of a model's words in a turn without a call
 _ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
@@ -61,7 +61,10 @@ def ask(
     method: MethodName = None,
     *,
     model: ModelFlags,
-    k: K = 20,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", metavar="N", min=0, help="Maximum number of hits. Default: 20; of documents 5 are printed."),
+    ] = None,
     types: Types = None,
     where: Where = None,
     reading: Annotated[
@@ -97,7 +100,12 @@ def ask(
         graph = open_graph(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
         events = retriever.stream(
-            question, k, node_types=types or (), where=where or (), reading=reading, has_answer=not no_answer
+            question,
+            _HITS if k is None else k,
+            node_types=types or (),
+            where=where or (),
+            reading=reading,
+            has_answer=not no_answer,
         )
         result = _listen(out, retriever, events, trace=trace)
         if out.as_json:
@@ -105,11 +113,11 @@ def ask(
         if trace == traces.STANDARD:
             _write_trace(out, result, trace)
         try:
-            _print_result(out, graph, result)
+            _print_result(out, graph, _readable(out, graph, result) if k is None else result)
         finally:  # the result is shown before the trace is written, for a disk may be full
             if trace not in (None, traces.STANDARD):
                 _write_trace(out, result, trace)
-        if (told := background.joined(graph, configured)) is not None:
+        if (told := background.start_vectors(graph, configured)) is not None:
             out.note(f"note: {told}")
         return graph
 
@@ -118,11 +126,28 @@ def ask(
         _watch(out, graph, answer)
 
 
+def _readable(out: Output, graph: Graph, result: Result) -> Result:
+    """Return a result with as many hits as a person reads, where they are passages; a note says how many there are."""
+    more = len(result.hits) - _PASSAGES
+    if out.as_json or more <= 0 or not graph.arrays.is_made_of_documents:
+        return result
+    out.note(f"{more} more: -k {len(result.hits)} prints them")
+    return result.model_copy(update={"hits": result.hits[:_PASSAGES]})
+
+
 def _watch(out: Output, graph: Graph, answer: Callable[[], Graph]) -> None:
-    """Answer again whenever a source of the graph has changed."""
+    """Answer again whenever a source of the graph has changed. What goes wrong meanwhile is told, and watched on."""
+    if not graph.arrays.manifest.provenance.get("sources"):
+        raise UsageError(f"{graph.path} was made of no files: there is nothing to watch")
+    if graph.path.parent != settings().cache / "graphs":
+        raise UsageError(f"{graph.path} is a graph: watch the folder that it was made of, or orienteer build --watch")
     out.done()
     for _ in watched(out, graph):
-        answer()
+        out.opened.clear()  # else the generations of before would stay open
+        try:
+            answer()
+        except Error as error:
+            out.note(f"error: {error}")
         out.done()
 
 

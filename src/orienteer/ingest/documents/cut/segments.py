@@ -127,7 +127,7 @@ def _cell(text: str, most: int) -> str:
     """Return a cell in one line, cut off if it is too long."""
     if len(text) > most:
         text = f"{text[:most]}…"
-    return _BREAKS.sub(" ", text).strip()
+    return _BREAKS.sub(" ", text).replace(CELLS, " ¦ ").strip()  # what parts cells stands in none
 
 
 def joinable_columns(first: str, second: str) -> list[JsonValue]:

@@ -6,6 +6,7 @@ ever resolved and no other file asked for.
 
 from __future__ import annotations
 
+import lzma
 import posixpath
 import zipfile
 import zlib
@@ -22,6 +23,11 @@ from orienteer.ingest.documents.read.webpage import HtmlToken, html_tokens, read
 
 _CONTAINER = "META-INF/container.xml"
 _PROTECTED = "META-INF/encryption.xml"
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
+    *(NotImplementedError, RuntimeError, ValueError, OSError),
+)
+"""What Python's readers of archives raise where one is broken."""
 _PAGES = frozenset(["application/xhtml+xml", "text/html"])
 
 
@@ -32,7 +38,7 @@ def read_book(content: bytes) -> Page:
     try:
         with zipfile.ZipFile(stream) as archive:
             return _read(archive)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except _BROKEN as error:
         raise BadInput(f"a broken or protected book ({error}): save it again without protection") from error
 
 

@@ -32,6 +32,8 @@ TEXTS = (
 TITLES = ("title", "name", "headline", "heading", "subject")
 IDS = ("_id", "doc_id", "docid", "document_id", "passage_id", "link", "url", "uid", "key")
 """Columns that name a row, beside those that name a node."""
+_SAMPLE = 100  # rows that tell whether a column holds texts
+_LEAST_WORDS = 4  # of a text
 _TAKEN = frozenset(
     ["document", "order", "file", "page", "heading", "span", "anchors", "links", "tokens", "parts", "row"]
 )
@@ -50,6 +52,8 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
     """Return the documents of a table file. Raises `BadInput` if it cannot be read."""
     table = table_of(file.path, is_named=False)
     roles = None if config.tables == "segments" else roles_of(table.columns)
+    if roles is not None and config.tables == "auto" and not table.is_corpus and not _holds_texts(table, roles.text):
+        roles = None  # a price list with a column `article`
     if roles is None or (config.tables == "auto" and asks(table)):
         rows = _rows(table, config, drop)
         grid = Grid(table.columns, (tuple(map(_text, row.values())) for row in rows), Place())
@@ -58,6 +62,13 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
     is_corpus = table.is_corpus
     for place, row in enumerate(_rows(table, config, drop)):
         yield _row(file, row, roles, place, is_corpus=is_corpus, is_text=table.format.is_text)
+
+
+def _holds_texts(table: Table, column: str) -> bool:
+    """Say whether a column holds texts, by its first rows: several words in one of ten at the least."""
+    batch = next(iter(table.batches(rows=_SAMPLE, drop=lambda reason, line, value: None)), None)
+    values = [_text(value) for value in batch.columns.get(column, ())] if batch is not None else []
+    return not values or 10 * sum(len(value.split()) >= _LEAST_WORDS for value in values) >= len(values)
 
 
 def is_questions(file: File) -> bool:

@@ -307,11 +307,14 @@ def read_workbook(source: OfficeFile, library: Any) -> Read:  # Any: openpyxl ha
             if not is_empty and any(row := _cells(cells)):
                 room.spend(row)
                 rows.append(row)
+        caption = ""
+        while len(rows) > 2 and sum(map(bool, rows[0])) == 1 < sum(map(bool, rows[1])):  # a title above the header
+            caption = " ".join(filter(None, (caption, *rows.pop(0))))
         width = max(map(len, rows), default=0)
         if rows:
             header = tuple(name or f"column_{at}" for at, name in enumerate(_padded(rows[0], width), 1))
             headings = () if len(book.worksheets) == 1 and is_generic(sheet.title) else (sheet.title,)
-            grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings)))
+            grids.add(Grid(header, (_padded(row, width) for row in rows[1:]), Place(headings), caption))
     return grids.written("" if is_generic(title) else title, empty="no cell with anything in it")
 
 

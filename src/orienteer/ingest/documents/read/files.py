@@ -154,8 +154,20 @@ class FolderWalk:
                 return False
             if self._ignored.hold(names, is_folder=False):
                 return self._skip(path, IGNORED)
-        reason = stray(path, self._root) if _is_link(path) else ""
+        reason = ""
+        if _is_link(path):
+            reason = stray(path, self._root) or self._hidden_target(path)
         return self._skip(path, reason) if reason else True
+
+    def _hidden_target(self, link: Path) -> str:
+        """Say why what a link within the folder leads to is not read under its own name; empty where it is."""
+        try:
+            names = link.resolve().relative_to(self._root).parts
+        except (OSError, ValueError):
+            return ""
+        is_hidden = any(name.startswith(".") for name in names)
+        is_ignored = any(self._ignored.hold(names[:at], is_folder=at < len(names)) for at in range(1, len(names) + 1))
+        return "a link to a file that is hidden or ignored" if is_hidden or is_ignored else ""
 
     def _misnamed(self, path: Path) -> bool:
         self.skipped.append(SkippedFile(file=_printable(path), reason="its name is no UTF-8: rename it"))

@@ -15,6 +15,8 @@ from pathlib import Path
 GITIGNORE = ".gitignore"
 MOST_BYTES = 1 << 18
 """Of a `.gitignore`; a larger one is no list that anybody wrote, and trying its patterns on each name takes minutes."""
+MOST_PATTERNS = 2_000
+"""Lines of a `.gitignore` that are read. Each pattern is tried on every name."""
 _ANY_FOLDERS = None
 _CLASSES = {
     **{"alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s"},
@@ -202,4 +204,4 @@ def rules_of(folder: Path) -> Rules | None:
         text = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
         return None
-    return Rules(text.removeprefix("\ufeff").split("\n")) or None
+    return Rules(text.removeprefix("\ufeff").split("\n")[:MOST_PATTERNS]) or None

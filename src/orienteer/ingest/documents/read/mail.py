@@ -105,14 +105,18 @@ def _decoded(content: bytes, part: Message) -> str:
     """Return the text of a part in the encoding that it names, else in the one that its bytes speak for."""
     named = part.get_content_charset()
     try:
-        return content.decode(named) if named else decoded(content)[0]
-    except (LookupError, UnicodeDecodeError, ValueError):
+        text = content.decode(named) if named else decoded(content)[0]
+        return text.encode("utf-8", "replace").decode()
+    except (LookupError, ValueError):
         return decoded(content)[0]
 
 
 def _name(part: Message) -> str:
     """Return the file name of an attachment, empty for a part without one."""
-    return _words(str(part.get_filename() or ""))
+    try:
+        return _words(str(part.get_filename() or ""))
+    except (LookupError, ValueError):  # it names an encoding that is none, or another one's bytes
+        return ""
 
 
 def _head(message: Message, name: str) -> str:
@@ -133,6 +137,7 @@ def _piece(words: str | bytes, encoding: str | None) -> str:
     if isinstance(words, str):
         return words
     try:
-        return words.decode(encoding or "ascii", "replace")
-    except LookupError:
+        text = words.decode(encoding or "ascii", "replace")
+    except (LookupError, ValueError):  # it names no encoding, or one that is none for texts
         return words.decode("latin-1")
+    return text.encode("utf-8", "replace").decode()  # without halves of characters

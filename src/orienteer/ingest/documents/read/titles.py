@@ -14,9 +14,9 @@ LONGEST_LINE = 90
 EARLY = 5
 """Blocks at the beginning of a document among which its first heading may be its title."""
 _SPACE = re.compile(r"\s+")
+_MARKS = "¶§🔗\uf0c1\ue157"
 LINK_MARKS = frozenset("¶§🔗#\uf0c1\ue157")
 """What sites put behind a heading, for people to copy its address."""
-_LINK_MARK = re.compile(r"(?:\s*[¶§🔗\uf0c1\ue157]|\s+#)+$")
 _GENERIC = re.compile(
     r"(?:untitled|no title|title|index|home|home ?page|welcome|main|page|new page|document|doc|file|presentation"
     r"|powerpoint presentation|slide|slides|workbook|book|sheet|template|default|normal|unknown|none|null|readme"
@@ -43,7 +43,10 @@ def cleaned(title: str) -> str:
 
 def without_mark(heading: str) -> str:
     """Return a heading in one line, without the link to itself."""
-    return _LINK_MARK.sub("", _SPACE.sub(" ", heading).strip()).strip()
+    words = _SPACE.sub(" ", heading).strip()
+    while words != (rest := words.removesuffix(" #").rstrip(_MARKS).rstrip()):
+        words = rest
+    return words
 
 
 def is_generic(title: str) -> bool:
