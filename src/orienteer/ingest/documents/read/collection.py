@@ -29,6 +29,8 @@ TEXTS = (
     *("abstract", "article", "document", "paragraph"),
 )
 """Columns of a collection that hold its texts, best first."""
+_MAY_NAME = frozenset(["article", "document", "abstract", "paragraph"])
+"""Those that may as well hold names or numbers of what is called so."""
 TITLES = ("title", "name", "headline", "heading", "subject")
 IDS = ("_id", "doc_id", "docid", "document_id", "passage_id", "link", "url", "uid", "key")
 """Columns that name a row, beside those that name a node."""
@@ -52,8 +54,8 @@ def documents(file: File, title: str, config: BuildConfig, *, drop: Drop) -> Ite
     """Return the documents of a table file. Raises `BadInput` if it cannot be read."""
     table = table_of(file.path, is_named=False)
     roles = None if config.tables == "segments" else roles_of(table.columns)
-    if roles is not None and config.tables == "auto" and not table.is_corpus and not _holds_texts(table, roles.text):
-        roles = None  # a price list with a column `article`
+    if roles is not None and config.tables == "auto" and plainly(roles.text) in _MAY_NAME:
+        roles = roles if _holds_texts(table, roles.text) else None  # a price list has articles too
     if roles is None or (config.tables == "auto" and asks(table)):
         rows = _rows(table, config, drop)
         grid = Grid(table.columns, (tuple(map(_text, row.values())) for row in rows), Place())
