@@ -204,3 +204,14 @@ def test_documents_beside_a_graph_are_asked_where_it_cannot_be_read(tmp_path: Pa
     retriever = Retriever(Graph.open(graph_directory(folder, cache=tmp_path / "cache")))
     assert retriever.ask("Who manages Bob?").answer == "Ann"
     assert "1988" in (retriever.ask("When was the Night Ferry launched?").answer or "")
+
+
+def test_forms_of_a_verb_are_one_word(tmp_path: Path) -> None:
+    files = {
+        "lemon.md": "# Lemon\n\nLemon generates parsers quickly. It was written by Dora Hipp in 1987.\n",
+        "other.md": "# Other\n\nNothing of the kind.\n",
+    }
+    result = _ask(_built(tmp_path, files), "Who wrote Lemon?")
+    assert "written by Dora Hipp" in (result.answer or "")
+    assert not any("wrote" in note for note in result.notes)
+    assert "written" in {result.hits[0].text[begin:end] for begin, end in result.hits[0].marks}

@@ -8,11 +8,12 @@ Compound -treats-> Disease 30      an edge type between two node types, with how
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple
 from orienteer.retrieval.excerpt import Shown, excerpt
+from orienteer.text.english import FORMS
 from orienteer.text.function_words import telling_words
 from orienteer.text.lines import one_line, single_spaced, snippet
 
@@ -176,9 +177,24 @@ def place_in(graph: Graph, row: int, begin: int) -> Source:
 def shown_of(graph: Graph, query: str) -> Shown:
     """Return the terms of a query's telling words with their idf, as an excerpt is chosen and marked by."""
     index, tokenizer = graph.arrays.text_index, graph.arrays.tokenizer
-    terms = dict.fromkeys(term for word in telling_words(query) for term in tokenizer.expand(word))
-    weights = {term: posting.idf for term in terms if (posting := index.posting(term))}
-    return Shown(weights, tokenizer.terms_of)
+    weights: dict[str, float] = {}
+    forms: dict[str, str] = {}  # by another form of a verb, the term that stands for all of them
+    for word in dict.fromkeys(telling_words(query)):
+        others = [form for form in FORMS.get(word, ()) if form != word]
+        postings = [index.posting(term) for term in tokenizer.expand(word)]
+        own = [posting for posting in postings if posting]
+        if others and (forms_there := own or [*filter(None, map(index.posting, map(tokenizer.stem, others)))]):
+            term = tokenizer.stem(word)
+            weights[term] = min(posting.idf for posting in forms_there)
+            forms |= dict.fromkeys(others, term)
+        else:
+            weights |= {posting.term: posting.idf for posting in postings if posting}
+
+    def terms_of(word: str) -> Set[str]:
+        terms = tokenizer.terms_of(word)
+        return terms | {forms[word.casefold()]} if word.casefold() in forms else terms
+
+    return Shown(weights, terms_of)
 
 
 def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) -> tuple[Ranked, ...]:

@@ -62,3 +62,18 @@ NO_NAMES = _words("true false yes no i please answer question")
 
 IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "woman", "mice": "mouse", "feet": "foot"}
 """Plurals that no stemmer knows."""
+
+_VERBS = """begin began begun/
+bite bit bitten/ blow blew blown/ break broke broken/ bring brought/ build built/ buy bought/
+catch caught/ choose chose chosen/ come came/ deal dealt/ draw drew drawn/ drink drank drunk/ drive drove driven/
+eat ate eaten/ fall fell fallen/ feel felt/ fight fought/ find found/ fly flew flown/ forget forgot forgotten/
+freeze froze frozen/ get got gotten/ give gave given/ go went gone/ grow grew grown/ hide hid hidden/ hold held/
+keep kept/ know knew known/ lay laid/ lead led/ leave left/ lend lent/ lie lay lain/ lose lost/ make made/ mean meant/
+meet met/ pay paid/ ride rode ridden/ ring rang rung/ rise rose risen/ run ran/ say said/ see saw seen/ sell sold/
+send sent/ shake shook shaken/ shine shone/ shoot shot/ show showed shown/ sing sang sung/ sink sank sunk/ sit sat/
+sleep slept/ speak spoke spoken/ spend spent/ stand stood/ steal stole stolen/ stick stuck/ strike struck/
+swear swore sworn/ sweep swept/ swim swam swum/ take took taken/ teach taught/ tear tore torn/ tell told/
+think thought/ throw threw thrown/ understand understood/ wake woke woken/ wear wore worn/ win won/
+withdraw withdrew withdrawn/ write wrote written"""
+FORMS = {word: group for group in map(_words, _VERBS.split("/")) for word in group}
+"""The forms of verbs that no stemmer knows: *wrote* and *written* are one word."""

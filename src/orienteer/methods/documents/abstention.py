@@ -22,7 +22,7 @@ from orienteer.methods.documents.quotation import Quotation
 from orienteer.records import Refusal
 from orienteer.retrieval.excerpt import terms_in
 from orienteer.retrieval.graph_text import shown_of
-from orienteer.text.english import STOP
+from orienteer.text.english import FORMS, STOP
 from orienteer.text.function_words import language_words, telling_words
 from orienteer.text.tokenizer import Tokenizer
 
@@ -123,8 +123,12 @@ def names_of(question: str) -> list[str]:
 
 
 def _is_absent(graph: Graph, word: str) -> bool:
-    """Say whether no text of the graph has a word: of one that mixes letters and digits, its parts are not enough."""
-    return graph.arrays.text_index.posting(graph.arrays.tokenizer.expand(word)[0]) is None
+    """Say whether no text of the graph has a word, in any form of a verb.
+
+    Of a word that mixes letters and digits its parts are not enough.
+    """
+    index, expand = graph.arrays.text_index, graph.arrays.tokenizer.expand
+    return all(index.posting(expand(form)[0]) is None for form in (word, *FORMS.get(word, ())))
 
 
 def _is_unknown(graph: Graph, name: str, absent: Sequence[str], near: Iterable[str]) -> bool:
