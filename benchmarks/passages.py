@@ -14,6 +14,8 @@ without a bonus of .2 for titles that stand in the question. Gains are paired. P
     titles     titles withheld from names and edges, and first names of the texts taken for titles
     together   all corpora in one, each one's questions asked of it; further corpora of `--beside DATA`
     misses     why `hippo` misses gold passages at 5
+    quotations of the questions of one step, how many `documents` quotes a sentence for, and one with the answer; and
+               how many it refuses, as they are and with their gold passage withheld
 
 `--graphs` keeps what `titles` and `together` build. No model is called.
 """
@@ -36,6 +38,7 @@ from numpy.typing import NDArray
 
 from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation.scores.answers import contains
 from orienteer.graph import pieces
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.names.mentions import find_names
@@ -46,12 +49,15 @@ from orienteer.index.fusion import vote
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.budget import Allowance
-from orienteer.records import Node, Question
+from orienteer.methods.documents.method import Documents
+from orienteer.protocols import Run
+from orienteer.records import Node, Question, Result
 from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
+from orienteer.retriever import Retriever
 from rankings import Ranker, Table, ask, best_of, flats, recalls, remembering, sage, show, summary
 from sage import made
 from woven import first_named, in_order, silent, untitled, weave
@@ -254,7 +260,8 @@ def _steps(examples: Iterable[Example]) -> list[Example]:
             for number, answer in enumerate(answers, 1):
                 text = text.replace(f"#{number}", answer)
             answers.append(str(step["answer"]))
-            steps.setdefault((text, gold), Example(question=Question(text=text), gold=Gold(nodes={gold: 1.0})))
+            right = Gold(nodes={gold: 1.0}, answers=(answers[-1],))
+            steps.setdefault((text, gold), Example(question=Question(text=text), gold=right))
     return list(steps.values())
 
 
@@ -305,6 +312,44 @@ def together_part(bench: Bench) -> dict[str, Any]:
 def misses_part(bench: Bench) -> dict[str, Any]:
     """Print what kind of miss each gold passage is that is not among the first 5 of the walk."""
     return {one.name: _misses(one) for one in bench.asked}
+
+
+def quotations_part(bench: Bench) -> dict[str, Any]:
+    """Print how many sentences that are quoted have the answer, and how many questions are refused."""
+    return {one.name: _quotations(one.name, one.graph, steps) for one in bench.asked if (steps := _steps(one.examples))}
+
+
+def _quotations(name: str, graph: Graph, steps: Iterable[Example]) -> dict[str, float]:
+    passages = Retriever(graph, method="hippo")
+    marks: dict[str, list[float]] = {}
+    for step in steps:
+        if ">>" in step.question.text:  # a relation of Wikidata, not a question
+            continue
+        for label, withheld in (("", frozenset[str]()), (", gold withheld", frozenset(step.gold.nodes))):
+            result = Documents(graph, _Withholding(passages, withheld)).retrieve(step.question, Allowance())
+            is_refused = result.refusal is not None and result.refusal.kind == "not_here"
+            marks.setdefault(f"refused{label}", []).append(is_refused)
+            marks.setdefault(f"quoted{label}", []).append(result.answer is not None)
+            marks.setdefault(f"quoted with the answer{label}", []).append(contains(result.answer or "", step.gold))
+    shares = {label: float(np.mean(some)) for label, some in marks.items()}
+    print(f"\n{name}, {len(marks['refused'])} questions of one step")
+    for label, share in shares.items():
+        print(f"  {100 * share:5.1f} {label}")
+    return shares
+
+
+class _Withholding:
+    """A method that returns all passages that another one finds but some."""
+
+    name = "withholding"
+
+    def __init__(self, passages: Retriever, withheld: frozenset[str]) -> None:
+        self._passages, self._withheld = passages, withheld
+
+    def retrieve(self, question: Question, run: Run) -> Result:
+        result = self._passages.ask(question.text, k=question.k + len(self._withheld))
+        hits = tuple(hit for hit in result.hits if hit.id not in self._withheld)
+        return result.model_copy(update={"hits": hits[: question.k]})
 
 
 def _misses(asked: Asked) -> dict[str, Any]:
@@ -398,6 +443,7 @@ PARTS: Mapping[str, Callable[[Bench], dict[str, Any]]] = {
     "titles": titles_part,
     "together": together_part,
     "misses": misses_part,
+    "quotations": quotations_part,
 }
 
 
