@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, Read
 from orienteer.llm.spoken import after_thinking, as_text, calls_in
@@ -35,6 +36,16 @@ These functions are there to be called; each line is the JSON schema of one:
 
 To call one write a JSON object of its name and its arguments between these two marks, then stop. Several calls may
 follow one another. What a call gives comes back between <tool_response> marks; never write these yourself.
+<tool_call>
+{{"name": NAME, "arguments": {{...}}}}
+</tool_call>
+""".rstrip()
+
+COMPACT_RULES = """
+Tools:
+{tools}
+
+Call them so:
 <tool_call>
 {{"name": NAME, "arguments": {{...}}}}
 </tool_call>
@@ -79,12 +90,30 @@ class Qwen:
         return read_calls(message, turn=turn)
 
 
-DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen()}
+class Compact(Qwen):
+    """Qwen's form with a line for each tool in place of its JSON schema: what a small model learns and can afford."""
+
+    def written(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
+    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+        """Return the messages in Qwen's form, tools as signatures, and no tools beside them."""
+        return write_words(messages, tools, rules=COMPACT_RULES, line=signature), ()
+
+
+DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen(), "compact": Compact()}
 """By the name that a trajectory keeps. To change what one writes, rename it: old requests are written again."""
 
 
-def write_words(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple[Message, ...]:
+def write_words(
+    messages: Sequence[Message],
+    tools: Sequence[ToolSpec],
+    *,
+    rules: str = RULES,
+    line: Callable[[ToolSpec], str] | None = None,
+) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
+
+    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given.
 
     The thoughts of earlier replies are left out, for they take much room.
     """
@@ -100,11 +129,35 @@ def write_words(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> tuple
         else:
             sent.append(Message(role=message.role, content=_in_marks(message)))
     if tools:
-        schemas = "\n".join(
-            json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False) for tool in tools
-        )
-        sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{RULES.format(tools=schemas)}")
+        listed = rules.format(tools="\n".join(map(line or _json_of, tools)))
+        sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{listed}")
     return tuple(sent)
+
+
+def signature(tool: ToolSpec) -> str:
+    """Return a tool as a line.
+
+    >>> signature(ToolSpec(name="follow", description="", parameters={"properties": {"start": {"type": "string"},
+    ...     "steps": {"items": {"properties": {"edge": {}, "type": {}}}}}, "required": ["start", "steps"]}))
+    'follow(start, steps: [{edge, type}])'
+    """
+    properties: Mapping[str, Any] = tool.parameters.get("properties", {})  # Any: a JSON schema
+    required = tool.parameters.get("required", ())
+    parts = (f"{name}{'' if name in required else '?'}{_form(schema)}" for name, schema in properties.items())
+    return f"{tool.name}({', '.join(parts)})"
+
+
+def _form(schema: Mapping[str, Any]) -> str:  # Any: a JSON schema
+    """Return what a list holds, and nothing for a plain value."""
+    if "items" not in schema:
+        return ""
+    members = schema["items"].get("properties")
+    return f": [{{{', '.join(members)}}}]" if members else ": [...]"
+
+
+def _json_of(tool: ToolSpec) -> str:
+    """Return the JSON schema of a tool, as Qwen's chat template writes it."""
+    return json.dumps({"type": "function", "function": tool.model_dump()}, ensure_ascii=False)
 
 
 def read_calls(message: Message, *, turn: int) -> Read:

@@ -26,6 +26,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents.dialect import DIALECTS
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
@@ -34,13 +35,13 @@ from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Reranked, Reranking, Run
-from orienteer.records import Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
+from orienteer.records import Dialect, Message, Question, Ranked, Result, Sampling, StoppedBy, Trajectory, Usage
 from orienteer.retrieval.graph_text import present, schema_lines
 from orienteer.tools.search import PLAIN
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox, open_plain
+from orienteer.tools.toolbox import Toolbox, open_compact, open_plain
 
-Tools = Literal["all", "paper", "global-only", "no-query", "no-filters"]
+Tools = Literal["all", "compact", "paper", "global-only", "no-query", "no-filters"]
 Fusion = Literal["vote", "order", "random"]
 Reranker = Callable[[Question, Sequence[Ranked]], Sequence[str]]
 """Takes a ranking and returns ids, best first. Ids that it makes up are dropped, those that it forgets are appended."""
@@ -65,7 +66,7 @@ class ArkConfig(Options):
     fusion: Fusion = "vote"
     """How the agents' lists become one: vote (section 3.2), or order or random (table 3)."""
     tools: Tools = "all"
-    """all: ours; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
+    """all: ours; compact: five of them in few words, for small models; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
     context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
     faithful: bool = False
@@ -83,6 +84,8 @@ class ArkConfig(Options):
 
     @model_validator(mode="after")
     def _check_plain(self) -> Self:
+        if self.tools == "compact" and (self.faithful or self.more_tools):
+            raise BadOption("tools=compact has its own tools: leave out faithful and more_tools")
         if self.is_plain and (self.early_stop or self.fill or self.more_tools):
             raise BadOption(
                 "early_stop, fill and more_tools are not the paper's: leave them out, or faithful and tools"
@@ -92,7 +95,7 @@ class ArkConfig(Options):
     @property
     def is_plain(self) -> bool:
         """The paper's tools and nothing else, whole or with a part taken out."""
-        return self.faithful or self.tools != "all"
+        return self.faithful or self.tools not in ("all", "compact")
 
 
 class Ark:
@@ -152,6 +155,7 @@ class Ark:
             self._model,
             toolbox,
             ending,
+            dialect=DIALECTS[self._dialect],
             context_tokens=self.config.context_tokens,
             number=number,
             should_stop=agreement.is_reached,
@@ -169,6 +173,7 @@ class Ark:
             model=self._model.name,
             prompt_hash=prompt_hash,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
+            dialect=self._dialect,
             toolbox=toolbox.spec,
             tools=toolbox.specs,
             elision=ELISION,
@@ -178,7 +183,13 @@ class Ark:
             ),
         )
 
+    @property
+    def _dialect(self) -> Dialect:
+        return "compact" if self.config.tools == "compact" else "native"
+
     def _toolbox(self) -> Toolbox:
+        if self.config.tools == "compact":
+            return open_compact(self._graph, self.config.mode)
         if not self.config.is_plain:
             return Toolbox.full(self._graph, mode=self.config.mode, more=self.config.more_tools)
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
@@ -198,6 +209,8 @@ class Ark:
 
     @property
     def _prompt_name(self) -> str:
+        if self.config.tools == "compact":
+            return "ark-compact"
         if self.config.tools == "global-only":
             return "ark-global"
         return "ark-faithful" if self.config.is_plain else "ark"

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
+COMPACT_TOKENS = 160
+"""Size of an observation for a model whose context and attention are small: some six rows."""
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 
@@ -168,6 +170,13 @@ def open_plain(graph: Graph, mode: Mode, parameters: tuple[str, ...] = ()) -> To
     return Toolbox(session, [*tools, AddToAnswer(session, is_plain=True), Finish(session)], spec)
 
 
+def open_compact(graph: Graph, mode: Mode) -> Toolbox:
+    """Return what a small model can learn to use: a walk, an intersection, a search, and the end; short replies."""
+    session = Session(graph, COMPACT_TOKENS, mode=mode)
+    tools = (Follow(session), IntersectNodes(session), SearchInGraph(session), AddToAnswer(session), Finish(session))
+    return Toolbox(session, tools, ToolboxSpec(name="compact", options={"mode": mode}))
+
+
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:
     """Return the search of passages; with `has_answer` also the tools by which an agent answers and ends."""
     session = Session(graph, PASSAGES_TOKENS, saves_sets=False, mode=mode)
@@ -269,6 +278,7 @@ def _open_scouting(graph: Graph, mode: Mode, code: CodeConfig, *, has_code: bool
 _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
     "full": Toolbox.full,
     "plain": open_plain,
+    "compact": open_compact,
     "passages": open_passages,
     "grounding": open_grounding,
     "gathering": open_gathering,
