@@ -1,0 +1,276 @@
+"""Collecting a teacher's trajectories (ARK, 001, section 4.3): taken up where it was, and nothing paid twice."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from orienteer.display import Count
+from orienteer.errors import BadInput, BadOption
+from orienteer.evaluation.datasets import read_questions
+from orienteer.evaluation.examples import Example, QuestionSet
+from orienteer.evaluation.running.manifest import graph_hash
+from orienteer.evaluation.running.runner import RunConfig, evaluate
+from orienteer.evaluation.running.runs import read_run
+from orienteer.evaluation.running.sweep import Variant, variants
+from orienteer.files import locked, write_whole
+from orienteer.graph.store import Graph
+from orienteer.llm.budget import Budget
+from orienteer.protocols import LanguageModel
+from orienteer.quizzes.file import as_lines, nodes_of
+from orienteer.quizzes.questions import generate_questions
+from orienteer.quizzes.quiz import generate_quiz
+from orienteer.records import Record, Trajectory, Usage
+from orienteer.settings import Settings
+from orienteer.training.collection import (
+    CARD,
+    DROPPED,
+    MANIFEST,
+    QUESTIONS,
+    TRAJECTORIES,
+    Collection,
+    GraphPart,
+    card_of,
+)
+from orienteer.training.episodes import AnchorTrail, Stage, quiz_program
+from orienteer.training.rules import Sample, broken, rules_of
+from orienteer.version import __version__
+
+AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "graphscout"}
+"""Teachers without a model, and the agent whose episodes they give."""
+Progress = Callable[[str, int], None]
+"""Told the graph's name and how many results of it are done, a `Count`."""
+_FIELDS = ("anchors", "clue_nodes")
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectConfig:
+    """What is collected."""
+
+    teacher: str
+    """`anchor`, `quiz`, or a method with its options: `ark agents=1`."""
+    samples: int = 3
+    """Trajectories for each question, each with a random seed of its own; 1 of a teacher without a model."""
+    count: int = 1000
+    """Questions that are generated for each graph at the most, where none are given."""
+    patterns: tuple[str, ...] = ()
+    """Of generated questions; all where none is named."""
+    rules: tuple[str, ...] = ()
+    """Rules by which trajectories are dropped."""
+    random_seed: int = 0
+    workers: int | None = None
+
+
+def collect(
+    graphs: Sequence[Graph],
+    folder: Path,
+    config: CollectConfig,
+    *,
+    questions: Path | None = None,
+    avoid: Path | None = None,
+    model: LanguageModel | None = None,
+    budget: Budget | None = None,
+    settings: Settings,
+    progress: Progress = lambda graph, done: None,
+) -> Collection:
+    """Collect trajectories over some graphs into a folder, and return its manifest.
+
+    Whatever ends this, the same call goes on from there. Raises `BadInput` where the folder holds another collection,
+    `BadOption` for an unknown teacher or rule, `ModelError` where the model has failed one question after another.
+    """
+    names = [graph.path.name for graph in graphs]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
+    rules_of(config.rules)
+    has_model = config.teacher not in AGENTS
+    agent = config.teacher if has_model else AGENTS[config.teacher]
+    [variant] = variants([agent], settings=settings)
+    if has_model and not variant.method.needs_model:
+        raise BadOption(f"{variant.label!r} calls no model: teachers without one are {', '.join(AGENTS)}")
+    manifest = Collection(
+        teacher=config.teacher,
+        agent=agent,
+        model=model.name if has_model and model is not None else None,
+        samples=config.samples if has_model else 1,
+        random_seed=config.random_seed,
+        rules=config.rules,
+        questions_sha256=_sha256(questions),
+        question_count=config.count if questions is None else None,
+        avoid_sha256=_sha256(avoid),
+        orienteer=__version__,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder / _LOCK, busy=f"another process is collecting into {folder}: wait for it, or name another"):
+        done = _begun(folder, manifest)
+        desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress)
+        for graph in graphs:
+            if graph.path.name not in {part.name for part in done.parts}:
+                part, usage = desk.collected(graph)
+                done = done.model_copy(update={"parts": (*done.parts, part), "usage": done.usage + usage})
+                _write(folder, done)
+        done = done.model_copy(update={"is_complete": {part.name for part in done.parts} >= set(names)})
+        _write(folder, done)
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Where the trajectories of one graph after another are collected."""
+
+    folder: Path
+    config: CollectConfig
+    variant: Variant
+    settings: Settings
+    questions: Path | None
+    avoid: Path | None
+    model: LanguageModel | None
+    budget: Budget | None
+    progress: Progress
+
+    def collected(self, graph: Graph) -> tuple[GraphPart, Usage]:
+        """Write the trajectories of a graph, and return what there is of it and what it took."""
+        place = self.folder / graph.path.name
+        place.mkdir(exist_ok=True)
+        asked, avoided = self._asked(graph, place / QUESTIONS)
+        if self.config.teacher in AGENTS:
+            taught, usage = list(self._shown(graph, asked.examples)), Usage()
+        else:
+            taught, usage = self._paid(graph, asked, place)
+        part = GraphPart(
+            name=graph.path.name,
+            graph_sha256=graph_hash(graph),
+            questions=len(asked.examples),
+            avoided=avoided,
+            without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
+        )
+        return self._sifted(part, taught, asked.examples, place), usage
+
+    def _asked(self, graph: Graph, file: Path) -> tuple[QuestionSet, int]:
+        """Return the questions that may be asked, written down where they were generated, and how many may not."""
+        if self.questions is None and not file.exists():
+            write_whole(file, as_lines(self._generated(graph)))
+        asked = read_questions(self.questions or file, graph=graph)
+        if self.avoid is None:
+            return asked, 0
+        nodes = nodes_of(graph, self.avoid)
+        texts = {example.question.text.casefold() for example in read_questions(self.avoid, graph=graph).examples}
+        kept = tuple(example for example in asked.examples if not _is_avoided(example, nodes, texts))
+        return replace(asked, examples=kept), len(asked.examples) - len(kept)
+
+    def _generated(self, graph: Graph) -> Iterable[Record]:
+        config = self.config
+        if config.teacher == "quiz":
+            return generate_quiz(graph, config.count, random_seed=config.random_seed).items
+        return generate_questions(graph, config.count, random_seed=config.random_seed, patterns=config.patterns).items
+
+    def _shown(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
+        """Yield the episodes of a teacher without a model."""
+        stage = Stage(graph, self.variant, self.settings)
+        anchor = AnchorTrail(graph, stage, self.settings) if self.config.teacher == "anchor" else None
+        for number, example in enumerate(examples, 1):
+            episode = anchor.episode(example) if anchor is not None else quiz_program(stage, example)
+            if episode is not None:
+                yield episode
+            self.progress(graph.path.name, Count(number, of=len(examples)))
+
+    def _paid(self, graph: Graph, asked: QuestionSet, place: Path) -> tuple[list[Trajectory], Usage]:
+        """Return the trajectories of a teacher with a model, from a run for each sample, and what they took."""
+        taught, usage, config = list[Trajectory](), Usage(), self.config
+        total = config.samples * len(asked.examples)
+        for number in range(config.samples):
+            run = place / f"run-{number + 1}"
+            before = number * len(asked.examples)
+            evaluate(
+                graph,
+                asked,
+                [self.variant.label],
+                run,
+                config=RunConfig(random_seed=config.random_seed + number, workers=config.workers),
+                model=self.model,
+                budget=self.budget,
+                settings=self.settings,
+                progress=lambda so_far, before=before: self.progress(
+                    graph.path.name, Count(before + so_far.done, of=total)
+                ),
+            )
+            stored = read_run(run)
+            usage = sum((line.usage for line in stored.lines), usage)
+            questions = {example.question.id: example.question for example in asked.examples}
+            taught += [
+                trajectory.model_copy(update={"question": questions[question]})
+                for question, _, trajectories in stored.trajectories()
+                for trajectory in trajectories
+                if trajectory.model is not None and trajectory.toolbox is not None
+            ]
+        return taught, usage
+
+    def _sifted(
+        self, part: GraphPart, taught: Sequence[Trajectory], examples: Sequence[Example], place: Path
+    ) -> GraphPart:
+        """Write the trajectories that stay and those that are dropped, and return the counts."""
+        rules = rules_of(self.config.rules)
+        golds = {example.question.id: example.gold for example in examples}
+        beside: defaultdict[str, list[Trajectory]] = defaultdict(list)
+        for trajectory in taught:
+            beside[trajectory.question.id].append(trajectory)
+        kept, dropped, counts = list[Trajectory](), list[Trajectory](), Counter[str]()
+        for trajectory in taught:
+            question = trajectory.question.id
+            faults = broken(Sample(trajectory, golds[question], beside[question]), rules)
+            counts.update(faults)
+            (dropped if faults else kept).append(trajectory)
+        for name, trajectories in ((TRAJECTORIES, kept), (DROPPED, dropped)):
+            write_whole(place / name, "".join(f"{trajectory.model_dump_json()}\n" for trajectory in trajectories))
+        update = {"trajectories": len(kept), "dropped": dict(counts), "dropped_total": len(dropped)}
+        return part.model_copy(update=update)
+
+
+def _is_avoided(example: Example, nodes: frozenset[str], texts: set[str]) -> bool:
+    """Say whether a question shares its text, or a gold, anchor or clue node, with those to be avoided."""
+    own = set(example.gold.nodes)
+    for name in _FIELDS:
+        value = example.fields.get(name)
+        own.update(node for node in value if isinstance(node, str)) if isinstance(value, list) else None
+    return example.question.text.casefold() in texts or not own.isdisjoint(nodes)
+
+
+def _begun(folder: Path, manifest: Collection) -> Collection:
+    """Return the manifest that is there with the graphs that are done, or the one given.
+
+    Raises `BadInput` where the folder holds another collection, or something else.
+    """
+    file = folder / MANIFEST
+    if not file.exists():
+        if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
+            raise BadInput(f"{folder} holds {foreign[0]} and no collection: name a folder that does not exist yet")
+        _write(folder, manifest)
+        return manifest
+    try:
+        there = Collection.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
+    progress = {"parts", "usage", "is_complete", "orienteer", "model"}
+    old, new = there.model_dump(exclude=progress), manifest.model_dump(exclude=progress)
+    if differs := [f"{name} ({old[name]}, now {new[name]})" for name in new if old[name] != new[name]]:
+        raise BadInput(f"{folder} holds another collection: {'; '.join(differs)}. Collect as before, or elsewhere")
+    return there
+
+
+def _write(folder: Path, collection: Collection) -> None:
+    write_whole(folder / MANIFEST, collection.model_dump_json(indent=1) + "\n")
+    write_whole(folder / CARD, card_of(collection))
+
+
+def _sha256(file: Path | None) -> str | None:
+    """Return the hash of a file of questions; of a folder the one that its reader gives."""
+    if file is None:
+        return None
+    if file.is_file():
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    return read_questions(file).sha256

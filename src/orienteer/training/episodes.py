@@ -1,0 +1,157 @@
+"""Episodes of teachers that are no models: what they did, said by an agent in its own dialect.
+
+The turns are recited by a scripted model, so an episode is a trajectory of the agent like any other: its requests are
+those that a student gets, and its observations those of its tools.
+
+anchor   the call that found what `anchor` answers with (docs/anchor.md), nodes by the names that the question has for
+         them, in as few words as find the same; then the answer. For `ark tools=compact`.
+quiz     the query that proves a question's answer (GraphScout, 003, section 3.3.3), run as code; then the answer. For
+         `graphscout`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from orienteer.errors import Error
+from orienteer.evaluation.examples import Example
+from orienteer.evaluation.running.sweep import Variant
+from orienteer.graph.store import Graph
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm.spoken import as_text
+from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from orienteer.tools.toolbox import Toolbox, open_compact
+
+_WALKS = ("follow", "intersect")
+"""The calls of `anchor` that find a whole set by names and types."""
+_WIDEST = 100
+"""Nodes of an answer at the most, for it to be compared with a call's result."""
+Call = tuple[str, Mapping[str, Any]]  # Any: JSON
+"""A tool's name, and its arguments."""
+
+
+class Stage:
+    """An agent over a graph that recites what it is given. Not safe to share among threads."""
+
+    def __init__(self, graph: Graph, variant: Variant, settings: Settings) -> None:
+        self._turns: Sequence[str] = ()
+        self._agent = Retriever(
+            graph,
+            variant.method.name,
+            model=ScriptedModel(self._said, name="teacher"),
+            settings=replace(settings, model=None, options=variant.options),
+        )
+
+    def play(self, example: Example, turns: Sequence[str]) -> Trajectory:
+        """Return the trajectory in which the agent says these turns, one after another."""
+        self._turns = turns
+        [trajectory, *_] = self._agent.search(example.question.text).trajectories
+        return trajectory.model_copy(update={"question": example.question})
+
+    def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> str:
+        said = sum(message.role == "assistant" for message in messages)
+        return self._turns[said] if said < len(self._turns) else ""
+
+
+def spoken(calls: Sequence[Call]) -> str:
+    """Return calls as a turn says them."""
+    written = (ToolCall(id="", name=name, arguments=json.dumps(given, ensure_ascii=False)) for name, given in calls)
+    return "\n".join(f"<tool_call>\n{as_text(call)}\n</tool_call>" for call in written)
+
+
+class AnchorTrail:
+    """The teacher `anchor`. Not safe to share among threads."""
+
+    def __init__(self, graph: Graph, stage: Stage, settings: Settings) -> None:
+        self._graph, self._stage = graph, stage
+        self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
+
+    def episode(self, example: Example) -> Trajectory | None:
+        """Return an episode that ends with what `anchor` answers; None where it is sure of no answer, or no call is.
+
+        It is sure where it has read all of the question exactly.
+        """
+        [trail, *_] = self._anchor.ask(example.question.text, k=_WIDEST).trajectories
+        if trail.reading is None or not trail.reading.complete or not 0 < len(trail.selected) < _WIDEST:
+            return None
+        call = next(self._finding(trail, example.question.text), None)
+        if call is None:
+            return None
+        whole = f"@{len(call[1].get('steps', [call]))}"  # a walk keeps a set for each of its steps
+        answer = spoken([("add_to_answer", {"nodes": [whole]}), ("finish", {})])
+        played = self._stage.play(example, [spoken([call]), answer])
+        is_same = set(played.selected) == set(trail.selected)
+        return played if is_same and played.stopped_by == "finish" else None
+
+    def _finding(self, trail: Trajectory, question: str) -> Iterator[Call]:
+        """Yield calls that find just what was selected, those with the fewest words first."""
+        calls = [call for step in trail.steps for call in step.reply.message.tool_calls if call.name in _WALKS]
+        for call in calls:
+            named = self._named(json.loads(call.arguments), question)
+            for arguments in () if named is None else (_without_direction(named), named):
+                if self._found(call.name, arguments) == set(trail.selected):
+                    yield call.name, arguments
+                    break
+
+    def _found(self, name: str, arguments: Mapping[str, Any]) -> set[str]:  # Any: JSON
+        """Return the ids of the whole set that a call finds; nothing where it fails."""
+        toolbox: Toolbox = open_compact(self._graph, "lexical")
+        try:
+            toolbox.call(name, arguments)
+        except Error:
+            return set()
+        session = toolbox.session
+        return {self._graph.arrays.ids[row] for row in session.sets[-1]} if session.sets else set()
+
+    def _named(self, arguments: dict[str, Any], question: str) -> dict[str, Any] | None:  # Any: JSON
+        """Return arguments with names in place of ids, and without `k`; None where the question has not the names."""
+        named: dict[str, Any] = {}
+        for parameter, value in arguments.items():
+            if parameter in ("start", "nodes"):
+                names = [self._name(node, question) for node in ([value] if parameter == "start" else value)]
+                if None in names:
+                    return None
+                named[parameter] = names[0] if parameter == "start" else names
+            elif parameter != "k":
+                named[parameter] = value
+        return named
+
+    def _name(self, node: str, question: str) -> str | None:
+        """Return how the question names a node, with its type where the name alone means others too."""
+        arrays, row = self._graph.arrays, self._graph.arrays.row(node)
+        names = [name for name in (arrays.names[row], *arrays.aliases_at(row)) if name]
+        name = next((name for name in names if name in question), None)
+        if name is None:
+            return None
+        called = {link.row for link in arrays.name_index.called(" ".join(arrays.tokenizer.words(name)))}
+        return name if called <= {row} else f"{name} ({arrays.type_at(row)})"
+
+
+def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Return arguments whose steps leave the direction open, as the prompt advises."""
+    steps = [{key: value for key, value in step.items() if key != "direction"} for step in arguments.get("steps", ())]
+    return {**arguments, "steps": _in_order(steps)} if steps else dict(arguments)
+
+
+def _in_order(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:  # Any: JSON
+    """Return steps with the members of each in the order of the tool's schema: `edge` first."""
+    return [{key: step[key] for key in ("edge", "type", "direction") if key in step} for step in steps]
+
+
+def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
+    """Return the episode that runs the query which proves a question's answer; None where there is none."""
+    query, answers = example.fields.get("gold_query"), example.gold.answers
+    if not isinstance(query, str) or not answers:
+        return None
+    code = f"for row in cypher({json.dumps(query, ensure_ascii=False)}):\n    print(row)"
+    said = "; ".join(answers) if example.gold.answer_type == "set" else answers[0]
+    played = stage.play(example, [spoken([("code_interpreter", {"code": code})]), f"\\answer{{{said}}}"])
+    is_sound = played.stopped_by == "finish" and all(
+        not seen.error for step in played.steps for seen in step.observations
+    )
+    return played if is_sound else None

