@@ -1,4 +1,4 @@
-"""Recipes: how a student is trained, as TOML files; those of the papers are in `recipes/`, each figure with its section."""
+"""Recipes: how a student is trained, as TOML files; those of the papers in `recipes/` name each figure's section."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ class StudentConfig(Options):
     """Rows at once: what memory allows."""
     max_steps: int = Field(default=0, ge=0)
     """Steps at the most; 0 for all epochs."""
+    gradient_checkpointing: bool = False
+    """Compute again rather than keep: less memory, a third more time."""
     lora: int = Field(default=0, ge=0)
     """Rank of LoRA's matrices, on all linear layers; 0 trains all weights."""
     lora_alpha: int = Field(default=0, ge=0)
@@ -64,6 +66,46 @@ class SftConfig(StudentConfig):
     """Questions of each graph that are learnt from, drawn with the seed; 0 for all."""
     samples: int = Field(default=0, ge=0)
     """Trajectories of each question; 0 for all."""
+
+
+class GrpoConfig(StudentConfig):
+    """Training by reward (GraphScout, 003, section 3.4, appendix A.5, table 3). The defaults are the paper's."""
+
+    learning_rate: float = Field(default=1e-6, gt=0)
+    """Step size of AdamW."""
+    schedule: Literal["constant", "cosine", "linear"] = "constant"
+    """How the learning rate goes down over the steps."""
+    max_steps: int = Field(default=400, ge=1)
+    """Steps."""
+    batch: int = Field(default=16, ge=1)
+    """Questions of a step."""
+    group: int = Field(default=8, ge=2)
+    """Episodes of each question."""
+    temperature: float = Field(default=1.0, gt=0)
+    """By which episodes are sampled."""
+    clip_low: float = Field(default=0.20, ge=0)
+    """How far a ratio of probabilities may fall below 1."""
+    clip_high: float = Field(default=0.28, ge=0)
+    """How far it may rise above 1."""
+    kl: float = Field(default=1e-4, ge=0)
+    """Weight of the divergence from the student that training began with."""
+    reward: Literal["paper", "strict", "nodes"] = "paper"
+    """The reward (docs/evaluation.md); `nodes` is for agents whose answer is a set of nodes."""
+    threshold: float = Field(default=0.4, ge=0, le=1)
+    """What clues alone may bring."""
+    clues: bool = True
+    """Clues count; without, the paper's ablation (table 2)."""
+    max_length: int = Field(default=12_288, ge=64)
+    """Tokens of an episode, prompt, replies and observations together."""
+    most_tokens: int = Field(default=1024, ge=1)
+    """Tokens of a reply."""
+    order: Literal["difficulty", "random"] = "difficulty"
+    """Simple questions first, then medium, then hard ones; or as they are drawn."""
+    refresh: int = Field(default=3, ge=0)
+    """A question that all episodes of a group solve, or none does, this many times in a row, is asked no more; 0 keeps
+    all."""
+    patience: int = Field(default=20, ge=0)
+    """Steps that a collapse lasts before training ends: rewards under half of the best so far; 0 never ends it."""
 
 
 def read_recipe(kind: type[Chosen], recipe: str | None, options: Mapping[str, str]) -> Chosen:

@@ -7,8 +7,9 @@ where an observation was left out or a thought dropped, the next request begins 
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -85,7 +86,7 @@ def parts_of(trajectory: Trajectory, template: Template) -> list[list[Part]]:
     """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them."""
     texts: list[list[Part]] = []
     for request, reply in _answered(trajectory):
-        prompt = _text(request, template)
+        prompt = prompt_of(request.body(), template)
         said, end = _said(request, reply, template, prompt)
         before = "".join(part.text for part in texts[-1]) if texts else None
         if before is not None and prompt.startswith(before):
@@ -116,9 +117,11 @@ def _answered(trajectory: Trajectory) -> Iterator[tuple[SentRequest, Reply]]:
             yield request, step.reply
 
 
-def _text(request: SentRequest, template: Template) -> str:
-    """Return the prompt of a request, up to where the model begins to write."""
-    body = request.body()
+def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
+    """Return the text of a request's body, up to where the model begins to write.
+
+    Raises `BadInput` for a template that does not write its tools.
+    """
     return _rendered(template, body["messages"], body.get("tools"), add_generation_prompt=True)
 
 
@@ -180,10 +183,8 @@ def _opened(message: dict[str, Any]) -> dict[str, Any]:
     calls = []
     for call in message["tool_calls"]:
         function = dict(call["function"])
-        try:
+        with contextlib.suppress(ValueError):
             function["arguments"] = json.loads(function["arguments"])
-        except ValueError:
-            pass
         calls.append({**call, "function": function})
     return {**message, "tool_calls": calls}
 

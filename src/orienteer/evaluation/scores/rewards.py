@@ -10,6 +10,8 @@ paper    Equations 2 to 5. The answer's part is F1 over words against the one go
 strict   Ours. By answer type: a boolean or a number by its value, with nothing else said; an entity by any of its
          names, whole; a set by F1 over its items. A clue counts where the model named it itself, as a whole string in a
          call that went well, or saw it in a result of few nodes. Failed calls cost a little.
+nodes    Ours, for agents whose answer is a set of nodes (`node_reward`): F1 of the nodes, clues and failed calls as in
+         `strict`.
 
 What can be gamed, and what then comes of it, stands in docs/evaluation.md; tests/papers/test_rewards.py plays each.
 """
@@ -20,7 +22,7 @@ import json
 import re
 import string
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
@@ -35,6 +37,7 @@ from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.tools.toolbox import code_config
 
 Mode: TypeAlias = Literal["paper", "strict"]
+"""What `reward` goes by."""
 Spellings: TypeAlias = Mapping[str, Sequence[str]]
 
 THRESHOLD = 0.4
@@ -58,7 +61,7 @@ _DRESSING = "'\"`*"
 class Reward(Record):
     """The reward of a trajectory, and its parts."""
 
-    mode: Mode
+    mode: Mode | Literal["nodes"]
     answer_text: str | None
     r"""The text in the `\answer{...}` of the last reply; None without one, or if it is empty."""
     answer: float
@@ -107,6 +110,37 @@ def reward(
         failed_calls=failed,
         cost=cost,
         total=max(0.0, earned - cost),
+    )
+
+
+def node_reward(
+    trajectory: Trajectory,
+    gold: Collection[str],
+    clues: Mapping[str, Sequence[str]],
+    *,
+    threshold: float = THRESHOLD,
+) -> Reward:
+    """Return the reward of an answer that is a set of nodes: F1 of it, by the case rule of equation 5.
+
+    `gold` are the ids that answer, and `clues` the nodes that lead to them, by id, each with the names that a call may
+    have for it. An agent that did not finish by itself has no answer: what it is left with was not its choice.
+    """
+    chosen = set(trajectory.selected) if trajectory.stopped_by == "finish" else set[str]()
+    value = 2 * len(chosen & set(gold)) / (len(chosen) + len(set(gold))) if chosen else 0.0
+    written = {clue: (clue, *names) for clue, names in clues.items()}
+    touched = _chosen(trajectory, written)
+    share = len(touched) / len(written) if written else 0.0
+    failed = sum(map(failed_calls, trajectory.steps))
+    cost = min(MOST_COST, FAILED_COST * failed)
+    return Reward(
+        mode="nodes",
+        answer_text=", ".join(trajectory.selected) if chosen else None,
+        answer=value,
+        clues=share,
+        touched=touched,
+        failed_calls=failed,
+        cost=cost,
+        total=max(0.0, by_cases(value, share, threshold=threshold) - cost) if chosen else 0.0,
     )
 
 

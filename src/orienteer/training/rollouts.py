@@ -1,0 +1,241 @@
+"""Episodes that a student plays on real tools, each with its reward: the steps of training by reward."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from orienteer.errors import BadInput
+from orienteer.evaluation.datasets import read_questions
+from orienteer.evaluation.examples import Example
+from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.running.sweep import variants
+from orienteer.evaluation.scores.rewards import Reward, node_reward, reward, spellings_of
+from orienteer.files import append_line, mend, read_lines, write_whole
+from orienteer.graph.store import Graph
+from orienteer.records import Trajectory
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from orienteer.training.collection import QUESTIONS, read_collection
+from orienteer.training.policy import Policy
+from orienteer.training.recipes import GrpoConfig
+from orienteer.training.rows import IGNORED, Row
+
+ROLLOUTS, REWARDS = "rollouts", "rewards.jsonl"
+"""A file of trajectories for each step, and a line for each episode with the terms of its reward."""
+TERMS = ("total", "answer", "clues", "cost")
+"""Of a reward; only the first is trained on, and all are logged."""
+_LEVELS = ("simple", "medium", "hard")
+
+
+class Asked(NamedTuple):
+    """A question of a graph."""
+
+    graph: str
+    example: Example
+
+    @property
+    def key(self) -> str:
+        """What tells it from all others."""
+        return f"{self.graph}/{self.example.question.id}"
+
+
+class Deck:
+    """Which questions a step asks."""
+
+    def __init__(self, questions: Sequence[Asked], config: GrpoConfig) -> None:
+        chance = np.random.default_rng(config.random_seed)
+        shuffled = [questions[place] for place in chance.permutation(len(questions))]
+        if config.order == "difficulty":
+            shuffled.sort(key=_level)
+        self._waiting = shuffled
+        self._refresh = config.refresh
+        self._same: Counter[str] = Counter()
+        """By question, how often in a row its episodes all had one reward: such a group teaches nothing."""
+
+    def draw(self, count: int) -> list[Asked]:
+        """Return the next questions, which go to the end of the deck; the same ones again where it is short."""
+        drawn = [self._waiting[place % len(self._waiting)] for place in range(count)]
+        taken = {asked.key for asked in drawn}
+        self._waiting = [asked for asked in self._waiting if asked.key not in taken]
+        self._waiting += list({asked.key: asked for asked in drawn}.values())
+        return drawn
+
+    def learn(self, key: str, rewards: Sequence[float]) -> None:
+        """Take out a question whose group had one reward throughout, `refresh` times in a row, unless it is the last."""
+        self._same[key] = self._same[key] + 1 if max(rewards) == min(rewards) else 0
+        if self._refresh and self._same[key] >= self._refresh and len(self._waiting) > 1:
+            self._waiting = [asked for asked in self._waiting if asked.key != key]
+
+
+def _level(asked: Asked) -> int:
+    level = asked.example.fields.get("difficulty")
+    return _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
+
+
+@dataclass
+class Episodes:
+    """Plays the episodes of one step after another."""
+
+    collection: Path
+    graphs: Mapping[str, Graph]
+    config: GrpoConfig
+    settings: Settings
+    folder: Path
+
+    def __post_init__(self) -> None:
+        """Open the questions, and take up the deck where a training was cut off."""
+        manifest = read_collection(self.collection)
+        self._agent = manifest.agent
+        self._names = {name: _names_of(graph) for name, graph in self.graphs.items()}
+        questions = list(self._questions())
+        if not questions:
+            raise BadInput(f"{self.collection} has no questions with gold that reward={self.config.reward} can judge")
+        self._deck = Deck(questions, self.config)
+
+    def take_up(self, steps: int) -> None:
+        """Forget what came after these steps, and draw again what they drew. Training goes on from a checkpoint."""
+        mend(self.folder / REWARDS)
+        lines = [line for line in map(json.loads, read_lines(self.folder / REWARDS)) if line["step"] <= steps]
+        write_whole(self.folder / REWARDS, "".join(f"{json.dumps(line)}\n" for line in lines))
+        by_step: defaultdict[int, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for line in lines:
+            by_step[line["step"]][line["question"]].append(line["total"])
+        for _, groups in sorted(by_step.items()):
+            self._deck.draw(self.config.batch)
+            for key, rewards in groups.items():
+                self._deck.learn(key, rewards)
+
+    def play(self, policy: Policy, step: int) -> tuple[list[Trajectory], list[Reward]]:
+        """Return the episodes of a step, those of one question one after another, and their rewards."""
+        [variant] = variants([self._agent], settings=self.settings)
+        options = {**variant.options, "temperature": self.config.temperature}
+        agents = {
+            name: Retriever(
+                graph,
+                variant.method.name,
+                model=policy,
+                random_seed=step,
+                settings=replace(self.settings, model=None, options=options),
+            )
+            for name, graph in self.graphs.items()
+        }
+        asked = [one for one in self._deck.draw(self.config.batch) for _ in range(self.config.group)]
+        with ThreadPoolExecutor(len(asked)) as threads:
+            episodes = list(threads.map(lambda one: _episode(agents[one.graph], one.example), asked))
+        rewards = [self._reward(one, episode) for one, episode in zip(asked, episodes, strict=True)]
+        self._keep(step, asked, episodes, rewards)
+        return episodes, rewards
+
+    def _questions(self) -> Iterable[Asked]:
+        """Yield the questions of the collection, of all its graphs, that the reward can judge."""
+        for name, graph in self.graphs.items():
+            for example in read_questions(self.collection / name / QUESTIONS, graph=graph).examples:
+                is_known = bool(example.gold.nodes) if self.config.reward == "nodes" else _item(example) is not None
+                if is_known:
+                    yield Asked(name, example)
+
+    def _reward(self, asked: Asked, episode: Trajectory) -> Reward:
+        config, example = self.config, asked.example
+        if config.reward == "nodes":
+            names = self._names[asked.graph]
+            clues = {node: names(node) for node in (*_anchors(example), *example.gold.nodes)} if config.clues else {}
+            return node_reward(episode, tuple(example.gold.nodes), clues, threshold=config.threshold)
+        item = _item(example)
+        if item is None:
+            raise BadInput(f"question {asked.key} is of no quiz: reward=nodes judges it")
+        return reward(
+            episode,
+            item,
+            mode=config.reward,
+            threshold=config.threshold,
+            clues=config.clues,
+            spellings=spellings_of(episode, item),
+        )
+
+    def _keep(
+        self, step: int, asked: Sequence[Asked], episodes: Sequence[Trajectory], rewards: Sequence[Reward]
+    ) -> None:
+        """Write the episodes, without their token ids, and a line for each reward; teach the deck."""
+        lines, groups = [], defaultdict[str, list[float]](list)
+        for one, episode, got in zip(asked, episodes, rewards, strict=True):
+            terms = {term: round(float(getattr(got, term)), 4) for term in TERMS}
+            append_line(self.folder / REWARDS, json.dumps({"step": step, "question": one.key, **terms}))
+            note = f"reward {', '.join(f'{term} {value:.2f}' for term, value in terms.items())}"
+            lines.append(_without_tokens(episode).model_copy(update={"notes": (*episode.notes, note)}))
+            groups[one.key].append(got.total)
+        for key, totals in groups.items():
+            self._deck.learn(key, totals)
+        file = self.folder / ROLLOUTS / f"step-{step:05}.jsonl"
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, "".join(f"{line.model_dump_json()}\n" for line in lines))
+
+
+def row_of(episode: Trajectory, *, max_length: int) -> tuple[int, Row]:
+    """Return an episode as tokens: how many are the first prompt's, and the row, its labels those that were sampled.
+
+    Turns are in it as long as each prompt goes on from the last one and its reply, and the whole fits `max_length`.
+    """
+    ids: list[int] = []
+    labels: list[int] = []
+    first = 0
+    for step in episode.steps:
+        raw = step.reply.raw
+        if raw is None or raw.prompt_token_ids is None or raw.token_ids is None:
+            break
+        prompt, said = list(raw.prompt_token_ids), list(raw.token_ids)
+        is_going_on = prompt[: len(ids)] == ids
+        if not is_going_on or (ids and len(prompt) + len(said) > max_length):
+            break
+        first = first or len(prompt)
+        labels += [IGNORED] * (len(prompt) - len(ids)) + said
+        ids = prompt + said
+    return first, Row(ids, labels)
+
+
+def _episode(agent: Retriever, example: Example) -> Trajectory:
+    trajectory = agent.search(example.question.text).trajectories[0]
+    return trajectory.model_copy(update={"question": example.question})
+
+
+def _item(example: Example) -> QuizItem | None:
+    """Return a question as the item of a quiz; None where it is of none."""
+    fields = {name: value for name, value in example.fields.items() if name in QuizItem.model_fields}
+    if "pattern" not in fields or "clue_nodes" not in fields or not example.gold.answers:
+        return None
+    gold = {"nodes": tuple(example.gold.nodes), "answers": example.gold.answers}
+    known = {"id": example.question.id, "question": example.question.text, "answer_type": example.gold.answer_type}
+    return QuizItem.model_validate({**fields, **gold, **known})
+
+
+def _anchors(example: Example) -> tuple[str, ...]:
+    anchors = example.fields.get("anchors")
+    return tuple(node for node in anchors if isinstance(node, str)) if isinstance(anchors, list) else ()
+
+
+def _names_of(graph: Graph) -> Callable[[str], tuple[str, ...]]:
+    """Return what gives the names that calls may have for a node: alone, and with its type."""
+    arrays = graph.arrays
+
+    def names(node: str) -> tuple[str, ...]:
+        row = arrays.row(node)
+        own = [name for name in (arrays.names[row], *arrays.aliases_at(row)) if name]
+        return (*own, *(f"{name} ({arrays.type_at(row)})" for name in own))
+
+    return names
+
+
+def _without_tokens(episode: Trajectory) -> Trajectory:
+    steps = []
+    for step in episode.steps:
+        raw = step.reply.raw
+        bare = raw.model_copy(update={"token_ids": None, "prompt_token_ids": None}) if raw is not None else None
+        steps.append(step.model_copy(update={"reply": step.reply.model_copy(update={"raw": bare})}))
+    return episode.model_copy(update={"steps": tuple(steps)})

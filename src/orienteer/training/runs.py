@@ -1,0 +1,206 @@
+"""What both kinds of training share: the folder, its log and checkpoints, and the student that is saved.
+
+FOLDER/
+  training.json   the conditions, and what came of it
+  log.jsonl       a line for each step
+  learnt.txt      of a distillation: what is learnt of the first rows, for a person to look at first
+  rollouts/, rewards.jsonl   of training by reward: episodes, which `orienteer trace` reads, and their rewards
+  checkpoints/    from which an unfinished training goes on
+  model/          the student, as transformers writes one, with its tokenizer, its template and its card
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from orienteer.display import Count
+from orienteer.errors import BadInput, Error
+from orienteer.files import append_line, mend, read_lines, write_whole
+from orienteer.records import JsonValue, Record
+from orienteer.training.collection import MANIFEST as COLLECTION
+from orienteer.training.recipes import StudentConfig
+from orienteer.training.student import MOULD, Student, torch
+
+TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
+_CHECKPOINTS = "checkpoints"
+Progress = Callable[[str, int], None]
+"""Told what is counted, `rows` or `steps`, and how many there are or are done."""
+
+
+class Training(Record):
+    """The conditions of a training, and what came of it."""
+
+    version: Literal[1] = 1
+    kind: Literal["sft", "grpo"]
+    student: str
+    collection_sha256: str
+    agent: str
+    """The method whose requests the student answers."""
+    dialect: str
+    settings: dict[str, JsonValue]
+    rows: int = 0
+    tokens: int = 0
+    learnt: int = 0
+    left_out: dict[str, int] = {}
+    steps: int = 0
+    seconds: float = 0.0
+    loss: float | None = None
+    reward: float | None = None
+    """Mean of the last step's episodes."""
+    stopped: str | None = None
+    """Why training ended before its steps."""
+    is_complete: bool = False
+
+
+def sha256_of(collection: Path) -> str:
+    """Return the hash by which a training knows its collection."""
+    return hashlib.sha256((collection / COLLECTION).read_bytes()).hexdigest()
+
+
+def begin(folder: Path, training: Training) -> Training:
+    """Write the conditions of a training, or return those that are there. Raises `BadInput` where they differ."""
+    file = folder / TRAINING
+    if not file.exists():
+        if foreign := sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith(".")):
+            raise BadInput(f"{folder} holds {foreign[0]} and no training: name a folder that does not exist yet")
+        write_whole(file, training.model_dump_json(indent=1) + "\n")
+        return training
+    try:
+        there = Training.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} is no training of this version: train anew, in another folder") from error
+    conditions = {"kind", "student", "collection_sha256", "settings"}
+    old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
+    if differs := [name for name in new if old[name] != new[name]]:
+        raise BadInput(f"{folder} holds a training with other conditions ({', '.join(differs)}): train elsewhere")
+    return there
+
+
+def save(
+    student: Student, model: Any, folder: Path, training: Training
+) -> None:  # Any: a model of transformers or peft
+    """Write the student, LoRA merged into it, with its tokenizer, its template and what it is for."""
+    place = folder / MODEL
+    merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
+    merged.save_pretrained(place)
+    student.tokenizer.save_pretrained(place)
+    if student.mould is not None:
+        write_whole(place / MOULD, f"{student.mould}\n")
+    card = {"agent": training.agent, "dialect": training.dialect, "student": training.student, "kind": training.kind}
+    write_whole(place / CARD, json.dumps(card, indent=1) + "\n")
+
+
+def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
+    """Return the settings of LoRA, None where all weights are trained."""
+    if not config.lora:
+        return None
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=config.lora,
+        lora_alpha=config.lora_alpha or 2 * config.lora,
+        lora_dropout=config.lora_dropout,
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+
+
+def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[str, Any]:  # Any: transformers'
+    """Return the settings that both kinds share. `max_steps` is -1 where epochs are counted."""
+    os.environ["WANDB_MODE"] = "disabled"  # reports nothing anywhere
+    pytorch = torch()
+    has_gpu = pytorch.cuda.is_available()
+    if not has_gpu:
+        pytorch.set_num_threads(config.threads or max(1, (os.cpu_count() or 2) - 1))
+    return {
+        "output_dir": str(folder / _CHECKPOINTS),
+        "max_steps": max_steps,
+        "learning_rate": config.learning_rate,
+        "lr_scheduler_type": config.schedule,
+        "warmup_steps": config.warmup,
+        "per_device_train_batch_size": config.micro_batch,
+        "bf16": config.bf16,
+        "use_cpu": not has_gpu,
+        "gradient_checkpointing": config.gradient_checkpointing,
+        "logging_steps": 1,
+        "save_strategy": "steps",
+        "save_steps": config.save_steps,
+        "save_total_limit": 2,
+        "report_to": [],
+        "dataloader_pin_memory": has_gpu,
+        "disable_tqdm": True,
+        "seed": config.random_seed,
+    }
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Return the last checkpoint of a training that is whole; None where there is none."""
+    from transformers.trainer_utils import get_last_checkpoint
+
+    place = folder / _CHECKPOINTS
+    last = get_last_checkpoint(str(place)) if place.is_dir() else None
+    return Path(last) if last is not None else None
+
+
+def step_log(file: Path, progress: Progress) -> Any:  # Any: a callback of transformers
+    """Return a callback that writes a line for each step, and takes up the file where a training was cut off."""
+    from transformers import TrainerCallback
+
+    class StepLog(TrainerCallback):
+        def __init__(self) -> None:
+            self._began = time.monotonic()
+
+        def on_train_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            mend(file)
+            kept = [line for line in read_lines(file) if json.loads(line)["step"] <= state.global_step]
+            write_whole(file, b"".join(kept).decode())
+            self._began = time.monotonic()
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            figures = {name: value for name, value in (logs or {}).items() if isinstance(value, int | float)}
+            if "loss" in figures or "eval_loss" in figures or "reward" in figures:
+                line = {"step": state.global_step, "seconds": round(time.monotonic() - self._began, 1), **figures}
+                append_line(file, json.dumps(line))
+                progress("steps", Count(state.global_step, of=state.max_steps))
+
+    return StepLog()
+
+
+def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
+    """Train from the last checkpoint that is whole, or from the beginning."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)  # the log has it
+    last = last_checkpoint(folder)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of one library to the other
+            trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+    except OSError as error:
+        raise _unsaved(folder, error.strerror or str(error)) from error
+    except Exception as error:
+        if type(error).__name__ == "SafetensorError":  # of a full disk: it has no class that can be imported
+            raise _unsaved(folder, str(error)) from error
+        raise
+
+
+def _unsaved(folder: Path, reason: str) -> Error:
+    return Error(
+        f"the checkpoint could not be written ({reason}): make room and repeat the command, which goes on from the "
+        f"last one in {folder / _CHECKPOINTS}"
+    )
+
+
+def last_of(file: Path, figure: str) -> float | None:
+    """Return a figure of the last step whose line has it; None where none does."""
+    figures = [line[figure] for line in map(json.loads, read_lines(file)) if figure in line]
+    return float(figures[-1]) if figures else None
