@@ -69,7 +69,7 @@ class Deck:
         return drawn
 
     def learn(self, key: str, rewards: Sequence[float]) -> None:
-        """Take out a question whose group had one reward throughout, `refresh` times in a row, unless it is the last."""
+        """Take out a question whose groups each had one reward throughout, `refresh` in a row; never the last one."""
         self._same[key] = self._same[key] + 1 if max(rewards) == min(rewards) else 0
         if self._refresh and self._same[key] >= self._refresh and len(self._waiting) > 1:
             self._waiting = [asked for asked in self._waiting if asked.key != key]
