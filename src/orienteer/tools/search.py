@@ -5,7 +5,7 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,18 +94,11 @@ class SearchInGraph:
         graph, coverages = self._session.graph, words.coverages(rows)
         name = self._session.save(rows)
         full = sum(coverage.is_full for coverage in coverages)
-        left_out = f" {weak} more with one of the words or none are left out." if weak else ""
+        few = "none of them" if coverages[0].of == 1 else "one of them or none"
+        left_out = f" {weak} more, with {few}, left out." if weak else ""
         reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.{left_out}")
-        with_text, width = reply.snippets(len(rows))
-        reply.list(
-            rows.tolist(),
-            (
-                f"{title(graph, row)}{coverage_note(coverage)}: {words.snippet(row, width=width)}"
-                if place < with_text
-                else title(graph, row)
-                for place, (row, coverage) in enumerate(zip(rows.tolist(), coverages, strict=True))
-            ),
-        )
+        told = _told(reply, words, rows)
+        reply.list(rows.tolist(), (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), told, strict=True)))
 
     def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
         """Say which words the graph does not hold, and what a query is that is the value of a property."""
@@ -171,6 +164,17 @@ class BestRows(NamedTuple):
 def _is_weak(coverage: Coverage, most: int) -> bool:
     """Tell whether a row has none of the words, or one of many where another row has more."""
     return bool(coverage.of) and (not coverage.number or (coverage.number == 1 < most and coverage.of >= _MANY))
+
+
+def _told(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
+    """Yield for each row which of the words it has, and the part of its text with them; after the first rows nothing.
+
+    Without words it is nothing for all of them.
+    """
+    first, width = reply.snippets(len(rows))
+    for place, (row, coverage) in enumerate(zip(rows.tolist(), words.coverages(rows), strict=True)):
+        is_told = words.terms and place < first
+        yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if is_told else ""
 
 
 def _distinct(rows: Iterable[int]) -> Rows:
@@ -262,22 +266,14 @@ class SearchInNeighborhood:
             reply.say("0 have all words; best partial matches:")
         name = session.save(rows, first=page)
         what = f"{name}: all {len(rows)}. " if name else ""
-        notes_of_rows = [coverage_note(coverage) for coverage in words.coverages(page)]
-        with_text, width = reply.snippets(len(page))
-        texts = (
-            words.snippet(row, width=width) if note and place < with_text else ""
-            for place, (row, note) in enumerate(zip(page.tolist(), notes_of_rows, strict=True))
-        )
+        told = _told(reply, words, page)
         reply.page(
             page.tolist(),
-            (
-                self._line(row, entries, start, note, text)
-                for row, note, text in zip(page.tolist(), notes_of_rows, texts, strict=True)
-            ),
+            (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), told, strict=True)),
             lambda shown: f"{what}{shown_range(offset, shown, len(rows), pages=self._pages)}",
         )
 
-    def _line(self, row: int, entries: Entries, start: Rows, note: str, text: str) -> str:
+    def _line(self, row: int, entries: Entries, start: Rows) -> str:
         graph = self._session.graph
         edges = graph.arrays.edges_to(entries, row)
         if len(start) > 1:
@@ -286,8 +282,7 @@ class SearchInNeighborhood:
         else:
             touched = ""
         is_start = " (start)" if row in start else ""
-        shown = f"{note}: {text}" if text else note
-        return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}{shown}"
+        return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}"
 
 
 def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:

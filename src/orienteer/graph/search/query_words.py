@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.search.names import spellings
-from orienteer.graph.search.read_words import ReadWords
+from orienteer.graph.search.read_words import MARKS, ReadWords
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask, Posting
 from orienteer.text.lines import snippet
@@ -98,7 +98,7 @@ class QueryWords:
     def _stands(self, word: str, read: ReadWords) -> Mask:
         """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
         around = [*pairwise(self._words)] if word.isdecimal() else []
-        joined = [f"{left}{right}" for left, right in around if word in (left, right)]
+        joined = [mark.join(pair) for pair in around if word in pair for mark in ("", *MARKS.values())]
         ways = [self._arrays.tokenizer.words(spelling) for spelling in (*spellings(word), *joined)]
         return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
 

@@ -1,7 +1,11 @@
-"""The words of a few nodes as they stand in their names, aliases and texts: what an index of terms cannot tell."""
+"""The words of a few nodes as they stand in their names, aliases and texts: what an index of terms cannot tell.
+
+A mark between digits joins them to one word: neither 8 nor 12 stands in `8,12-dienoic`, nor 5 in `3.5`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +15,10 @@ from orienteer.graph.arrays import GraphArrays
 from orienteer.index import words
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
+
+_MARK = re.compile(r"(?<=\d)[.,](?=\d)")
+MARKS = {".": "point", ",": "comma"}
+"""What stands in a joined number for its mark: `3.5` is read as the word `3point5`."""
 
 
 class ReadWords:
@@ -23,7 +31,8 @@ class ReadWords:
             for place, row in enumerate(rows.tolist())
             for text in (arrays.names[row], *arrays.aliases_at(row), arrays.texts[row])
         ]
-        split = words.split([text for _, text in parts], arrays.tokenizer)
+        joined = [_MARK.sub(lambda mark: MARKS[mark[0]], text) for _, text in parts]
+        split = words.split(joined, arrays.tokenizer)
         begins = split.firsts[:-1]
         self._count, self._hashes = len(rows), split.hashes
         self._begins = begins[begins < len(split.hashes)]  # (parts,): where a text's first word stands
