@@ -118,6 +118,15 @@ def test_a_search_leaves_out_nodes_with_one_of_many_words_where_others_have_more
     assert len(ask(plain, "search_in_graph", query="amber basalt cedar delta", k=20).nodes) == 4
 
 
+def test_nodes_with_common_words_alone_are_found_where_none_has_others(build):
+    nodes = [*(Node(f"t{at}", text="a town by the sea") for at in range(9)), Node("k", text="a king")]
+    toolbox = Toolbox.full(build(nodes))
+    found = ask(toolbox, "search_in_graph", query="town blorp", k=20)
+    assert len(found.nodes) == 9
+    assert found.text.startswith("Not in this graph: blorp.\n@1: 9 best nodes, 0 with all words.\n")
+    assert ask(toolbox, "search_in_graph", query="town king", k=20).nodes == ("k",)
+
+
 def members_of_last(toolbox):
     return {toolbox.session.graph.arrays.ids[row] for row in toolbox.session.sets[-1]}
 

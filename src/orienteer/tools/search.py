@@ -138,7 +138,8 @@ class SearchInGraph:
         most = max((coverage.number for coverage in coverages), default=0)
         sure = {*named, *of_values}
         rows = zip(best.tolist(), coverages, strict=True)
-        keeps = [row in sure or not _is_weak(coverage, most) for row, coverage in rows]
+        least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
+        keeps = [row in sure or not _is_weak(coverage, most, least) for row, coverage in rows]
         return BestRows(best[np.array(keeps, np.bool_)], keeps.count(False))
 
     def _in_phrases(self, words: QueryWords, rows: Rows) -> Rows:
@@ -161,9 +162,9 @@ class BestRows(NamedTuple):
     """How many were left out because they have hardly any of the words."""
 
 
-def _is_weak(coverage: Coverage, most: int) -> bool:
-    """Tell whether a row has none of the words, or one of many where another row has more."""
-    return bool(coverage.of) and (not coverage.number or (coverage.number == 1 < most and coverage.of >= _MANY))
+def _is_weak(coverage: Coverage, most: int, least: int) -> bool:
+    """Tell whether a row has fewer words than the least, or one of many where another row has more."""
+    return bool(coverage.of) and (coverage.number < least or (coverage.number == 1 < most and coverage.of >= _MANY))
 
 
 def _told(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:

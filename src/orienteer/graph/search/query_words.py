@@ -50,6 +50,7 @@ class QueryWords:
         self.terms = tokenizer.query(query)
         self.postings: dict[str, list[Posting]] = {}
         unknown: list[str] = []
+        common: list[str] = []
         self._words = tokenizer.words(query)
         for word in dict.fromkeys(self._words):
             postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
@@ -57,7 +58,9 @@ class QueryWords:
                 unknown.append(word)
             elif postings[0].nodes <= _COMMON * index.count:
                 self.postings[word] = postings
-        self.unknown = tuple(unknown)
+            else:
+                common.append(word)
+        self.unknown, self.common = tuple(unknown), tuple(common)
         self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
 
     @property
