@@ -97,7 +97,7 @@ def test_filters_hold_for_names_too(graph):
 def test_the_tool_of_agents_ranks_so_and_the_papers_does_not(graph):
     toolbox = Toolbox.full(graph)
     assert ask(toolbox, "search_in_graph", query="gimp", k=3).nodes == ("n-gimp", "n-print", "n-data")
-    assert ask(toolbox, "search_in_graph", query="JAK1").nodes == ("n-jak1", "n-jak2")
+    assert ask(toolbox, "search_in_graph", query="JAK1").nodes == ("n-jak1",)  # the other has jak and 1 apart
     ask(toolbox, "search_in_graph", query="brush", k=5)
     assert ask(toolbox, "search_in_graph", query="JAK1", among="@3").nodes == ()
     plain = Toolbox.full(graph, names_first=False)

@@ -14,7 +14,7 @@ def test_each_step_says_its_size_and_keeps_its_set(toolbox):
         start="Aspirin",
         steps=[{"edge": "palliates", "type": "Disease"}, {"edge": "presents", "type": "Symptom"}],
     )
-    assert "Aspirin -> @1 2 Disease -> @2 2 Symptom" in found.text
+    assert "Aspirin -> @1 2 Disease (Malaria; Headache) -> @2 2 Symptom\n" in found.text
     assert members(toolbox, "@1") == {"d2", "d3"}
     assert members(toolbox, "@2") == {"s1", "s2"}
 
@@ -114,7 +114,49 @@ def test_a_call_that_fails_saves_no_sets(toolbox):
 def test_a_walk_that_reaches_nothing_says_so(toolbox):
     found = ask(toolbox, "follow", start="x1", steps=[{}, {}])
     assert (found.nodes, found.error) == ((), None)
-    assert "0 nodes are reached" in found.text
+    assert "x1 -> @1 0 nodes: it has no neighbour -> @2 0 nodes\n0 nodes are reached. It has no edges." in found.text
+
+
+def test_a_walk_says_where_it_could_not_go_on_and_what_there_is(toolbox):
+    steps = [{"edge": "associates"}, {"edge": "treats", "type": "Compound", "direction": "in"}, {}]
+    found = ask(toolbox, "follow", start="d2", steps=steps)
+    trail, end = found.text.splitlines()[:2]
+    assert trail == (
+        "d2 -> @1 1 node (HBB) -> @2 0 Compound: it has no Compound neighbour by treats (in) -> @3 0 nodes"
+    )
+    assert end == "0 nodes are reached. Without filters it has: <-associates- Disease 1"
+    several = ask(toolbox, "follow", start="Aspirin", steps=[{"type": "Disease"}, {"type": "Film"}])
+    assert "none of the 2 has a Film neighbour" in several.text
+    assert "Without filters they have: " in several.text
+
+
+def test_members_are_named_of_sets_of_up_to_three(make):
+    nodes = [Node(one, "T", f"name of {one}") for one in ("a", "m1", "m2", "m3", "m4", "end")]
+    edges = [Edge("a", "few", f"m{at}") for at in (1, 2, 3)] + [Edge("a", "many", f"m{at}") for at in (1, 2, 3, 4)]
+    edges += [Edge(f"m{at}", "to", "end") for at in (1, 2, 3, 4)]
+    toolbox = Toolbox.full(make(nodes, edges))
+    few = ask(toolbox, "follow", start="a", steps=[{"edge": "few"}, {"edge": "to"}]).text
+    assert few.startswith("a -> @1 3 nodes (name of m1; name of m2; name of m3) -> @2 1 node\n")
+    many = ask(toolbox, "follow", start="a", steps=[{"edge": "many"}, {"edge": "to"}]).text
+    assert many.startswith("a -> @3 4 nodes -> @4 1 node\n")
+
+
+def test_where_a_walk_began_is_marked_among_its_results(toolbox):
+    found = ask(toolbox, "follow", start="c1", steps=[{"edge": "treats"}, {"edge": "treats"}])
+    assert found.nodes == ("c1", "c2")
+    lines = found.text.splitlines()
+    assert "1 of these is where the walk began, marked (start)" in lines
+    assert "1 (1 path) [c1] Aspirin (Compound) (start)" in lines
+    assert "1 (1 path) [c2] Ibuprofen (Compound)" in lines
+    assert "(start)" not in ask(toolbox, "follow", start="c1", steps=[{"edge": "treats"}]).text
+
+
+def test_a_walk_may_begin_with_a_list(toolbox):
+    found = ask(toolbox, "follow", start=["Aspirin", "c2", "@1"], steps=[{"edge": "treats"}])
+    assert found.error == "BadOption"  # there is no set yet
+    found = ask(toolbox, "follow", start=["Aspirin", "c2"], steps=[{"edge": "treats"}])
+    assert found.text.startswith("2 nodes (Aspirin; Ibuprofen) -> @1 1 node\n2 (2 paths) [d3] Headache (Disease)")
+    assert ask(toolbox, "follow", start=[], steps=[{}]).error == "BadCall"
 
 
 @pytest.mark.parametrize("steps", [[], [{}] * 5, [{"edges": "x"}], "associates"])

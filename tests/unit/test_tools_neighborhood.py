@@ -1,8 +1,11 @@
 """One hop, filtered by type, ranked by words."""
 
+import re
+
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.search import PLAIN
+from orienteer.tools.toolbox import Toolbox, open_plain
 
 
 def test_counts_by_kind_of_edge_come_first(toolbox):
@@ -61,6 +64,32 @@ def test_a_hub_can_be_read_to_its_end(make):
             read += ask(toolbox, "search_in_neighborhood", node="hub", offset=offset, **query).nodes
         assert sorted(read) == [node.id for node in nodes[1:]]
     assert "Shown 1-20; offset=20 for more." in ask(toolbox, "search_in_neighborhood", node="hub").text
+
+
+def test_a_page_names_the_rows_that_fit_and_the_next_ones_begin_after_them(make):
+    nodes = [Node("hub"), *(Node(f"n{at:03}", "leaf", f"{'long ' * 30}{at}") for at in range(102))]
+    toolbox = Toolbox.full(make(nodes, [Edge("hub", "has", node.id) for node in nodes[1:]]))
+    read, offset = [], 0
+    for _ in range(20):
+        found = ask(toolbox, "search_in_neighborhood", node="hub", k=100, offset=offset)
+        read += found.nodes
+        head = found.text.splitlines()[1].partition(": all 102. ")[2]
+        if len(read) == 102:
+            break
+        assert head == f"Shown {offset + 1}-{len(read)}; offset={len(read)} for more."
+        offset = int(re.search("offset=([0-9]+) for more", found.text)[1])
+    assert read == [node.id for node in nodes[1:]]
+    assert head == f"Shown {offset + 1}-102."
+
+
+def test_the_papers_pages_tell_the_rows_that_fit_too(make):
+    nodes = [Node("hub"), *(Node(f"n{at:02}", "leaf", "word", f"{'long ' * 300}{at}") for at in range(30))]
+    graph = make(nodes, [Edge("hub", "has", node.id) for node in nodes[1:]])
+    toolbox = open_plain(graph, "lexical", PLAIN)
+    toolbox.session.reply_tokens = 300
+    found = ask(toolbox, "search_in_neighborhood", node="hub", query="long word")
+    assert len(found.nodes) < 20
+    assert f"Shown 1-{len(found.nodes)}." in found.text.splitlines()
 
 
 def test_the_whole_neighbourhood_is_saved_whatever_the_page(toolbox):

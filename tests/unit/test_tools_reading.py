@@ -1,6 +1,6 @@
 """One node in full, and what a graph is made of."""
 
-from clinic import ask
+from clinic import ask, members
 from orienteer.records import Edge, Node
 from orienteer.tools.toolbox import Toolbox
 
@@ -52,11 +52,53 @@ def test_names_come_back_byte_for_byte(make):
     assert f"[a] {name} (node)" in ask(Toolbox.full(make([Node("a", name=name)])), "read_node", node="a").text
 
 
-def test_a_set_of_several_is_not_one_node(toolbox):
-    ask(toolbox, "search_in_graph", query="relieves")
-    assert ask(toolbox, "read_node", node="@1").error == "BadOption"
+def test_a_set_is_read_node_by_node_best_first(toolbox):
+    shown = ask(toolbox, "search_in_graph", query="relieves fever").nodes
+    found = ask(toolbox, "read_node", node="@1")
+    assert found.nodes == shown
+    assert found.text.startswith(f"@1: {len(shown)} nodes\n")
+    assert all(f"[{node}]" in found.text for node in shown)
     ask(toolbox, "search_in_graph", query="quinine")
     assert ask(toolbox, "read_node", node="@2").nodes == ("c3",)
+    assert len(toolbox.session.sets) == 2  # they are sets already
+
+
+def test_a_list_is_read_and_kept_as_a_set_of_chosen_nodes(toolbox):
+    found = ask(toolbox, "read_node", node=["Malaria", "c1", "nobody", "Malaria"])
+    assert found.nodes == ("d2", "c1")
+    head, first, *_ = found.text.partition("@1: ")[2].splitlines()
+    assert (head, first) == ("2 nodes", "[d2] Malaria (Disease)")
+    assert "Not in this graph: 'nobody'" in found.text
+    assert "text: relieves pain and fever" in found.text
+    assert members(toolbox, "@1") == {"d2", "c1"}
+    ask(toolbox, "add_to_answer", nodes=["@1"])
+    assert toolbox.session.answer == [toolbox.session.graph.arrays.row(node) for node in ("d2", "c1")]
+    assert ask(toolbox, "read_node", node=["nobody"]).error == "UnknownNode"
+    assert ask(toolbox, "read_node", node=[]).error == "BadCall"
+
+
+def test_a_text_is_not_cut_for_its_last_few_hundred_characters(make):
+    texts = {"short": "s" * 2_839, "long": "l" * 3_200}
+    toolbox = Toolbox.full(make([Node(one, text=text) for one, text in texts.items()]))
+    assert f"text: {texts['short']}\n" in ask(toolbox, "read_node", node="short").text
+    assert "... 800 more; offset=2400" in ask(toolbox, "read_node", node="long").text
+
+
+def test_of_several_nodes_none_is_cut_below_600_characters(make):
+    nodes = [Node(f"n{at}", text=f"{at}" * 599, properties={"note": "p" * 150}) for at in range(9)]
+    toolbox = Toolbox.full(make(nodes))
+    found = ask(toolbox, "read_node", node=[node.id for node in nodes])
+    assert len(found.text) <= toolbox.session.reply_tokens * 4
+    assert 5 <= len(found.nodes) < 9
+    assert all(f"text: {f'{at}' * 599}\n" in found.text for at in range(len(found.nodes)))
+    assert f"... {9 - len(found.nodes)} more did not fit" in found.text
+    assert members(toolbox, "@1") == {node.id for node in nodes}  # the set is whole
+
+
+def test_properties_that_do_not_fit_are_told_of(make):
+    many = {f"property {at:02}": f"value {at} " * 40 for at in range(40)}
+    text = ask(Toolbox.full(make([Node("a", properties=many)])), "read_node", node="a").text
+    assert text.splitlines()[-2] == "... more properties did not fit"
 
 
 def test_an_offset_beyond_the_end_is_no_error(toolbox):

@@ -10,7 +10,7 @@ from clinic import ask
 from orienteer.graph.search.query_words import Coverage, QueryWords, coverage_note
 from orienteer.records import Node
 from orienteer.tools.session import ReplyLines, Session, state
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolbox import Toolbox, open_plain
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from orienteer.tools.toolbox import Toolbox
     [
         (Coverage(2, 2, ()), " 2/2 words"),
         (Coverage(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
-        (Coverage(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c"),
+        (Coverage(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c and 2 more"),
         (Coverage(0, 0, ()), ""),
     ],
 )
@@ -78,6 +78,32 @@ def test_what_did_not_fit_is_counted(graph):
     more = 11 - len(reply.shown)
     assert more > 0
     assert f"... {more} more did not fit" in reply.text()
+
+
+def test_the_head_of_a_page_tells_how_many_rows_are_shown_beneath_it(graph):
+    for tokens in (100, 300, 1_200):
+        reply = ReplyLines(Session(graph, tokens))
+        reply.say("before")
+        reply.page(list(range(90)), ["y" * 60] * 90, lambda shown: f"{shown} of 90")
+        first, head, *rows, state_line = reply.text().splitlines()
+        assert (first, head) == ("before", f"{len(reply.shown)} of 90")
+        assert len(rows) == len(reply.shown) + (len(reply.shown) < 90)
+        assert len(reply.text()) <= tokens * 4
+
+
+@pytest.mark.parametrize("k", [5, 15, 16, 40, 100])
+def test_snippets_keep_their_size_for_the_first_rows_then_names_stand_alone(make, k):
+    birds = [Node(f"n{at:03}", "Bird", f"Bird {at}", "heron " + "gull tern osprey " * 40) for at in range(120)]
+    toolbox = Toolbox.full(make([*birds, *(Node(f"z{at:03}", "Stone", "Stone") for at in range(200))]))
+    found = ask(toolbox, "search_in_graph", query="heron tern bird", k=k)
+    lines = [line for line in found.text.splitlines() if line.startswith("[")]
+    first, others = lines[:15], lines[15:]
+    assert len(lines) >= min(k, 40)
+    assert all(len(line.partition("words: ")[2].split()) >= 18 for line in first)
+    assert all(line.endswith("(Bird)") for line in others)
+    plain = open_plain(toolbox.session.graph, "lexical")
+    shown = ask(plain, "search_in_graph", query="heron tern bird", k=30).text.splitlines()
+    assert all("words: " in line for line in shown[1:])  # the paper's tool shows each row alike
 
 
 def test_long_names_do_not_break_the_budget(make):

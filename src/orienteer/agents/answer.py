@@ -1,30 +1,36 @@
-"""The last call of a method that only ranks: a short answer that cites ids, or that the evidence holds no answer.
+"""The last call of a method that only ranks: the bare answer, or that the evidence holds none.
 
-The model answers from the hits (`answer`), or from all the evidence that a method has gathered (`answer_from`).
+The model answers from the hits (`answer`), or from all the evidence that a method has gathered (`answer_from`). It says
+in a sentence or a few, with citations, how the answer follows, then `Answer:` and the bare thing; a result has the bare
+thing first, as its `answer`, and the sentences as its `long_answer`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.llm import arguments_of
 from orienteer.llm.exchange import ask as ask_model
 from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Result, Sampling
+from orienteer.records import Question, Result, Sampling, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
+from orienteer.text.lines import flat, one_line, single_spaced
 from orienteer.text.sentences import split
+from orienteer.tools.answer import FINISH
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
+_COMMENT = 500  # characters of what an agent said at its end
 _ANSWER = re.compile(r"\**\banswer\**\s*[:：]\**", re.IGNORECASE)
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
@@ -44,6 +50,7 @@ class AnswerParts(NamedTuple):
 def answer(result: Result, *, model: LanguageModel, run: Run, graph: Graph | None = None) -> Result:
     """Return the result with an answer from its hits. The one call that it takes may use the run's reserve.
 
+    Beside the hits the model sees what agents said when they ended the search, how many hits there are, and the notes.
     Where passages are among the hits, the model reads every hit whole, as it reads other evidence.
 
     Without a hit nothing is spent. The answer is None, and the notes say why, where the model fails, the budget is
@@ -197,8 +204,12 @@ def _by_labels(text: str, labels: Mapping[str, Collection[str]]) -> AnswerParts:
 
 
 def _by_ids(text: str, ids: Collection[str]) -> AnswerParts:
-    parts = citations(text, ids)
-    return parts._replace(notes=_notes(parts, "no hit", "among the hits"))
+    parts = parted(text)
+    answer, reasoning = citations(parts.text, ids), citations(parts.reasoning, ids)
+    both = {*answer.cited, *reasoning.cited}
+    foreign = tuple(dict.fromkeys((*reasoning.notes, *answer.notes)))
+    whole = AnswerParts(parts.text, tuple(node_id for node_id in ids if node_id in both), foreign, parts.reasoning)
+    return whole._replace(notes=(*_notes(whole, "no hit", "among the hits"), *parts.notes))
 
 
 def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> tuple[str, ...]:
@@ -210,11 +221,36 @@ def _notes(parts: AnswerParts, nothing: str, where: str = "in the evidence") -> 
 
 def _hits(result: Result) -> str:
     lines = [f"Question: {result.question}", "", "Evidence, best first:"]
+    first: dict[str, str] = {}
     for hit in result.hits[:HITS]:
+        same = f"as for [{first.setdefault(hit.why, hit.id)}]"
+        is_said = first[hit.why] != hit.id and len(hit.why) > len(same)  # a shared reason is written once
         lines.append(hit_title(hit))
-        lines += [f"  {' '.join(part.splitlines())}" for part in (hit.why, hit.text) if part]
+        lines += [f"  {flat(part)}" for part in (same if is_said else hit.why, hit.text) if part]
+    if len(result.hits) > HITS:
+        lines.append(f"{HITS} of {len(result.hits)} shown")
     return "\n".join([*lines, *_search_notes(result)])
 
 
 def _search_notes(result: Result) -> list[str]:
-    return ["", "Notes of the search:", *(f"- {note}" for note in result.notes)] if result.notes else []
+    """Return what agents said when they ended the search, and the notes of the search, as the model sees them."""
+    comments, notes = dict.fromkeys(_comments(result)), result.notes
+    parts = (("Said at the end of the search:", comments), ("Notes of the search:", notes))
+    return [line for head, texts in parts if texts for line in ("", head, *(f"- {text}" for text in texts))]
+
+
+def _comments(result: Result) -> Iterator[str]:
+    """Yield the comments with which agents finished."""
+    for trajectory in result.trajectories:
+        calls = trajectory.steps[-1].reply.message.tool_calls if trajectory.steps else ()
+        for call in calls:
+            if call.name == FINISH and (comment := _comment(call, trajectory.tools)):
+                yield one_line(single_spaced(comment), _COMMENT)
+
+
+def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
+    try:
+        comment = arguments_of(call, tools).get("comment")
+    except ValueError:
+        return ""  # a call that could not be run ended nothing
+    return comment if isinstance(comment, str) else ""

@@ -233,6 +233,8 @@ class Ark:
         if len(chosen) < len(rows):
             dropped = len(rows) - len(chosen)
             notes.append(f"{dropped} chosen node{'s' * (dropped > 1)} did not pass the filters")
+        if not config.is_plain and len(chosen) > question.k:
+            notes.append(f"{question.k} of {len(chosen)} chosen nodes are shown")
         chosen = chosen[: question.k]
         voted = len(chosen)
         if config.fill and voted < question.k:

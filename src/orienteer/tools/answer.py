@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from orienteer.errors import BadOption, Unknown, UsageError
 from orienteer.records import JsonValue, Observation
 from orienteer.tools import parameters
 from orienteer.tools.session import Session, state
@@ -16,6 +15,7 @@ _ADD = (
 _ADD_PLAIN = "Add nodes to the answer. Their order is the ranking: the best first."
 _REMOVE = "Take nodes out of the answer."
 _FINISH = "End the search. Call it when the answer holds everything that fits, or nothing more can be found."
+FINISH = "finish"
 LARGEST_ANSWER = 1_000
 _LISTED = 100  # ids that an observation carries
 
@@ -38,7 +38,7 @@ class AddToAnswer:
         session = self._session
         notes: list[str] = []
         left_out = set(session.all_rows(parameters.texts(arguments, "except") or [], notes).tolist())
-        wanted = self._wanted(parameters.texts(arguments, "nodes") or [], notes)
+        wanted = session.all_ranked(parameters.texts(arguments, "nodes") or [], notes)
         fresh = [row for row in dict.fromkeys(wanted) if row not in left_out and row not in session.answer]
         room = LARGEST_ANSWER - len(session.answer)
         if len(fresh) > room:
@@ -48,20 +48,6 @@ class AddToAnswer:
             session.reasons |= dict.fromkeys(fresh[:room], reason)
         lines = [*notes, f"added {len(fresh[:room])}; {state(session)}"]
         return Observation("\n".join(lines), tuple(session.graph.arrays.ids[row] for row in fresh[:_LISTED]))
-
-    def _wanted(self, references: list[str], notes: list[str]) -> list[int]:
-        """Return the rows of the references, with a note for each unknown one; raise where all are unknown."""
-        wanted: list[int] = []
-        failures: list[UsageError] = []
-        for reference in references:
-            try:
-                wanted += self._session.ranked(reference, notes)
-            except (Unknown, BadOption) as error:
-                failures.append(error)
-        if failures and not wanted:
-            raise failures[0]
-        notes += [str(error)[:300] for error in failures[:8]]
-        return wanted
 
 
 class RemoveFromAnswer:
@@ -87,7 +73,7 @@ class Finish:
     def __init__(self, session: Session) -> None:
         self._session, self._was_refused = session, False
         comment = {"type": "string", "description": "Why the search ends"}
-        self.spec = parameters.spec("finish", _FINISH, {"comment": comment})
+        self.spec = parameters.spec(FINISH, _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """End, unless the answer is empty and the agent was not reminded yet."""

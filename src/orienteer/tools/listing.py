@@ -10,7 +10,7 @@ from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import title
 from orienteer.text.lines import one_line, value_text
 from orienteer.tools import parameters
-from orienteer.tools.session import ReplyLines, Session, counted
+from orienteer.tools.session import ReplyLines, Session, counted, shown_range
 
 LIST_NODES = "list_nodes"
 _DESCRIPTION = (
@@ -58,24 +58,25 @@ class ListNodes:
         page = order.rows[offset : offset + k]
         name = session.save(rows, first=order.rows)
         without = f", {order.missing} of them without {sort}" if order.missing else ""
-        reply.say(
-            f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}{without}{_shown(len(page), offset, len(rows))}"
+        what = f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}{without}"
+        reply.page(
+            page.tolist(),
+            (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()),
+            lambda shown: f"{what}{_shown(shown, offset, len(rows))}",
         )
-        reply.list(page.tolist(), (f"{title(graph, row)}{self._value(row, sort)}" for row in page.tolist()))
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _say_groups(self, reply: ReplyLines, groups: Sequence[ListedGroup], *, total: int, k: int, offset: int) -> None:
         page = groups[offset : offset + k]
         saved = f"@{len(self._session.sets)}: " if self._session.saves_sets else ""
-        reply.say(
-            f"{saved}{counted(total, 'node')}, {counted(len(groups), 'value')}{_shown(len(page), offset, len(groups))}"
-        )
-        reply.list(
+        what = f"{saved}{counted(total, 'node')}, {counted(len(groups), 'value')}"
+        reply.page(
             range(len(page)),
             (
                 f"{'(no value)' if group.value is None else one_line(value_text(group.value), _VALUE)}: {group.count}"
                 for group in page
             ),
+            lambda shown: f"{what}{_shown(shown, offset, len(groups))}",
         )
 
     def _value(self, row: int, sort: str | None) -> str:
@@ -88,9 +89,4 @@ class ListNodes:
 
 def _shown(rows: int, offset: int, of: int) -> str:
     """Return which rows a page of so many shows, where they are not all."""
-    if rows == of:
-        return "."
-    end = offset + rows
-    if not rows:
-        return f". None from {offset} on."
-    return f". Shown {offset + 1}-{end}{f'; offset={end} for more' if end < of else ''}."
+    return "." if rows == of else f". {shown_range(offset, rows, of)}"

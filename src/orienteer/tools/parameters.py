@@ -23,6 +23,12 @@ NODES: dict[str, Any] = {
     "minItems": 1,
     "description": f"Each one {_REFERENCE}",
 }
+NODE_OR_NODES: dict[str, Any] = {
+    "type": ["string", "array"],
+    "items": {"type": "string"},
+    "minItems": 1,
+    "description": f"{_REFERENCE}; or a list of them",
+}
 PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
 PLAIN_NODES: dict[str, Any] = {**NODES, "description": "Each one a node's id or exact name"}
 _RANKED: Mapping[str, str] = {
@@ -78,6 +84,12 @@ def texts(arguments: Mapping[str, JsonValue], name: str) -> list[str] | None:
     """Return a list argument; None where it is absent or empty. The schema has checked its items."""
     value = arguments.get(name)
     return cast(list[str], value) if value else None  # checked against the schema before the tool runs
+
+
+def references(arguments: Mapping[str, JsonValue], name: str) -> list[str]:
+    """Return the nodes and sets that an argument names, one or a list. The schema has checked it."""
+    value = arguments.get(name)
+    return cast(list[str], value) if isinstance(value, list) else [text(arguments, name) or ""]
 
 
 def text(arguments: Mapping[str, JsonValue], name: str) -> str | None:

@@ -5,21 +5,22 @@ By meaning too where the graph has vectors. ARK, section 3.1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.errors import UnknownType
 from orienteer.graph.adjacency import Entries, distinct
 from orienteer.graph.search.names import NameSearch
-from orienteer.graph.search.query_words import QueryWords, coverage_note
+from orienteer.graph.search.query_words import Coverage, QueryWords, coverage_note
 from orienteer.graph.search.values import ValueMatch, ValueSearch
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.records import Direction, JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.tools import parameters
-from orienteer.tools.session import ReplyLines, Session, counted, near_types
+from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
 
 _GLOBAL = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
@@ -34,6 +35,8 @@ _LOCAL = "Look at the nodes one edge away from a node, whichever way the edge po
 _OF_TYPES = " Filter by node types and edge types."
 _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
 _OF_COUNTS = " Counts by kind of edge come first."
+_POOL = 100  # rows by words that are put in order before the first k are taken: as many as a reply may show
+_MANY = 4  # words of a query, of which one alone says little
 PLAIN = ("node", "query", "node_types", "edge_types")
 """The paper's parameters."""
 
@@ -68,39 +71,40 @@ class SearchInGraph:
         within = session.rows(among, notes) if among else None
         mode = session.payment.payable(parameters.mode(arguments, session.mode), query, notes, passages=passages)
         values: list[ValueMatch] = []
-        if mode == "lexical":
-            rows = self._best(words, k, within, mask)
-            if self._names_first:
-                values = ValueSearch(graph.arrays).matches(query, among=within, mask=mask)
-                rows = np.array(list(dict.fromkeys([*rows.tolist(), *_rows_of(values)]))[:k], np.int32)
-        else:
+        weak = 0
+        if mode != "lexical":
             searcher = graph.arrays.searcher.near(mode, query, passages) if passages else graph.arrays.searcher(mode)
             rows = searcher.search(words.query, k, among=within, mask=mask).rows
+        elif self._names_first:
+            values = ValueSearch(graph.arrays).matches(query, among=within, mask=mask)
+            rows, weak = self._best_of_names(words, values, k, within, mask)
+        else:
+            rows = self._best(words, k, within, mask)
         reply = ReplyLines(session)
         reply.say_all(notes)
         self._say_values(reply, words, values)
         if not len(rows):
             reply.say("No node has any of these words. Try other words, or fewer filters.")
             return Observation(reply.text())
-        coverages = words.coverages(rows)
-        name = session.save(rows)
-        full = sum(coverage.is_full for coverage in coverages)
-        reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.")
-        width = reply.width(len(rows))
-        reply.list(
-            rows.tolist(),
-            (
-                f"{title(graph, row)}{coverage_note(coverage)}: {words.snippet(row, width=width)}"
-                for row, coverage in zip(rows.tolist(), coverages, strict=True)
-            ),
-        )
+        self._list(reply, words, rows, weak)
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+
+    def _list(self, reply: ReplyLines, words: QueryWords, rows: Rows, weak: int) -> None:
+        """Save the rows and list them."""
+        graph, coverages = self._session.graph, words.coverages(rows)
+        name = self._session.save(rows)
+        full = sum(coverage.is_full for coverage in coverages)
+        few = "none of them" if coverages[0].of == 1 else "one of them or none"
+        left_out = f" {weak} more, with {few}, left out." if weak else ""
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.{left_out}")
+        told = _told(reply, words, rows)
+        reply.list(rows.tolist(), (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), told, strict=True)))
 
     def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
         """Say which words the graph does not hold, and what a query is that is the value of a property."""
         arrays = self._session.graph.arrays
         of_values = {word for value in values for word in arrays.tokenizer.words(value.value)}
-        if unknown := [word for word in words.unknown if word not in of_values]:
+        if unknown := [word for word in words.absent if word not in of_values]:
             reply.say(f"Not in this graph: {', '.join(unknown)}.")
         whole = [value for value in values if value.is_whole]
         reply.say_all(
@@ -108,23 +112,75 @@ class SearchInGraph:
         )
 
     def _best(self, words: QueryWords, k: int, among: Rows | None, mask: Mask | None) -> Rows:
-        """Return the best rows by words. Our own tools put those with all words first, what is named before them."""
-        arrays = self._session.graph.arrays
-        named: list[int] = []
-        if self._names_first:
-            names = NameSearch(arrays)
-            named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
-            if (whole := names.whole_words(words.query)) is not None:
-                mask = whole if mask is None else mask & whole
-        rows = arrays.text_index.search(words.terms, k, among=among, mask=mask).rows
+        """Return the best rows by words. All tools but the paper's put those with all words first."""
+        index = self._session.graph.arrays.text_index
+        rows = index.search(words.terms, k, among=among, mask=mask).rows
         if not self._is_plain and len(words.postings) >= 2:
-            full = arrays.text_index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
+            full = index.search(words.terms, k, among=words.full_in(among), mask=mask).rows
             rows = np.concatenate([full, rows])
-        return np.array(list(dict.fromkeys((*named, *rows.tolist())))[:k], np.int32)
+        return _distinct(rows.tolist())[:k]
+
+    def _best_of_names(
+        self, words: QueryWords, values: Sequence[ValueMatch], k: int, among: Rows | None, mask: Mask | None
+    ) -> BestRows:
+        """Return what the query names, then the best rows by words, then those with it as a value.
+
+        Rows by words stand in the order of `_in_phrases`, and those with hardly any of the words are left out.
+        """
+        names = NameSearch(self._session.graph.arrays)
+        named = [match.row for match in names.matches(words.query, among=among, mask=mask)[:k]]
+        of_values = [row for value in values for row in value.rows.tolist()]
+        if (whole := names.whole_words(words.query)) is not None:
+            mask = whole if mask is None else mask & whole
+        by_words = self._in_phrases(words, self._best(words, max(k, _POOL), among, mask))
+        best = _distinct([*named, *by_words.tolist(), *of_values])[:k]
+        coverages = words.coverages(best)
+        most = max((coverage.number for coverage in coverages), default=0)
+        sure = {*named, *of_values}
+        rows = zip(best.tolist(), coverages, strict=True)
+        least = 1 if most or not words.common else 0  # by common words alone rows are found where none has others
+        keeps = [row in sure or not _is_weak(coverage, most, least) for row, coverage in rows]
+        return BestRows(best[np.array(keeps, np.bool_)], keeps.count(False))
+
+    def _in_phrases(self, words: QueryWords, rows: Rows) -> Rows:
+        """Put rows with all words first; and of those with equally many, on their places, those with a phrase."""
+        coverages, lengths = words.coverages(rows), words.phrase_lengths(rows)
+        order = np.argsort([not coverage.is_full for coverage in coverages], kind="stable")
+        numbers = np.array([coverage.number for coverage in coverages])[order]
+        for number in set(numbers.tolist()):
+            places = np.flatnonzero(numbers == number)
+            order[places] = order[places[np.argsort(-lengths[order[places]], kind="stable")]]
+        return rows[order]
 
 
-def _rows_of(values: Iterable[ValueMatch]) -> list[int]:
-    return [row for value in values for row in value.rows.tolist()]
+class BestRows(NamedTuple):
+    """What a search found by names and words."""
+
+    rows: Rows
+    """(n,): the best first."""
+    left_out: int
+    """How many were left out because they have hardly any of the words."""
+
+
+def _is_weak(coverage: Coverage, most: int, least: int) -> bool:
+    """Tell whether a row has fewer words than the least, or one of many where another row has more."""
+    return bool(coverage.of) and (coverage.number < least or (coverage.number == 1 < most and coverage.of >= _MANY))
+
+
+def _told(reply: ReplyLines, words: QueryWords, rows: Rows) -> Iterator[str]:
+    """Yield for each row which of the words it has, and the part of its text with them; after the first rows nothing.
+
+    Without words it is nothing for all of them.
+    """
+    first, width = reply.snippets(len(rows))
+    for place, (row, coverage) in enumerate(zip(rows.tolist(), words.coverages(rows), strict=True)):
+        is_told = words.terms and place < first
+        yield f"{coverage_note(coverage)}: {words.snippet(row, width=width)}" if is_told else ""
+
+
+def _distinct(rows: Iterable[int]) -> Rows:
+    """Return rows without repeats, in their order."""
+    return np.array(list(dict.fromkeys(rows)), np.int32)
 
 
 class SearchInNeighborhood:
@@ -207,26 +263,18 @@ class SearchInNeighborhood:
         best, _ = graph.arrays.rank(ahead, query, offset + k)
         others, _ = graph.arrays.rank(np.setdiff1d(rows, ahead), query, max(0, offset + k - len(best)), mode=mode)
         page = np.concatenate([best, others])[offset : offset + k]
-        coverages = words.coverages(page)
         if query and mode == "lexical" and offset == 0 and not len(full):
             reply.say("0 have all words; best partial matches:")
         name = session.save(rows, first=page)
-        reply.say(f"{f'{name}: all {len(rows)}. ' if name else ''}{self._shown(offset, len(page), len(rows))}")
-        reply.list(
+        what = f"{name}: all {len(rows)}. " if name else ""
+        told = _told(reply, words, page)
+        reply.page(
             page.tolist(),
-            (
-                self._line(row, entries, start, words, note)
-                for row, note in zip(page.tolist(), map(coverage_note, coverages), strict=True)
-            ),
+            (f"{self._line(row, entries, start)}{part}" for row, part in zip(page.tolist(), told, strict=True)),
+            lambda shown: f"{what}{shown_range(offset, shown, len(rows), pages=self._pages)}",
         )
 
-    def _shown(self, offset: int, count: int, of: int) -> str:
-        if not count:
-            return f"None from {offset} on."
-        more = f"; offset={offset + count} for more" if self._pages and offset + count < of else ""
-        return f"Shown {offset + 1}-{offset + count}{more}."
-
-    def _line(self, row: int, entries: Entries, start: Rows, words: QueryWords, note: str) -> str:
+    def _line(self, row: int, entries: Entries, start: Rows) -> str:
         graph = self._session.graph
         edges = graph.arrays.edges_to(entries, row)
         if len(start) > 1:
@@ -235,8 +283,7 @@ class SearchInNeighborhood:
         else:
             touched = ""
         is_start = " (start)" if row in start else ""
-        text = f": {words.snippet(row)}" if words.terms and note else ""
-        return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}{note}{text}"
+        return f"{edge_note(graph, edges, graph.arrays.ids[row])} {title(graph, row)}{is_start}{touched}"
 
 
 def _direction(arguments: Mapping[str, JsonValue]) -> Direction | None:

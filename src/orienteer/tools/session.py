@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType
+from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType, UsageError
 from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.search.names import shared_name
 from orienteer.graph.search.query_words import SNIPPET
@@ -22,8 +23,13 @@ from orienteer.tools.payment import Payment
 
 REPLY_TOKENS = 1_200
 """A reply's length at the most. A page of twenty rows with snippets fits."""
+SNIPPETS = 15
+"""Rows of a reply that are shown with a part of their text; those after them are names alone."""
 _SHORTEST_SNIPPET = 40
+_TWENTY_WORDS = 120  # characters: shorter than that a snippet ends before it says anything
 _LINE = 100  # characters of a line of a reply besides its snippet
+_NAME = 60  # characters of a line of a reply that is a name alone
+_MORE = 40  # characters that the head of a page is longer by where not all of its rows fit
 _REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
@@ -34,10 +40,10 @@ class Session:
     """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
 
     A tool reads `graph` and, for its defaults, `mode`, `reply_tokens`, `saves_sets`, `offers_mode` and
-    `offers_passages`. Of what a model names it gets rows by `rows`, `all_rows` or `ranked`, and types by `node_types`
-    and `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on:
-    `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen, best first,
-    `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
+    `offers_passages`. Of what a model names it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by
+    `node_types` and `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2`
+    and so on: `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen,
+    best first, `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
@@ -83,6 +89,23 @@ class Session:
             return [int(row) for row in rows]
         shown = self._shown[self._number(reference) - 1]
         return [int(row) for row in (*shown, *np.setdiff1d(rows, shown))]
+
+    def all_ranked(self, references: Sequence[str], notes: list[str]) -> list[int]:
+        """Return the rows of several references, as `ranked` does each, with a note for each that means none.
+
+        Raises as `rows` does where all of them mean none.
+        """
+        wanted: list[int] = []
+        failures: list[UsageError] = []
+        for reference in references:
+            try:
+                wanted += self.ranked(reference, notes)
+            except (Unknown, BadOption) as error:
+                failures.append(error)
+        if failures and not wanted:
+            raise failures[0]
+        notes += [str(error)[:300] for error in failures[:8]]
+        return wanted
 
     def last(self) -> str | None:
         """Return the name of the last result that is not empty."""
@@ -229,6 +252,15 @@ def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:
     return type(error)(f"{error} This node has: {here or 'no edges'}.", error.near)
 
 
+class Snippets(NamedTuple):
+    """Which rows of a reply are shown with a part of their text."""
+
+    rows: int
+    """So many, from the first on."""
+    width: int
+    """Characters of each part, at the most."""
+
+
 class ReplyLines:
     """The lines of a reply, under a budget of tokens. Its last line is the state of the answer."""
 
@@ -254,9 +286,20 @@ class ReplyLines:
             if not self.say(line):
                 return
 
-    def width(self, rows: int) -> int:
-        """Return how many characters each snippet of so many rows can have for all of them to fit."""
-        return max(_SHORTEST_SNIPPET, min(SNIPPET, self._left // max(rows, 1) - _LINE))
+    @property
+    def room(self) -> int:
+        """How many characters a further line can have."""
+        return self._left - 1
+
+    def snippets(self, rows: int) -> Snippets:
+        """Return how many of so many rows are shown with a part of their text, and how wide these parts can be.
+
+        Where sets are saved, the rows after the first are names alone, so that the parts keep their size.
+        """
+        first = min(rows, SNIPPETS) if self._session.saves_sets else rows
+        least = _TWENTY_WORDS if first < rows else _SHORTEST_SNIPPET
+        width = (self._left - _NAME * (rows - first)) // max(first, 1) - _LINE
+        return Snippets(first, max(least, min(SNIPPET, width)))
 
     def list(self, rows: Sequence[int], lines: Iterable[str]) -> None:
         """Add a line for each row, and how many did not fit."""
@@ -266,6 +309,15 @@ class ReplyLines:
                 self.say(f"... {len(rows) - place} more did not fit into this reply")
                 return
             self.shown.append(int(row))
+
+    def page(self, rows: Sequence[int], lines: Iterable[str], head: Callable[[int], str]) -> None:
+        """List rows under a head, which is told how many of them are shown: it says the true range."""
+        at, before, kept = len(self._lines), len(self.shown), len(head(len(rows))) + _MORE
+        self._left -= kept
+        self.list(rows, lines)
+        line = head(len(self.shown) - before)
+        self._lines.insert(at, line)
+        self._left += kept - len(line) - 1
 
     def text(self) -> str:
         """Return the whole reply."""
@@ -278,6 +330,14 @@ class ReplyLines:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, which gets an s unless the number is 1."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def shown_range(offset: int, shown: int, of: int, *, pages: bool = True) -> str:
+    """Return which rows of so many a page shows, and where the next one begins if there are pages."""
+    end = offset + shown
+    if not shown:
+        return f"None from {offset} on."
+    return f"Shown {offset + 1}-{end}{f'; offset={end} for more' if pages and end < of else ''}."
 
 
 def state(session: Session) -> str:

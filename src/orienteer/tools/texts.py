@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+import numpy as np
 
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
 from orienteer.retrieval.spaces import Spaces
-from orienteer.text.lines import value_text
+from orienteer.text.lines import CHARACTERS_A_TOKEN, value_text
 from orienteer.tools import parameters
-from orienteer.tools.session import ReplyLines, Session
+from orienteer.tools.session import ReplyLines, Session, counted
 
-_READ = "Read one node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
+_READ = (
+    "Read a node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset. A list "
+    "of nodes is kept as a set."
+)
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
+_WHOLE = 600  # characters: no text is cut for so few
+_BESIDE = 40  # characters that say how a text goes on
+_MORE_PROPERTIES = "... more properties did not fit"
 SEARCH_PASSAGES = "search_passages"
 PASSAGES_TOKENS = 16_000
 """Size of an observation of that tool: 30 passages of 400 tokens, the paper's top-k; an agent's request has 24,000."""
@@ -25,36 +33,63 @@ _PASSAGES = (
 
 
 class ReadNode:
-    """A node in full."""
+    """Nodes in full."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Characters of the text to skip; default 0"}
-        self.spec = parameters.spec("read_node", _READ, {"node": parameters.NODE, "offset": offset}, ["node"])
+        properties = {"node": parameters.NODE_OR_NODES, "offset": offset}
+        self.spec = parameters.spec("read_node", _READ, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
-        """Return everything about a node that fits."""
+        """Return everything about a node that fits; of several, each has an equal share of the reply."""
         session, graph = self._session, self._session.graph
         notes: list[str] = []
-        rows = session.rows(parameters.text(arguments, "node") or "", notes)
+        references = parameters.references(arguments, "node")
+        rows = list(dict.fromkeys(session.all_ranked(references, notes)))
+        offset = parameters.number(arguments, "offset", 0)
         reply = ReplyLines(session)
         reply.say_all(notes)
-        if len(rows) != 1:
-            reply.say("read_node reads one node: name one.")
-            return Observation(reply.text(), error="BadOption")
-        row = int(rows[0])
+        if len(rows) == 1:
+            reply.say_all(self._lines(rows[0], offset, reply.room))
+            return Observation(reply.text(), (graph.arrays.ids[rows[0]],))
+        order = np.array(rows, np.int32)
+        name = session.save(order) if len(references) > 1 else references[0]
+        reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'node')}")
+        share = reply.room // max(len(rows), 1)
+        reply.list(rows, ("\n".join(self._lines(row, offset, share)) for row in rows))
+        return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+
+    def _lines(self, row: int, offset: int, room: int) -> Iterator[str]:
+        """Yield what is shown of a node in about so many characters: its text first, then properties."""
+        graph = self._session.graph
         node = graph.arrays.node_at(row)
-        reply.say(title(graph, row))
-        if node.aliases:
-            reply.say(f"also: {'; '.join(node.aliases)[:400]}")
-        reply.say(f"edges: {counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(rows))) or 'none'}")
-        offset = parameters.number(arguments, "offset", 0)
-        page = node.text[offset : offset + min(_PAGE, session.reply_tokens * 2)]
-        rest = len(node.text) - offset - len(page)
-        reply.say(f"text: {page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}")
-        if not offset:
-            reply.say_all(f"{name}: {value_text(value)[:200]}" for name, value in node.properties.items())
-        return Observation(reply.text(), (node.id,))
+        counts = counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(np.array([row], np.int32))))
+        lines = [title(graph, row), f"also: {'; '.join(node.aliases)[:400]}" * bool(node.aliases)]
+        lines = [*filter(None, lines), f"edges: {counts or 'none'}"]
+        yield from lines
+        room -= sum(len(line) + 1 for line in lines)
+        text = f"text: {self._page(node.text, offset, room - _BESIDE)}"
+        yield text
+        room -= len(text)
+        for name, value in node.properties.items() if not offset else ():
+            line = f"{name}: {value_text(value)[:200]}"
+            room -= len(line) + 1
+            if room < len(_MORE_PROPERTIES):
+                yield _MORE_PROPERTIES
+                return
+            yield line
+
+    def _page(self, text: str, offset: int, room: int) -> str:
+        """Return a text from a place on, and how it goes on where it is cut."""
+        most = self._session.reply_tokens * CHARACTERS_A_TOKEN // 2
+        whole = min(_WHOLE, most)
+        size, left = max(whole, min(_PAGE, most, room)), len(text) - offset
+        if left - size < whole and left <= room:
+            size = left
+        page = text[offset : offset + size]
+        rest = left - len(page)
+        return f"{page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}"
 
 
 class ReadSchema:

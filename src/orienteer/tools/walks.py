@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -14,14 +14,15 @@ from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
 from orienteer.records import Edge, JsonValue, Observation
-from orienteer.retrieval.graph_text import edge_note, title
+from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.lines import one_line
 from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted, near_types
 
 _FOLLOW = (
-    "Walk several typed steps from a node or a saved set, and rank what is reached by how many distinct members of the "
-    "last set touch it. Each step keeps its own set. Use it for questions of two hops and for 'which X has the most Y'."
+    "Walk several typed steps from a node, a list of nodes or a saved set, and rank what is reached by how many "
+    "distinct members of the last set touch it. Each step keeps its own set. Use it for questions of two hops and for "
+    "'which X has the most Y'."
 )
 _STEP = {
     "type": "object",
@@ -37,6 +38,7 @@ _INTERSECT = (
     "Partial matches are shown only where no node touches all."
 )
 _PATHS = "Find the shortest paths between two nodes, whichever way the edges point. Useful for yes/no questions."
+_NAMED = 3  # members of a set that are named: of more, how many there are says enough
 _LONGEST_PATH = 4
 LONGEST_WALK = 4
 """Steps of a walk at the most."""
@@ -77,7 +79,7 @@ class Follow:
         self._session = session
         steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
         properties: dict[str, Any] = {
-            "start": parameters.NODE,
+            "start": parameters.NODE_OR_NODES,
             "steps": steps,
             "k": parameters.count(parameters.NEIGHBORS_K),
         }
@@ -88,62 +90,110 @@ class Follow:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         steps = cast(list[dict[str, str]], arguments["steps"])  # checked against the schema before the tool runs
-        reference = parameters.text(arguments, "start") or ""
+        references = parameters.references(arguments, "start")
         start: Rows | None = None
-        walked: list[tuple[Rows, str]] = []
+        walked: list[WalkedStep] = []
         reached = StepResult(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0))
         for hop in steps:
-            mask, kinds = self._filters(hop, notes, reached.rows if start is not None else reference)
+            mask, kinds = self._filters(hop, notes, reached.rows if start is not None else references)
             if start is None:
-                start = session.rows(reference, notes, mask=mask, kinds=kinds)
+                start = session.all_rows(references, notes, mask=mask, kinds=kinds)
                 reached = StepResult(start, np.ones(len(start), np.int64), np.ones(len(start)))
-            reached = step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
-            walked.append((reached.rows, _what(len(reached.rows), hop.get("type"))))
+            before, reached = reached.rows, step(graph, reached.rows, reached.paths, mask=mask, kinds=kinds)
+            walked.append(WalkedStep(before, reached.rows, hop))
+        assert start is not None  # the schema asks for a step
         order = np.lexsort((-reached.paths, -reached.members))  # stable: what is tied stays in the order of rows
-        trail = [reference if start is not None and len(start) == 1 else _what(0 if start is None else len(start))]
-        for place, (rows, what) in enumerate(walked, 1):
-            best = reached.rows[order] if place == len(walked) else None
-            trail.append(f"{session.save(rows, first=best)} {what}")
         reply = ReplyLines(session)
         reply.say_all(notes)
-        reply.say(" -> ".join(trail))
-        return self._ranked(reply, reached, order, parameters.number(arguments, "k", parameters.NEIGHBORS_K))
+        is_one = len(references) == 1 and len(start) == 1
+        began = references[0] if is_one else f"{counted(len(start), 'node')}{self._members(start)}"
+        reply.say(" -> ".join([began, *self._trail(walked, reached.rows[order])]))
+        if not len(reached.rows):
+            reply.say(f"0 nodes are reached. {self._around_the_end(walked)}")
+            return Observation(reply.text())
+        return self._ranked(reply, reached, order[: parameters.number(arguments, "k", parameters.NEIGHBORS_K)], start)
+
+    def _trail(self, walked: Sequence[WalkedStep], best: Rows) -> Iterator[str]:
+        """Save what each step reached, the last with its best rows first, and say what it is."""
+        for place, (before, rows, hop) in enumerate(walked, 1):
+            is_last = place == len(walked)
+            name = self._session.save(rows, first=best if is_last else None)
+            members = "" if is_last else self._members(rows)  # those of the last are listed
+            why = f": {_nothing(before, hop)}" if len(before) and not len(rows) else ""
+            yield f"{name} {_what(len(rows), hop.get('type'))}{members}{why}"
+
+    def _members(self, rows: Rows) -> str:
+        """Return the names of a set of a few."""
+        names = self._session.graph.arrays.names
+        return f" ({'; '.join(one_line(names[row], 60) for row in rows.tolist())})" if 0 < len(rows) <= _NAMED else ""
+
+    def _around_the_end(self, walked: Sequence[WalkedStep]) -> str:
+        """Say what edges there are where a walk could not go on."""
+        graph = self._session.graph
+        last = next(walk.before for walk in walked if not len(walk.rows))
+        if not len(last):
+            return "The set that it begins with is empty."
+        counts = counts_line(graph, graph.arrays.counts(graph.arrays.adjacency.entries(last)))
+        has = "it has" if len(last) == 1 else "they have"
+        return f"Without filters {has}: {counts}" if counts else f"{has.capitalize()} no edges."
 
     def _filters(
-        self, hop: Mapping[str, str], notes: list[str], around: Rows | str
+        self, hop: Mapping[str, str], notes: list[str], around: Rows | list[str]
     ) -> tuple[Mask | None, KindMask | None]:
         session, graph = self._session, self._session.graph
         try:
             types = session.node_types([hop["type"]], notes) if hop.get("type") else None
             edges = session.edge_types([hop["edge"]], notes) if hop.get("edge") else None
         except UnknownType as error:
-            rows = session.rows(around, []) if isinstance(around, str) else around
+            rows = session.all_rows(around, []) if isinstance(around, list) else around
             raise near_types(error, graph, rows) from error
         direction = hop.get("direction")
         return graph.arrays.mask(types), graph.arrays.kind_mask(
             edges, "in" if direction == "in" else "out" if direction else None
         )
 
-    def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], k: int) -> Observation:
+    def _ranked(self, reply: ReplyLines, reached: StepResult, order: NDArray[np.int64], start: Rows) -> Observation:
+        """List the first of what is reached, in this order; where the walk began is marked."""
         graph = self._session.graph
-        if not len(reached.rows):
-            reply.say("0 nodes are reached. Leave a filter out, or look at schema.")
-            return Observation(reply.text())
-        order = order[:k]
         best = int((reached.members == reached.members.max()).sum())
         if best > 1 and best < len(reached.rows):
             reply.say(f"{best} are tied for the first place")
-        shown = reached.rows[order].tolist()
+        if back := int(_are_in(reached.rows, start).sum()):
+            reply.say(f"{back} of these {'is' if back == 1 else 'are'} where the walk began, marked (start)")
+        shown = reached.rows[order]
         reply.list(
-            shown,
+            shown.tolist(),
             (
-                f"{members} ({paths:g} path{'' if paths == 1 else 's'}) {title(graph, row)}"
-                for members, paths, row in zip(
-                    reached.members[order].tolist(), reached.paths[order].tolist(), shown, strict=True
+                f"{members} ({paths:g} path{'' if paths == 1 else 's'}) {title(graph, row)}{' (start)' * is_start}"
+                for members, paths, row, is_start in zip(
+                    reached.members[order].tolist(),
+                    reached.paths[order].tolist(),
+                    shown.tolist(),
+                    _are_in(shown, start).tolist(),
+                    strict=True,
                 )
             ),
         )
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
+
+
+class WalkedStep(NamedTuple):
+    """One step of a walk."""
+
+    before: Rows
+    """(n,): the set that it left, ascending."""
+    rows: Rows
+    """(m,): the set that it reached, ascending."""
+    hop: Mapping[str, str]
+    """Its filters: edge, type, direction."""
+
+
+def _nothing(before: Rows, hop: Mapping[str, str]) -> str:
+    """Say what a step looked for in vain."""
+    whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has a"
+    by = f" by {hop['edge']}" if hop.get("edge") else ""
+    way = f" ({hop['direction']})" if hop.get("direction") else ""
+    return f"{whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")
 
 
 def _what(count: int, node_type: str | None = None) -> str:
@@ -179,7 +229,9 @@ class IntersectNodes:
         references = parameters.texts(arguments, "nodes") or []
         groups = [session.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
         around = [distinct(graph.arrays.adjacency.entries(group, kinds).neighbor) for group in groups]
-        rows, counts = graph.arrays.touching(around, mask)
+        if mask is not None:
+            around = [near[mask[near]] for near in around]
+        rows, counts = graph.arrays.touching(around)
         reply = ReplyLines(session)
         reply.say_all(notes)
         reply.say(

@@ -134,7 +134,7 @@ class NameSearch:
         if (row := arrays.ids.find(phrase)) is not None:
             yield row, Rank.ID
         folded = phrase.casefold()
-        for link in (link for spelling in _spellings(phrase) for link in self._links(spelling)):
+        for link in (link for spelling in spellings(phrase) for link in self._links(spelling)):
             if not link.is_exact:
                 yield link.row, Rank.STEM
             elif link.kind is not NameKind.NAME:
@@ -150,7 +150,7 @@ class NameSearch:
 
     def _inside_names(self, phrase: str) -> Iterator[tuple[int, Rank]]:
         """Yield the nodes whose name begins with a phrase, holds it, or has all its words."""
-        for spelling in _spellings(phrase):
+        for spelling in spellings(phrase):
             own = self._arrays.tokenizer.words(spelling)
             places = phrase_places(self._arrays, self._arrays.names, having_words(self._arrays, own), own)
             for row, first in zip(places.rows.tolist(), places.first.tolist(), strict=True):
@@ -216,7 +216,7 @@ def _is_mixed(text: str) -> bool:
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 
-def _spellings(phrase: str) -> list[str]:
+def spellings(phrase: str) -> list[str]:
     """Return a phrase, and as it is written where its letters and numbers are joined, or parted: `IL6`, `IL 6`."""
     joined = _HALVES.sub(lambda match: "".join(filter(None, match.groups())), phrase)
     parted = _HALVES.sub(lambda match: " ".join(filter(None, match.groups())), phrase)

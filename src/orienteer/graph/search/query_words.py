@@ -1,19 +1,30 @@
-"""The words of a query: which of them a node has, and the part of its text that shows them."""
+"""The words of a query: which of them a node has, and the part of its text that shows them.
+
+A word with digits is one thing, though the index knows its parts too: `JAK1` stands in a node as it is, or as `JAK 1`;
+a node with *JAK* and *1* apart from one another lacks it, and `12` does not stand in `12Z`. Nodes are read for that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.search.names import spellings
+from orienteer.graph.search.read_words import MARKS, ReadWords
 from orienteer.index.arrays import Rows
-from orienteer.index.bm25 import Posting
+from orienteer.index.bm25 import Mask, Posting
 from orienteer.text.lines import snippet
 
 SNIPPET = 160
 """Characters of the part of a text that is shown, at most."""
 _COMMON = 0.4  # a word that this share of all nodes has says nothing when it is missing
+_READ = 1_000  # nodes that are read for a word: of more the index alone decides
+_NAMED = 3  # missing words that are named, the rarest; the others are counted
 
 
 class Coverage(NamedTuple):
@@ -39,25 +50,37 @@ class QueryWords:
         self.terms = tokenizer.query(query)
         self.postings: dict[str, list[Posting]] = {}
         unknown: list[str] = []
-        for word in dict.fromkeys(tokenizer.words(query)):
+        common: list[str] = []
+        self._words = tokenizer.words(query)
+        for word in dict.fromkeys(self._words):
             postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
             if not postings:
                 unknown.append(word)
             elif postings[0].nodes <= _COMMON * index.count:
                 self.postings[word] = postings
-        self.unknown = tuple(unknown)
+            else:
+                common.append(word)
+        self.unknown, self.common = tuple(unknown), tuple(common)
         self.weights = {posting.term: posting.idf for postings in self.postings.values() for posting in postings}
+
+    @property
+    def absent(self) -> tuple[str, ...]:
+        """The words that no node has: the unknown ones, and those of which the graph holds a part at the most."""
+        expand = self._arrays.tokenizer.expand
+        terms = {word: {posting.term for posting in postings} for word, postings in self.postings.items()}
+        in_part = (word for word, of in terms.items() if expand(word)[0] not in of and not of >= {*expand(word)[1:]})
+        return *self.unknown, *in_part
 
     def full(self, rows: Rows) -> Rows:
         """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result."""
         if self.unknown:
             return rows[:0]
         for word in self.postings:
-            rows = self._having(word, rows)
-        return rows
+            rows = self._having_terms(word, rows)
+        return self._having_whole(self.postings, rows)
 
-    def _having(self, word: str, rows: Rows) -> Rows:
-        """Keep the rows that have a word: as a whole, or all the parts of one that mixes digits and letters."""
+    def _having_terms(self, word: str, rows: Rows) -> Rows:
+        """Keep the rows that have the term of a word, or those of all parts of one that mixes digits and letters."""
         index, expanded = self._arrays.text_index, self._arrays.tokenizer.expand(word)
         of = {posting.term: posting for posting in self.postings[word]}
         whole = index.having(of[expanded[0]], rows) if expanded[0] in of else rows[:0]
@@ -66,6 +89,21 @@ class QueryWords:
         for term in expanded[1:]:
             rows = index.having(of[term], rows)
         return np.union1d(whole, rows)
+
+    def _having_whole(self, sought: Iterable[str], rows: Rows) -> Rows:
+        """Keep the rows in which all words with digits stand whole, as far as they can be read."""
+        numbered = [word for word in sought if any(map(str.isdigit, word))]
+        if not numbered or not 0 < len(rows) <= _READ:
+            return rows
+        read = ReadWords(self._arrays, rows)
+        return rows[np.logical_and.reduce([self._stands(word, read) for word in numbered])]
+
+    def _stands(self, word: str, read: ReadWords) -> Mask:
+        """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
+        around = [*pairwise(self._words)] if word.isdecimal() else []
+        joined = [mark.join(pair) for pair in around if word in pair for mark in ("", *MARKS.values())]
+        ways = [self._arrays.tokenizer.words(spelling) for spelling in (*spellings(word), *joined)]
+        return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
 
     def full_in(self, among: Rows | None) -> Rows:
         """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
@@ -79,7 +117,10 @@ class QueryWords:
         """Return for each row which words it has, in the order of `rows`."""
         order = np.argsort(rows)
         ascending = rows[order]
-        has = {word: set(self._having(word, ascending).tolist()) for word in self.postings}
+        has = {
+            word: set(self._having_whole([word], self._having_terms(word, ascending)).tolist())
+            for word in self.postings
+        }
         rare = sorted(self.postings, key=lambda word: -self.postings[word][0].idf)
         total = len(self.postings) + len(self.unknown)
         coverages = []
@@ -87,6 +128,15 @@ class QueryWords:
             missing = (*self.unknown, *(word for word in rare if row not in has[word]))
             coverages.append(Coverage(total - len(missing), total, missing))
         return coverages
+
+    def phrase_lengths(self, rows: Rows) -> NDArray[np.int64]:
+        """Return for each row how many telling words of the query stand in it side by side, as they do there: (n,).
+
+        One word alone is no phrase, and counts 0.
+        """
+        weights = [int(word in self.postings) for word in self._words]
+        lengths = ReadWords(self._arrays, rows).longest_runs(self._words, weights)
+        return np.where(lengths > 1, lengths, 0)
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
         """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""
@@ -97,5 +147,6 @@ def coverage_note(coverage: Coverage) -> str:
     """Return how much of the query a node has."""
     if not coverage.of:
         return ""
-    missing = f", not: {', '.join(coverage.missing[:3])}" if coverage.missing else ""
-    return f" {coverage.number}/{coverage.of} words{missing}"
+    missing = f", not: {', '.join(coverage.missing[:_NAMED])}" if coverage.missing else ""
+    more = f" and {len(coverage.missing) - _NAMED} more" if len(coverage.missing) > _NAMED else ""
+    return f" {coverage.number}/{coverage.of} words{missing}{more}"
