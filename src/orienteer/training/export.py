@@ -1,0 +1,145 @@
+"""A student as a GGUF file, which `--model local:FILE` and llama.cpp's servers run, with its card beside it.
+
+The file takes its shape from the one that the student came from: vocabulary, settings and names of tensors are that
+file's, weights and chat template the student's. So no list of architectures is kept here but that of the two things
+that llama.cpp writes in another way than transformers.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from orienteer.display import counted
+from orienteer.errors import BadInput, MissingExtra
+from orienteer.files import write_whole
+from orienteer.training.runs import CARD, MODEL, Training, read_training
+from orienteer.training.student import MOULD, mould_of
+
+Precision: TypeAlias = Literal["f16", "q8_0"]
+"""Bits of a weight: 16, or some 8.5 with a scale for each 32 of them."""
+_INTERLEAVED = "llama"
+"""The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding."""
+_KNOWN = (_INTERLEAVED, "qwen2", "qwen3")
+_ALIGNED = 32
+
+
+def export(folder: Path, file: Path, *, mould: Path | None = None, precision: Precision = "q8_0") -> Path:
+    """Write the student of a finished training as a GGUF file, and its card beside it, whose path is returned.
+
+    `mould` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
+    Raises `BadInput` where the training is unfinished or the mould is of another model, `MissingExtra`.
+    """
+    training = read_training(folder)
+    place = folder / MODEL
+    mould = mould or mould_of(place)
+    if mould is None:
+        raise BadInput(
+            f"{place} does not say which GGUF file it came from ({MOULD}): name one of the same model with --mould"
+        )
+    partial = file.with_name(file.name + ".partial")
+    try:
+        _write(place, partial, mould, precision)
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+    card = file.with_suffix(".card.json")
+    write_whole(card, json.dumps(_card(training, place, file), indent=1, ensure_ascii=False) + "\n")
+    return card
+
+
+def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any: JSON
+    """Return what a model is, how it is spoken to, and how it was made."""
+    own = json.loads((place / CARD).read_text(encoding="utf-8"))
+    rows = f"{counted(training.rows, 'row')}, " if training.rows else ""
+    return {
+        **own,
+        "file": file.name,
+        "use": f"orienteer ask DIR QUESTION --method '{training.agent}' --model local:{file.name}",
+        "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
+        "settings": training.settings,
+        "collection_sha256": training.collection_sha256,
+    }
+
+
+def _write(place: Path, file: Path, mould: Path, precision: Precision) -> None:
+    try:
+        import gguf
+    except ImportError as error:
+        raise MissingExtra("writing GGUF files", "train") from error
+    try:
+        shape = gguf.GGUFReader(mould)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{mould} is no GGUF file ({error}): name one of the student's model with --mould") from error
+    architecture = str(shape.fields["general.architecture"].contents())
+    if architecture not in _KNOWN:
+        raise BadInput(
+            f"{mould} is a model of the kind {architecture}, and how llama.cpp writes that is not known here "
+            f"({', '.join(_KNOWN)} are): convert {place} with llama.cpp's convert_hf_to_gguf.py"
+        )
+    weights = _weights(place, shape, architecture)
+    writer = gguf.GGUFWriter(file, architecture)
+    template = _template(place)
+    for name, value in shape.fields.items():
+        if not name.startswith("GGUF.") and name not in ("general.architecture", "general.file_type", "general.name"):
+            said = template if name == "tokenizer.chat_template" and template else value.contents()
+            kinds = [*value.types, None]
+            writer.add_key_value(
+                name, said, kinds[0], sub_type=kinds[1] if kinds[0] == gguf.GGUFValueType.ARRAY else None
+            )
+    writer.add_name(file.name.removesuffix(".partial").removesuffix(".gguf"))
+    types = {"f16": gguf.GGMLQuantizationType.F16, "q8_0": gguf.GGMLQuantizationType.Q8_0}
+    writer.add_file_type({"f16": gguf.LlamaFileType.MOSTLY_F16, "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0}[precision])
+    for name, values in weights.items():
+        is_matrix = values.ndim > 1 and values.shape[-1] % _ALIGNED == 0
+        kind = types[precision] if is_matrix else gguf.GGMLQuantizationType.F32
+        writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # Any: gguf's reader, NumPy's arrays
+    """Return the student's weights by the names of the mould. Raises `BadInput` where the two are not of one shape."""
+    import gguf
+    from safetensors import safe_open
+
+    def setting(name: str) -> int:
+        return int(shape.fields[f"{architecture}.{name}"].contents())
+
+    blocks, heads, key_heads = (
+        setting(name) for name in ("block_count", "attention.head_count", "attention.head_count_kv")
+    )
+    [arch] = [key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture]
+    names = gguf.get_tensor_name_map(arch, blocks)
+    wanted = {tensor.name: tuple(int(size) for size in reversed(tensor.shape)) for tensor in shape.tensors}
+    weights: dict[str, Any] = {}
+    for file in sorted(place.glob("*.safetensors")):
+        with safe_open(file, framework="pt") as tensors:
+            owns = tensors.keys()  # it cannot be walked through itself
+            for own in owns:
+                name = names.get_name(own, try_suffixes=(".weight", ".bias"))
+                if name not in wanted:
+                    continue  # an output layer that is tied to the embeddings
+                values = tensors.get_tensor(own).float().numpy()
+                if architecture == _INTERLEAVED and own.endswith(("q_proj.weight", "k_proj.weight")):
+                    values = _interleaved(values, heads if "q_proj" in own else key_heads)
+                weights[name] = values
+    missing = [name for name in wanted if name not in weights and name != "rope_freqs.weight"]
+    unlike = [name for name, values in weights.items() if tuple(values.shape) != wanted[name]]
+    if missing or unlike:
+        raise BadInput(f"the mould is of another model than {place} ({(missing + unlike)[0]}): name one with --mould")
+    return weights
+
+
+def _interleaved(values: Any, heads: int) -> Any:  # Any: NumPy's arrays
+    """Return rows as llama.cpp keeps them: the two halves of each head in turn. (rows, columns)."""
+    rows, columns = values.shape
+    return values.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
+
+
+def _template(place: Path) -> str | None:
+    file = place / "chat_template.jinja"
+    return file.read_text(encoding="utf-8") if file.exists() else None
