@@ -44,7 +44,7 @@ from orienteer.training.runs import MODEL
 from orienteer.training.sft import distil
 from orienteer.training.student import SMOLLM2, open_student
 
-AGENT = "ark tools=compact agents=1 temperature=0"
+AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
 PATTERNS = ("one_hop", "two_hops", "two_anchors", "three_anchors")
 TEST_SEED = 7
 FIGURES = "figures.jsonl"
@@ -116,13 +116,13 @@ def measured(options: argparse.Namespace) -> None:
         for model in options.model:
             name, _, where = model.partition("=")
             run = options.out / "runs" / f"{path.name}-{name}"
-            config = RunConfig(workers=options.workers)
+            config = RunConfig(k=100, workers=options.workers)
             if where == "anchor":
-                evaluate(graph, asked, ["anchor"], run, config=RunConfig(), settings=settings)
+                evaluate(graph, asked, ["anchor"], run, config=RunConfig(k=100), settings=settings)
             else:
                 student = open_student(where)
                 network = student.model.to("cuda") if _has_gpu() else student.model
-                with Policy(network, student.tokenizer, name=name, most_tokens=160) as policy:
+                with Policy(network, student.tokenizer, name=name, most_tokens=128) as policy:
                     evaluate(graph, asked, [AGENT], run, config=config, model=policy, settings=settings)
             for figure in figures(name, path.name, run):
                 with (options.out / FIGURES).open("a", encoding="utf-8") as lines:

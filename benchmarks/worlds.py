@@ -1,9 +1,10 @@
 """Invented graphs of many vocabularies: what a student of tools learns on, so that it learns to read a schema.
 
-    python benchmarks/worlds.py FOLDER [--random-seed 0]
+    python benchmarks/worlds.py FOLDER [--variants N]
 
 Each world is a graph of some hundred nodes with its own node types and edge types. Names are made of syllables and
-common words; nothing of them is from anywhere.
+common words; nothing of them is from anywhere. A variant of a world lacks an edge type or two, has other nodes, and
+writes its types in another way: `painted_by`, `PaintedBy`, `PAINTED_BY`, `painted by`.
 """
 
 from __future__ import annotations
@@ -288,7 +289,7 @@ def names(node_type: str, chance: random.Random) -> Iterator[str]:
     form, seen = chance.randrange(3), set[str]()
     while True:
         word = (chance.choice(_BEGIN) + chance.choice(_END)).capitalize()
-        if node_type in PEOPLE:
+        if node_type.lower().replace(" ", "_") in PEOPLE:
             name = f"{chance.choice(_FIRST)} {word}"
         elif form == 0:
             name = f"The {chance.choice(_ADJECTIVES).capitalize()} {chance.choice(_NOUNS).capitalize()} of {word}"
@@ -301,16 +302,42 @@ def names(node_type: str, chance: random.Random) -> Iterator[str]:
             yield name
 
 
-def make(world: str, folder: Path, *, random_seed: int = 0) -> None:
-    """Write the graph of a world."""
-    chance = random.Random(f"{world}-{random_seed}")
+def snake(name: str) -> str:
+    """Return a type as it is."""
+    return name
+
+
+def camel(name: str) -> str:
+    """Return `PaintedBy` of `painted_by`."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def spaced(name: str) -> str:
+    """Return `painted by` of `painted_by`."""
+    return name.replace("_", " ")
+
+
+EDGE_STYLES = (snake, camel, str.upper, spaced)
+NODE_STYLES = (snake, camel, spaced, camel)
+
+
+def make(world: str, folder: Path, *, variant: int = 0) -> None:
+    """Write the graph of a variant of a world; the first one, 0, is whole."""
+    chance = random.Random(f"{world}-{variant}")
     edges = WORLDS[world]
+    if variant:
+        left = sorted(chance.sample(range(len(edges)), len(edges) - chance.randint(1, 2)))
+        of_node, of_edge = NODE_STYLES[variant % 4], EDGE_STYLES[variant % 4]
+        edges = [
+            (of_node(source), of_edge(edge), of_node(target), most)
+            for source, edge, target, most in (edges[place] for place in left)
+        ]
     types = sorted({end for source, _, target, _ in edges for end in (source, target)})
     nodes: dict[str, list[Node]] = {}
     for node_type in types:
         drawn = names(node_type, chance)
         nodes[node_type] = [
-            Node(f"{node_type}:{number}", node_type, next(drawn), f"A {node_type.replace('_', ' ')}.")
+            Node(f"{node_type}:{number}", node_type, next(drawn), f"A {node_type.replace('_', ' ').lower()}.")
             for number in range(SIZE)
         ]
     joined = {
@@ -328,12 +355,14 @@ def main() -> None:
     """Write all worlds into a folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--random-seed", type=int, default=0)
+    parser.add_argument("--variants", type=int, default=1)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for world in WORLDS:
-        make(world, options.folder / world, random_seed=options.random_seed)
-        print(options.folder / world)
+        for variant in range(options.variants):
+            folder = options.folder / (f"{world}-{variant}" if variant else world)
+            make(world, folder, variant=variant)
+            print(folder)
 
 
 if __name__ == "__main__":

@@ -161,7 +161,7 @@ def _trainer(
         processing_class=student.tokenizer,
         peft_config=lora_of(config),
         rollout_func=rollouts(episodes, policy, config),
-        callbacks=[step_log(folder / LOG, progress), _ending(collapse)],
+        callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(collapse)],
     )
     policy.use(trainer.model)
     return trainer

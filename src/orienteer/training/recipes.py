@@ -32,6 +32,8 @@ class StudentConfig(Options):
     """Rows at once: what memory allows."""
     max_steps: int = Field(default=0, ge=0)
     """Steps at the most; 0 for all epochs."""
+    max_minutes: float = Field(default=0.0, ge=0)
+    """Minutes after which training ends and the student is saved; 0 for no limit."""
     gradient_checkpointing: bool = False
     """Compute again rather than keep: less memory, a third more time."""
     lora: int = Field(default=0, ge=0)
@@ -81,6 +83,8 @@ class GrpoConfig(StudentConfig):
     """Questions of a step."""
     group: int = Field(default=8, ge=2)
     """Episodes of each question."""
+    turns: int = Field(default=20, ge=1)
+    """Replies of an episode at the most."""
     temperature: float = Field(default=1.0, gt=0)
     """By which episodes are sampled."""
     clip_low: float = Field(default=0.20, ge=0)

@@ -116,7 +116,10 @@ class Episodes:
     def play(self, policy: Policy, step: int) -> tuple[list[Trajectory], list[Reward]]:
         """Return the episodes of a step, those of one question one after another, and their rewards."""
         [variant] = variants([self._agent], settings=self.settings)
-        options = {**variant.options, "temperature": self.config.temperature}
+        turns = self.config.turns
+        sampled = {"temperature": self.config.temperature, "max_steps": turns, "max_calls": turns}
+        known = variant.settled()
+        options = {**variant.options, **{name: value for name, value in sampled.items() if name in known}}
         agents = {
             name: Retriever(
                 graph,

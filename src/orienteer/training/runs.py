@@ -166,8 +166,11 @@ def last_checkpoint(folder: Path) -> Path | None:
     return Path(last) if last is not None else None
 
 
-def step_log(file: Path, progress: Progress) -> Any:  # Any: a callback of transformers
-    """Return a callback that writes a line for each step, and takes up the file where a training was cut off."""
+def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
+    """Return a callback that writes a line for each step, and takes up the file where a training was cut off.
+
+    It ends training after so many minutes, 0 for no limit.
+    """
     from transformers import TrainerCallback
 
     class StepLog(TrainerCallback):
@@ -186,6 +189,10 @@ def step_log(file: Path, progress: Progress) -> Any:  # Any: a callback of trans
                 line = {"step": state.global_step, "seconds": round(time.monotonic() - self._began, 1), **figures}
                 append_line(file, json.dumps(line))
                 progress("steps", Count(state.global_step, of=state.max_steps))
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if minutes and time.monotonic() - self._began > 60 * minutes:
+                control.should_training_stop = True
 
     return StepLog()
 

@@ -154,7 +154,10 @@ def _trainer(
         eval_dataset=Dataset.from_list([row._asdict() for row in checked]) if checked else None,
         processing_class=student.tokenizer,
         peft_config=lora_of(config),
-        callbacks=[step_log(folder / LOG, progress), *([EarlyStoppingCallback(2)] if checked else [])],
+        callbacks=[
+            step_log(folder / LOG, progress, config.max_minutes),
+            *([EarlyStoppingCallback(2)] if checked else []),
+        ],
     )
 
 
