@@ -215,7 +215,9 @@ def _has_gpu() -> bool:
 
 
 def _resources(place: Path, seconds: float) -> None:
-    """Write what a training took."""
+    """Write what a training took, once."""
+    if (place / "resources.json").exists():
+        return
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     took = {"seconds": round(seconds, 1), "memory_gb": round(kilobytes / 2**20, 2)}
     if _has_gpu():

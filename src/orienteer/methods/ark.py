@@ -66,7 +66,8 @@ class ArkConfig(Options):
     fusion: Fusion = "vote"
     """How the agents' lists become one: vote (section 3.2), or order or random (table 3)."""
     tools: Tools = "all"
-    """all: ours; compact: five of them in few words, for small models; paper: the paper's four tools; global-only, no-query, no-filters: its ablations (table 2)."""
+    """all: ours; compact: five of them in few words, for small models; paper: the paper's four; global-only, no-query,
+    no-filters: its ablations (table 2)."""
     context_tokens: int = Field(default=24_000, ge=1)
     """Size of a request; beyond it the oldest observations are left out."""
     faithful: bool = False

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.evaluation.running.manifest import graph_hash
+from orienteer.evaluation.running.runner import Progress as RunProgress
 from orienteer.evaluation.running.runner import RunConfig, evaluate
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.running.sweep import Variant, variants
@@ -144,6 +146,7 @@ class _Desk:
             taught, usage = self._paid(graph, asked, place)
         part = GraphPart(
             name=graph.path.name,
+            path=str(graph.path.absolute()),
             graph_sha256=graph_hash(graph),
             questions=len(asked.examples),
             avoided=avoided,
@@ -195,9 +198,7 @@ class _Desk:
                 model=self.model,
                 budget=self.budget,
                 settings=self.settings,
-                progress=lambda so_far, before=before: self.progress(
-                    graph.path.name, Count(before + so_far.done, of=total)
-                ),
+                progress=partial(self._tell, graph.path.name, before, total),
             )
             stored = read_run(run)
             usage = sum((line.usage for line in stored.lines), usage)
@@ -209,6 +210,9 @@ class _Desk:
                 if trajectory.model is not None and trajectory.toolbox is not None
             ]
         return taught, usage
+
+    def _tell(self, graph: str, before: int, total: int, so_far: RunProgress) -> None:
+        self.progress(graph, Count(before + so_far.done, of=total))
 
     def _sifted(
         self, part: GraphPart, taught: Sequence[Trajectory], examples: Sequence[Example], place: Path

@@ -29,6 +29,8 @@ class GraphPart(Record):
     """What a collection holds of one graph."""
 
     name: str
+    path: str = ""
+    """Where the graph was when they were collected."""
     graph_sha256: str
     questions: int
     """Questions that were asked."""

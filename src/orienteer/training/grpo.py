@@ -171,7 +171,7 @@ def _ending(collapse: Collapse) -> Any:  # Any: a callback of transformers
     """Return a callback that ends training once rewards have collapsed."""
     from transformers import TrainerCallback
 
-    class Ending(TrainerCallback):
+    class Ending(TrainerCallback):  # type: ignore[misc]  # it has no types
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
             if logs and "reward" in logs and collapse.is_reached(logs["reward"]):
                 control.should_training_stop = True

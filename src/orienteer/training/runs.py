@@ -173,7 +173,7 @@ def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a c
     """
     from transformers import TrainerCallback
 
-    class StepLog(TrainerCallback):
+    class StepLog(TrainerCallback):  # type: ignore[misc]  # it has no types
         def __init__(self) -> None:
             self._began = time.monotonic()
 
