@@ -27,6 +27,7 @@ from orienteer.files import locked, write_whole
 from orienteer.graph.store import Graph
 from orienteer.settings import Settings
 from orienteer.training.collection import read_collection, trajectories
+from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig
 from orienteer.training.rollouts import TERMS, Episodes, row_of
@@ -104,6 +105,7 @@ def reinforce(
             trainer = _trainer(opened, folder, config, episodes, policy, collapse, progress)
             train(trainer, folder)
         save(opened, trainer.model, folder, training)
+        write_curves(folder / CURVES, {folder.name: folder})
         training = training.model_copy(
             update={
                 "steps": trainer.state.global_step,

@@ -2,7 +2,7 @@
 
 FOLDER/
   training.json   the conditions, and what came of it
-  log.jsonl       a line for each step
+  log.jsonl       a line for each step; curves.html draws them
   learnt.txt      of a distillation: what is learnt of the first rows, for a person to look at first
   rollouts/, rewards.jsonl   of training by reward: episodes, which `orienteer trace` reads, and their rewards
   checkpoints/    from which an unfinished training goes on
@@ -54,6 +54,9 @@ class Training(Record):
     steps: int = 0
     seconds: float = 0.0
     loss: float | None = None
+    """Of the last step."""
+    checked_loss: float | None = None
+    """On the questions kept for validation, at the last look."""
     reward: float | None = None
     """Mean of the last step's episodes."""
     stopped: str | None = None

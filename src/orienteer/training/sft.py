@@ -16,6 +16,7 @@ from orienteer.files import locked, write_whole
 from orienteer.records import Trajectory
 from orienteer.training.collection import MANIFEST as COLLECTION
 from orienteer.training.collection import read_collection, trajectories
+from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.recipes import SftConfig
 from orienteer.training.rows import Row, RowCount, learnt_texts, rows
 from orienteer.training.runs import (
@@ -84,6 +85,7 @@ def distil(
         trainer = _trainer(opened, folder, config, learnt, checked, progress)
         train(trainer, folder)
         save(opened, trainer.model, folder, training)
+        write_curves(folder / CURVES, {folder.name: folder})
         training = training.model_copy(
             update={
                 "rows": count.rows,
@@ -93,6 +95,7 @@ def distil(
                 "steps": trainer.state.global_step,
                 "seconds": training.seconds + time.monotonic() - began,
                 "loss": last_of(folder / LOG, "loss"),
+                "checked_loss": last_of(folder / LOG, "eval_loss"),
                 "is_complete": True,
             }
         )

@@ -84,10 +84,15 @@ def grid(texts: Sequence[str], values: Mapping[str, Sequence[str]]) -> list[str]
         if not those:
             raise BadOption(f"{name} has no values to sweep: write {name}=1,2,3")
     return [
-        " ".join([text, *(f"{name}={shlex.quote(value)}" for name, value in zip(values, chosen, strict=True))])
+        " ".join([text, *(f"{name}={shlex.quote(value)}" for name, value in chosen.items())])
         for text in texts
-        for chosen in product(*values.values())
+        for chosen in combinations(values)
     ]
+
+
+def combinations(values: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Return each combination of the options' values; last option fastest."""
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
 
 
 def axes(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -156,6 +156,50 @@ def sft(
     _report_training(out, target, training)
 
 
+def sweep(
+    out: Output,
+    collection: CollectionFolder,
+    student: StudentName,
+    target: Target,
+    set_options: Annotated[
+        list[str],
+        typer.Option(
+            "--set", metavar="NAME=V1,V2", help="A setting and its values, such as questions=100,600. Repeatable."
+        ),
+    ],
+    recipe: Recipe = None,
+) -> None:
+    """Distil once for each combination of values, as the paper varies questions, samples and graphs (ARK, table 5)."""
+    from orienteer.evaluation.running.sweep import axes, combinations
+    from orienteer.training.curves import CURVES, write_curves
+    from orienteer.training.recipes import SftConfig, read_recipe
+    from orienteer.training.sft import distil
+
+    configs = {
+        " ".join(f"{name}={value}" for name, value in chosen.items()): read_recipe(SftConfig, recipe, chosen)
+        for chosen in combinations(axes(set_options))
+    }
+    trained: dict[str, Training] = {}
+    for label, config in configs.items():
+        with file_trouble("name a folder that can be written with -o"):
+            target.mkdir(parents=True, exist_ok=True)
+            trained[label] = distil(collection, target / label, student, config, progress=out.progress)
+    write_curves(target / CURVES, {label: target / label for label in trained})
+    if out.as_json:
+        out.json(trained)
+        return
+    rows = [
+        (label, f"{one.rows:,}", f"{one.steps:,}", f"{one.seconds:,.0f}", _loss(one.loss), _loss(one.checked_loss))
+        for label, one in trained.items()
+    ]
+    out.table(rows, header=("settings", "rows", "steps", "seconds", "loss", "validation"))
+    out.print(f"the curves side by side: {target / CURVES}")
+
+
+def _loss(loss: float | None) -> str:
+    return "-" if loss is None else f"{loss:.3f}"
+
+
 def grpo(
     out: Output,
     collection: CollectionFolder,
@@ -263,6 +307,10 @@ def _report_training(out: Output, target: Path, training: Training) -> None:
 COMMANDS = {
     "train collect": (collect, "train collect DIR --teacher anchor -o trajectories"),
     "train sft": (sft, "train sft trajectories --student smollm2 --recipe smollm2-compact -o student"),
+    "train sweep": (
+        sweep,
+        "train sweep trajectories --student smollm2 --set questions=50,200 --set samples=1,3 -o sweep",
+    ),
     "train grpo": (grpo, "train grpo trajectories --student student/model --recipe smollm2-grpo -o trained"),
     "train export": (export, "train export student -o student.gguf"),
 }
