@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -41,7 +42,7 @@ def write_curves(target: Path, trainings: Mapping[str, Path]) -> None:
         if drawn and any(any(line) for line in drawn.values()):
             pictures.append((caption, curves(drawn, colours, "part of the training", figure.partition("/mean")[0])))
     steps = sum(line["step"] for log in logs.values() for line in log[-1:])
-    texts = {
+    texts: dict[str, Any] = {  # Any: what the template shows
         "title": ", ".join(trainings),
         "kind": "training",
         "summary": f"{counted(steps, 'step')}. Each point is the mean of the steps since the last one.",
