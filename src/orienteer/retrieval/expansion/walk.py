@@ -16,6 +16,8 @@ from orienteer.graph.pieces.incidence import Lists, Numbers
 from orienteer.retrieval.expansion.incidence import Incidence
 
 Floats = NDArray[np.float32]
+_COLUMNS = 16
+"""Members of a list that are added column by column: 12 to 32 take the same time over 46,000 passages."""
 
 
 class WalkShares(NamedTuple):
@@ -77,14 +79,15 @@ class GraphWalk:
 
     def __init__(self, lists: Lists, weights: Floats) -> None:
         """Take the neighbours of each node, and the weight of each entry of these lists, 0 or more."""
-        self._lists, self._weights, self._over = lists, weights, _Sums(lists)
-        self._strength = _inverse(self._over.of_entries(weights))  # (nodes,): 1 / what the edges of each weigh together
+        self._lists, self._weights, self._over = lists, weights, _Sums(lists, weights)
+        ones = np.ones(len(lists.begins) - 1, np.float32)
+        self._strength = _inverse(self._over(ones))  # (nodes,): 1 / what the edges of each weigh together
 
     def __call__(self, restart: Floats, *, damping: float, rounds: int) -> Floats:
         """Return where a walk is that begins anew at these shares of the nodes."""
         at = start = (1 - np.float32(damping)) * restart
         for _ in range(rounds):
-            at = start + np.float32(damping) * self._over(at * self._strength, self._weights)
+            at = start + np.float32(damping) * self._over(at * self._strength)
         return at
 
     def carriers(self, at: Floats, node: int, most: int) -> Numbers:
@@ -97,24 +100,38 @@ class GraphWalk:
 
 
 class _Sums:
-    """Adds up, for each of several things, the values of its list."""
+    """Adds up, for each of several things, the values of its list, each times a weight where there are any.
 
-    def __init__(self, lists: Lists) -> None:
-        counts = lists.counts()
-        self._members, self._size = lists.members.astype(np.intp), len(counts)
-        self._things = np.flatnonzero(counts)  # `reduceat` takes no empty list
-        self._begins = lists.begins[:-1][self._things]
+    The things are put in order by the length of their lists, the longest first. So the first members of all lists are a
+    column, the second ones a shorter one, and columns are added whole: for lists of a few members that takes a third of
+    the time of `np.add.reduceat`, which adds up what long lists have beyond the last column.
+    """
 
-    def __call__(self, values: Floats, shares: Floats | None = None) -> Floats:
+    def __init__(self, lists: Lists, weights: Floats | None = None) -> None:
+        """`weights`: one for each entry of the lists."""
+        order = np.argsort(-lists.counts(), kind="stable")
+        begins, counts = lists.begins[:-1][order], lists.counts()[order]
+        self._lengths = [int(np.count_nonzero(counts > column)) for column in range(_COLUMNS)]
+        beyond = counts[counts > _COLUMNS] - _COLUMNS  # (long lists,)
+        self._begins = np.cumsum(beyond) - beyond
+        rest = np.repeat(begins[: len(beyond)] + _COLUMNS - self._begins, beyond) + np.arange(beyond.sum())
+        entries = np.concatenate([*(begins[:length] + at for at, length in enumerate(self._lengths)), rest])
+        self._members = lists.members[entries].astype(np.intp)
+        self._weights = None if weights is None else weights[entries]
+        self._places = np.argsort(order)  # (things,): where each stands by length
+
+    def __call__(self, values: Floats) -> Floats:
         taken = values.take(self._members, mode="clip")  # the quickest way to take what is surely there
-        return self.of_entries(taken if shares is None else taken * shares)
-
-    def of_entries(self, values: Floats) -> Floats:
-        """Return the sums of values that are given entry by entry."""
-        total = np.zeros(self._size, np.float32)
-        if len(self._things):
-            total[self._things] = np.add.reduceat(values, self._begins, dtype=np.float32)
-        return total
+        if self._weights is not None:
+            taken *= self._weights
+        total = np.zeros(len(self._places), np.float32)
+        end = 0
+        for length in self._lengths:
+            total[:length] += taken[end : end + length]
+            end += length
+        if len(self._begins):  # `reduceat` takes no empty list
+            total[: len(self._begins)] += np.add.reduceat(taken[end:], self._begins, dtype=np.float32)
+        return total.take(self._places, mode="clip")
 
 
 def _inverse(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
