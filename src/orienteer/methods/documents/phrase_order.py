@@ -6,7 +6,7 @@ import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.retrieval.excerpt import Shown, terms_in
+from orienteer.retrieval.excerpt import Shown
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.function_words import telling_words
 from orienteer.text.tokenizer import Tokenizer
@@ -55,4 +55,4 @@ def beside(text: str, pairs: Pairs) -> float:
 def share_of(shown: Shown, text: str) -> float:
     """Return the share of a question's telling words, by their idf, that a text has."""
     total = shown.weight(shown.weights.keys())
-    return shown.weight(terms_in(shown, text)) / total if total else 0.0
+    return shown.weight(shown.held(text)) / total if total else 0.0
