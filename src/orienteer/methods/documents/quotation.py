@@ -13,6 +13,7 @@ from orienteer.retrieval.excerpt import Shown, TextPiece, centred, pieces_of
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
 from orienteer.text.function_words import telling_words
+from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that a quotation is looked for in, the first of the ranking."""
@@ -126,7 +127,7 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
             defines = is_first and above >= shown.weights.keys()
             if is_defined and (defines or _is_definition(text, piece, shown)):
                 fits += _DEFINES
-            fits += _BESIDE * beside(text, pairs)
+            fits += _BESIDE * beside(Tokenizer.words(text), pairs)
             fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
             lacks = tuple(word for word, term in needed.items() if term not in passage.beside(piece, above))
             fits -= _LACKING * len(lacks)
