@@ -20,7 +20,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion import incidence as incidence_module
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, carriers
+from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, _Sums, carriers
 from orienteer.retrieval.spaces import Spaces
 
 PASSAGES = [
@@ -300,6 +300,18 @@ def test_the_walk_over_names_is_the_vector_that_stays_as_it_is(drawn, damping, t
     walking = NameWalk(made, tau=tau, damping=damping, rounds=150)
     found = walking(*(part.astype(np.float32) for part in (restart[:passages], restart[passages:], fit)))
     assert np.concatenate([found.passages, found.names]) == pytest.approx(wanted, abs=2e-5)
+
+
+@given(st.lists(st.integers(0, 40), max_size=30), st.booleans(), st.integers(0, 2**32))
+def test_sums_are_those_of_reduceat_to_the_last_bit(counts, is_weighted, seed):
+    random = np.random.default_rng(seed)
+    owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    members = random.integers(0, 50, len(owners)).astype(np.int32)
+    weights = random.random(len(owners)).astype(np.float32) if is_weighted else None
+    values = random.random(50).astype(np.float32)
+    terms = values[members] * (1 if weights is None else weights)
+    wanted = [np.add.reduceat(terms[owners == thing], [0])[0] if count else 0 for thing, count in enumerate(counts)]
+    assert _Sums(lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
 
 
 def test_a_round_by_hand():

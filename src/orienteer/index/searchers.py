@@ -201,7 +201,9 @@ class HybridSearcher:
         depth = deep = max(_LEAST_DEPTH, 4 * k)
         words = self.lexical.search(query, depth, among=among, mask=mask)
         near = self.dense.search(query, deep, among=among, mask=mask)
-        if among is None and (mask is None or bool(mask.all())) and self.lexical.index.measured is None:
+        is_whole = among is None and (mask is None or bool(mask.all()))
+        if is_whole and self.lexical.index.measured is None:
+            # The scale, remembered for every later step, needs the best score by words in the whole graph: it is here.
             self._scales(query, lambda _: self._scale(query, words))
         least = 0.0
         while True:

@@ -108,8 +108,8 @@ class KnowledgeBaseMethod:
         # A community that was made for the question is no node of the graph.
         rows = [(graph.arrays.row(scored.item.id), scored) for scored in evidence.nodes if scored.item.id in graph]
         hits = [(row, scored) for row, scored in rows if answers[row]][: question.k]
-        shown = Presentation(graph, question.text)
-        return tuple(shown(row, score=scored.score, why=scored.why) for row, scored in hits)
+        hit_of = Presentation(graph, question.text)
+        return tuple(hit_of(row, score=scored.score, why=scored.why) for row, scored in hits)
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
         call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))

@@ -57,23 +57,23 @@ class Shown:
         for word in _WORD.finditer(text):
             terms = known.get(word[0])
             if terms is None:
-                terms = self._learned(word[0])
+                terms = self._terms_of(word[0])
             if terms:
                 places.append((word.start(), word.end(), terms))
         return places
 
-    def held(self, text: str) -> frozenset[str]:
+    def terms_in(self, text: str) -> frozenset[str]:
         """Return the terms of the question that stand in a text."""
-        known, held = self._known, set[str]()
+        known, standing = self._known, set[str]()
         for word in _WORD.findall(text):  # without places that takes half the time of `found`
             terms = known.get(word)
             if terms is None:
-                terms = self._learned(word)
+                terms = self._terms_of(word)
             if terms:
-                held |= terms
-        return frozenset(held)
+                standing |= terms
+        return frozenset(standing)
 
-    def _learned(self, word: str) -> Set[str]:
+    def _terms_of(self, word: str) -> Set[str]:
         """Return which terms of the question a word is, and remember it."""
         terms = self._known[word] = self.weights.keys() & self.terms(word)
         return terms
@@ -124,7 +124,7 @@ def pieces_of(text: str, shown: Shown, *, begin: int = 0) -> list[TextPiece]:
     for paragraph in _paragraphs(text[begin:]):
         for sentence in split(paragraph):
             at = text.index(sentence, at)
-            pieces.append(TextPiece(at, at + len(sentence), shown.held(sentence)))
+            pieces.append(TextPiece(at, at + len(sentence), shown.terms_in(sentence)))
             at += len(sentence)
     return pieces
 

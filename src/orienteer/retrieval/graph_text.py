@@ -220,8 +220,8 @@ def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) ->
     """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
     mask = graph.arrays.mask(question.node_types or None, question.where)
     rows = [row for row in reasons if mask is None or mask[row]][: question.k]
-    shown = Presentation(graph, question.text)
-    return tuple(shown(row, score=len(rows) - place, why=reasons[row]) for place, row in enumerate(rows))
+    hit_of = Presentation(graph, question.text)
+    return tuple(hit_of(row, score=len(rows) - place, why=reasons[row]) for place, row in enumerate(rows))
 
 
 def source_of(graph: Graph, row: int) -> Source | None:

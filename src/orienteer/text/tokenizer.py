@@ -66,6 +66,7 @@ class Tokenizer:
             return _ASCII_WORD.findall(text.lower())
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
         runs = _unicode_word().findall(folded)
+        # Nearly every run is ASCII, whatever else the text holds: only others may have parts.
         return [part for run in runs for part in ((run,) if run.isascii() else _parts(run))]
 
     def stems_of(self, words: Sequence[str]) -> list[str]:

@@ -66,7 +66,7 @@ def grounds(graph: Graph, question: str, rows: Sequence[int]) -> Grounds:
     near = {word: spelled for word in absent if (spelled := _nearly(word, texts))}
     rarest = float(np.log1p(len(graph)))  # what a word weighs that no passage has
     total = shown.weight(shown.weights.keys()) + rarest * (len(absent) - len(near))
-    best = max((shown.weight(shown.held(text)) for text in texts), default=0)
+    best = max((shown.weight(shown.terms_in(text)) for text in texts), default=0)
     unknown = tuple(name for name in names_of(question) if _is_unknown(graph, name, absent, near))
     lacking = rarest * (len(absent) - len(near)) / total if total else 1.0
     return Grounds(best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())), lacking)

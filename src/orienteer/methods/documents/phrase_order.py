@@ -57,4 +57,4 @@ def beside(words: Sequence[str], pairs: Pairs) -> float:
 def share_of(shown: Shown, text: str) -> float:
     """Return the share of a question's telling words, by their idf, that a text has."""
     total = shown.weight(shown.weights.keys())
-    return shown.weight(shown.held(text)) / total if total else 0.0
+    return shown.weight(shown.terms_in(text)) / total if total else 0.0

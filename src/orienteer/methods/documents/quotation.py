@@ -133,7 +133,7 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
             fits -= _LACKING * len(lacks)
             if best is None or fits > best.score + 1e-9:
                 whole = passage.whole(piece)
-                is_compared = most is not None and passage.is_table and not shown.held(most[0]) & passage.header
+                is_compared = most is not None and passage.is_table and not shown.terms_in(most[0]) & passage.header
                 superlative = most[0] if most is not None and is_compared else ""
                 best = Quotation(passage.said(whole), row, whole.begin, fits, lacks, superlative)
     return best
@@ -159,10 +159,10 @@ class _Passage:
         self._columns = lines[header - 1].split(CELLS) if header else []
         self.begin = sum(len(line) + 1 for line in lines[:header])
         self.is_table = header > 0
-        self.header = shown.held(self.text[: self.begin])
+        self.header = shown.terms_in(self.text[: self.begin])
         pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
         self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
-        title = shown.held(graph.arrays.names[row]) | shown.held(self.text[: self.begin])
+        title = shown.terms_in(graph.arrays.names[row]) | shown.terms_in(self.text[: self.begin])
         self.pieces = list(self._beneath(pieces, title))
         """Its sentences, or rows."""
 
@@ -220,7 +220,7 @@ def _rows(text: str, shown: Shown, begin: int) -> list[TextPiece]:
     """Return the rows of a table, a line each, from a place in its text on."""
     pieces = []
     for line in text[begin:].split("\n"):
-        pieces.append(TextPiece(begin, begin + len(line), shown.held(line)))
+        pieces.append(TextPiece(begin, begin + len(line), shown.terms_in(line)))
         begin += len(line) + 1
     return pieces
 
@@ -242,4 +242,4 @@ def _is_definition(text: str, piece: TextPiece, shown: Shown) -> bool:
     if not piece.terms >= shown.weights.keys():
         return False
     verb = _SAID.search(text)
-    return verb is not None and shown.held(text[: verb.start()]) >= set(shown.weights)
+    return verb is not None and shown.terms_in(text[: verb.start()]) >= set(shown.weights)

@@ -38,9 +38,9 @@ class Bm25:
         node_types = question.node_types or graph.arrays.text_types or None
         mask = graph.arrays.mask(node_types, question.where)
         rows, scores = graph.arrays.text_index.search(words.terms, question.k, mask=mask)
-        shown = Presentation(graph, question.text)
+        hit_of = Presentation(graph, question.text)
         return tuple(
-            shown(row, score=score, why=why(words, coverage))
+            hit_of(row, score=score, why=why(words, coverage))
             for row, score, coverage in zip(rows.tolist(), scores.tolist(), words.coverages(rows), strict=True)
         )
 

@@ -60,9 +60,9 @@ def nearest_nodes(
 
 
 def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explain) -> tuple[Ranked, ...]:
-    shown = Presentation(graph, query)
+    hit_of = Presentation(graph, query)
     return tuple(
-        shown(row, score=score, why=reason)
+        hit_of(row, score=score, why=reason)
         for row, score, reason in zip(rows.tolist(), scores, why(query, rows), strict=True)
     )
 

@@ -16,8 +16,9 @@ from orienteer.graph.pieces.incidence import Lists, Numbers
 from orienteer.retrieval.expansion.incidence import Incidence
 
 Floats = NDArray[np.float32]
-_COLUMNS = 16
-"""Members of a list that are added column by column: 12 to 32 take the same time over 46,000 passages."""
+_COLUMNS = 8
+"""Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
+order, and then the first; of more it adds in another order."""
 
 
 class WalkShares(NamedTuple):
@@ -102,20 +103,24 @@ class GraphWalk:
 class _Sums:
     """Adds up, for each of several things, the values of its list, each times a weight where there are any.
 
-    The things are put in order by the length of their lists, the longest first. So the first members of all lists are a
-    column, the second ones a shorter one, and columns are added whole: for lists of a few members that takes a third of
-    the time of `np.add.reduceat`, which adds up what long lists have beyond the last column.
+    The things are put in order by the length of their lists, the longest first. So the first members of all short lists
+    are a column, the second ones a shorter one, and columns are added whole: that takes a third of the time of
+    `np.add.reduceat`, which adds up the long lists. A sum is to the last bit the one that `reduceat` gives: where two
+    passages nearly tie, it is the last bits that rank them.
     """
 
     def __init__(self, lists: Lists, weights: Floats | None = None) -> None:
         """`weights`: one for each entry of the lists."""
         order = np.argsort(-lists.counts(), kind="stable")
         begins, counts = lists.begins[:-1][order], lists.counts()[order]
-        self._lengths = [int(np.count_nonzero(counts > column)) for column in range(_COLUMNS)]
-        beyond = counts[counts > _COLUMNS] - _COLUMNS  # (long lists,)
-        self._begins = np.cumsum(beyond) - beyond
-        rest = np.repeat(begins[: len(beyond)] + _COLUMNS - self._begins, beyond) + np.arange(beyond.sum())
-        entries = np.concatenate([*(begins[:length] + at for at, length in enumerate(self._lengths)), rest])
+        columns = [*range(1, _COLUMNS), 0]  # the order in which `reduceat` adds
+        self._ends = [int(np.count_nonzero(counts > column)) for column in columns]
+        long = counts[counts > _COLUMNS]  # (long lists,)
+        self._begins = np.cumsum(long) - long
+        self._long_entries = int(long.sum())
+        of_long = np.repeat(begins[: len(long)] - self._begins, long) + np.arange(self._long_entries)
+        of_short = (begins[len(long) : end] + column for column, end in zip(columns, self._ends, strict=True))
+        entries = np.concatenate([of_long, *of_short])
         self._members = lists.members[entries].astype(np.intp)
         self._weights = None if weights is None else weights[entries]
         self._places = np.argsort(order)  # (things,): where each stands by length
@@ -125,12 +130,13 @@ class _Sums:
         if self._weights is not None:
             taken *= self._weights
         total = np.zeros(len(self._places), np.float32)
-        end = 0
-        for length in self._lengths:
-            total[:length] += taken[end : end + length]
-            end += length
-        if len(self._begins):  # `reduceat` takes no empty list
-            total[: len(self._begins)] += np.add.reduceat(taken[end:], self._begins, dtype=np.float32)
+        short, begin = len(self._begins), self._long_entries
+        if short:  # `reduceat` takes no empty list
+            np.add.reduceat(taken[:begin], self._begins, dtype=np.float32, out=total[:short])
+        for end in self._ends:
+            column = taken[begin : begin + end - short]
+            total[short:end] += column
+            begin += len(column)
         return total.take(self._places, mode="clip")
 
 
