@@ -119,19 +119,20 @@ def test_a_search_of_every_vector_is_exact(counts, scratch):
         assert (ends.low, ends.high) == pytest.approx((has.min(), has.max()), abs=1e-6)
 
 
-def test_the_scan_of_signs_finds_nearly_all_and_scores_them_exactly(counts, scratch):
+@pytest.mark.parametrize("k", [10, 400])
+def test_the_scan_of_signs_finds_nearly_all_and_scores_them_exactly(counts, k, scratch):
     many = Many(scratch(), counts)
     among = np.flatnonzero(many.mask).astype(np.int32)
     found_of_true = []
     for query in many.queries:
         scores = many.scores(query)
         for restricted in ({}, {"mask": many.mask}, {"among": among}):
-            found = many.index.search(query, 10, **restricted)
+            found = many.index.search(query, k, **restricted)
             allowed = many.mask if restricted else np.ones(len(counts), bool)
             assert allowed[found.rows].all()
             assert found.scores == pytest.approx(scores[found.rows], abs=1e-6)
-            assert np.lexsort((found.rows, -found.scores)).tolist() == list(range(10))
-            found_of_true.append(len(set(found.rows) & set(true_search(scores, 10, allowed))) / 10)
+            assert np.lexsort((found.rows, -found.scores)).tolist() == list(range(k))
+            found_of_true.append(len(set(found.rows) & set(true_search(scores, k, allowed))) / k)
         ends = many.index.ends(query)
         has = scores[np.isfinite(scores)]
         assert ends.high == pytest.approx(has.max(), abs=0.02)

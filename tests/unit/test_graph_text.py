@@ -2,11 +2,13 @@
 
 from orienteer.records import Edge, Kind, Node
 from orienteer.retrieval.graph_text import (
+    Presentation,
     arrow,
     counts_line,
     edge_note,
     indented,
     kind_line,
+    present,
     schema_lines,
     title,
     type_names,
@@ -53,3 +55,11 @@ def test_a_schema_lists_what_is_commonest_first(make):
     lines = schema_lines(graph)
     assert lines == ["node types: Common 2; Rare 1", "Common -meets-> Common 2", "Rare -knows-> Common 1"]
     assert type_names(graph) == "Common, Rare"
+
+
+def test_hits_of_one_query_are_as_each_by_itself(graph):
+    rows = [graph.arrays.row(one) for one in ("c1", "d3")]
+    together = Presentation(graph, "aspirin for pain")
+    assert [together(row, score=row, why="found") for row in rows] == [
+        present(graph, row, score=row, query="aspirin for pain", why="found") for row in rows
+    ]

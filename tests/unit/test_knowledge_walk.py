@@ -20,7 +20,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion import incidence as incidence_module
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, carriers
+from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, _Sums, carriers
 from orienteer.retrieval.spaces import Spaces
 
 PASSAGES = [
@@ -260,7 +260,7 @@ def test_damaged_names_are_found_anew(graph, damage):
 
 @st.composite
 def bipartite(draw):
-    passages, names = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    passages, names = draw(st.integers(1, 25)), draw(st.integers(1, 25))  # more than there are columns of a sum
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     holds = random.random((passages, names)) < draw(st.floats(0.05, 0.9))
     titles = holds & (random.random((passages, names)) < 0.3)
@@ -302,6 +302,18 @@ def test_the_walk_over_names_is_the_vector_that_stays_as_it_is(drawn, damping, t
     assert np.concatenate([found.passages, found.names]) == pytest.approx(wanted, abs=2e-5)
 
 
+@given(st.lists(st.integers(0, 40), max_size=30), st.booleans(), st.integers(0, 2**32))
+def test_sums_are_those_of_reduceat_to_the_last_bit(counts, is_weighted, seed):
+    random = np.random.default_rng(seed)
+    owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+    members = random.integers(0, 50, len(owners)).astype(np.int32)
+    weights = random.random(len(owners)).astype(np.float32) if is_weighted else None
+    values = random.random(50).astype(np.float32)
+    terms = values[members] * (1 if weights is None else weights)
+    wanted = [np.add.reduceat(terms[owners == thing], [0])[0] if count else 0 for thing, count in enumerate(counts)]
+    assert _Sums(lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
+
+
 def test_a_round_by_hand():
     """Passages 0 and 1 hold name 0, which titles 1; passage 1 alone holds name 1."""
     made = incidence_of([{0}, {0, 1}], [{1}, set()], names=2)
@@ -323,7 +335,7 @@ def test_what_fits_is_where_names_lead():
     assert found == pytest.approx([found[0], 2 * found[0], found[0]])
 
 
-@given(st.integers(2, 15), st.integers(0, 40), st.integers(0, 2**32))
+@given(st.integers(2, 15), st.integers(0, 150), st.integers(0, 2**32))
 def test_the_walk_over_a_graph_is_personalised_pagerank(nodes, edges, seed):
     random = np.random.default_rng(seed)
     oracle = networkx.Graph()

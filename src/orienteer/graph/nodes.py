@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 from threading import RLock
@@ -37,6 +37,7 @@ _SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness 
 _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
 _LONGEST_NAME = 200  # characters of a text that is looked up as a name
+_ROWS = 1 << 14  # ids whose rows are remembered: one question asks for the same few several times
 
 
 class Nodes:
@@ -46,6 +47,8 @@ class Nodes:
         self.path, self.manifest, self._folder = path, manifest, folder
         self.generation = manifest.generation
         self.ids = folder.strings("id")
+        self._row_of = lru_cache(_ROWS)(self.ids.find)
+        """Return the row of an id, None where there is none."""
         self.names = folder.strings("name")
         self.texts = folder.strings("text")
         self.node_types = folder.array("node_type", "u2")
@@ -70,7 +73,7 @@ class Nodes:
 
     def __contains__(self, node: object) -> bool:
         """Tell whether there is a node with this id."""
-        return isinstance(node, str) and self.ids.find(node) is not None
+        return isinstance(node, str) and self._row_of(node) is not None
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Return the value of `make`, called at the first call for this key; it lasts as long as the graph is open.
@@ -169,7 +172,7 @@ class Nodes:
 
     def candidates(self, node: str) -> list[int]:
         """Return the rows that a name may mean: the row with this id, or else all with this exact name or alias."""
-        row = self.ids.find(node)
+        row = self._row_of(node)
         if row is not None:
             return [row]
         links = self.name_index.called(node)

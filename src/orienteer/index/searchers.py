@@ -201,6 +201,10 @@ class HybridSearcher:
         depth = deep = max(_LEAST_DEPTH, 4 * k)
         words = self.lexical.search(query, depth, among=among, mask=mask)
         near = self.dense.search(query, deep, among=among, mask=mask)
+        is_whole = among is None and (mask is None or bool(mask.all()))
+        if is_whole and self.lexical.index.measured is None:
+            # The scale, remembered for every later step, needs the best score by words in the whole graph: it is here.
+            self._scales(query, lambda _: self._scale(query, words))
         least = 0.0
         while True:
             ends = [_end(words, depth), _end(near, deep)]
@@ -264,12 +268,12 @@ class HybridSearcher:
         shares = self._stretched(query, words, behind)
         return np.asarray(self.weight * shares[0] + (1 - self.weight) * shares[1])
 
-    def _scale(self, query: str) -> Scale:
-        """Measure the range of a query's scores: two searches of the whole graph."""
+    def _scale(self, query: str, words: ScoredRows | None = None) -> Scale:
+        """Measure the range of a query's scores: two searches of the whole graph, of which `words` may be one."""
         measured = self.lexical.index.measured
-        words = self.lexical.search(query, 1, mask=measured).scores
+        best = (words if words is not None else self.lexical.search(query, 1, mask=measured)).scores
         ends = self.dense.index.ends(self.dense.encode(query), best=self.dense.best, mask=measured)
-        return Scale(float(words[0]) if len(words) else 0.0, *ends)
+        return Scale(float(best[0]) if len(best) else 0.0, *ends)
 
     def _places_added(self, query: str, among: Rows | None, mask: Mask | None, depth: int) -> ScoredRows:
         """Return every row of either list with the sum of its places' shares, in row order."""

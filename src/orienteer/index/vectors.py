@@ -117,7 +117,9 @@ class VectorIndex:
         if is_scan:
             places = self._near(query, places, k)
         rows, coarse = self._pooled(self._coarse(query, places), places, best)
-        floor = _kth(coarse, max(_RESCORED, 4 * k)) if is_scan else _kth(coarse, k) - 2 * query.slack
+        floor = _kth(coarse, k) - 2 * query.slack
+        if is_scan:
+            floor = max(floor, _kth(coarse, max(_RESCORED, 4 * k)))
         rows = rows[coarse >= floor]
         return _top(rows, self._scores(query, rows, best), k)
 

@@ -29,7 +29,7 @@ from orienteer.records import (
     Usage,
 )
 from orienteer.retrieval.evidence import Evidence, render
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval.graph_text import Presentation
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Query
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import GATHER, GatherEvidence, arguments_of, observed
@@ -108,9 +108,8 @@ class KnowledgeBaseMethod:
         # A community that was made for the question is no node of the graph.
         rows = [(graph.arrays.row(scored.item.id), scored) for scored in evidence.nodes if scored.item.id in graph]
         hits = [(row, scored) for row, scored in rows if answers[row]][: question.k]
-        return tuple(
-            present(graph, row, score=scored.score, query=question.text, why=scored.why) for row, scored in hits
-        )
+        hit_of = Presentation(graph, question.text)
+        return tuple(hit_of(row, score=scored.score, why=scored.why) for row, scored in hits)
 
     def _step(self, query: Query, evidence: Evidence) -> Step:
         call = ToolCall(id="call_1", name=GATHER, arguments=arguments_of(self.name, query, self.base.config))

@@ -109,7 +109,6 @@ class EvidenceText(NamedTuple):
     text: str
     labels: Mapping[str, tuple[str, ...]]
     """The ids of the nodes that each label stands for: one of a node, two of a relation, several of a path."""
-    tokens: int
     left_out: int
     """Pieces that there was no room for."""
 
@@ -145,7 +144,7 @@ def render(evidence: Evidence, graph: Graph, tokens: int = TOKENS, *, prefix: st
         lines += pieces[::-1] if name == "paths" else pieces
     text = "\n".join(lines) or f"(nothing was found{': ' if evidence.reason else ''}{evidence.reason})"
     left_out = sum(map(len, sections.values())) - sum(map(len, fitting.values()))
-    return EvidenceText(text, labels, count_tokens(text), left_out)
+    return EvidenceText(text, labels, left_out)
 
 
 def _fitting(sections: Mapping[str, list[_Piece]], tokens: int, label: int) -> dict[str, list[_Piece]]:

@@ -9,6 +9,7 @@ Compound -treats-> Disease 30      an edge type between two node types, with how
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from functools import cached_property
 
 from orienteer.graph.store import Graph
 from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple
@@ -123,42 +124,60 @@ def schema_lines(graph: Graph) -> list[str]:
 
 
 def present(graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = "") -> Ranked:
-    """Return a hit with the part of its text that shows best why it fits a query."""
-    if graph.arrays.is_made_of_documents:
-        return present_passage(graph, row, score=score, query=query, votes=votes, why=why)
-    index = graph.arrays.text_index
-    weights = {term: posting.idf for term in graph.arrays.tokenizer.query(query) if (posting := index.posting(term))}
-    return Ranked(
-        id=graph.arrays.ids[row],
-        type=graph.arrays.type_at(row),
-        name=graph.arrays.names[row],
-        score=score,
-        votes=votes,
-        why=why,
-        text=snippet(graph.arrays.texts[row], weights, graph.arrays.tokenizer.terms_of),
-    )
+    """Return a hit with the part of its text that shows best why it fits a query. For several: `Presentation`."""
+    return Presentation(graph, query)(row, score=score, votes=votes, why=why)
 
 
-def present_passage(
-    graph: Graph, row: int, *, score: float, query: str, votes: int | None = None, why: str = ""
-) -> Ranked:
-    """Return a passage as a hit, with the sentences or rows that fit a query best, and where they stand in its file."""
-    properties, text = graph.arrays.properties.of(row), graph.arrays.texts[row]
-    header = header_lines(properties, text)
-    part = excerpt(text, shown_of(graph, query), header=header)
-    best = text.count("\n", 0, part.best)
-    return Ranked(
-        id=graph.arrays.ids[row],
-        type=graph.arrays.type_at(row),
-        name=graph.arrays.names[row],
-        score=score,
-        votes=votes,
-        why=why,
-        text=part.text,
-        span=part.span,
-        marks=part.marks,
-        source=_source(properties, line=best, row=best - header if header else None),
-    )
+class Presentation:
+    """Shows nodes as hits of one query. Passages share most of their words: each is looked up once for all hits."""
+
+    def __init__(self, graph: Graph, query: str) -> None:
+        self._graph, self._query = graph, query
+
+    def __call__(self, row: int, *, score: float, votes: int | None = None, why: str = "") -> Ranked:
+        """Return a node as a hit with the part of its text that shows best why it fits the query."""
+        arrays = self._graph.arrays
+        if arrays.is_made_of_documents:
+            return self._passage(row, score=score, votes=votes, why=why)
+        return Ranked(
+            id=arrays.ids[row],
+            type=arrays.type_at(row),
+            name=arrays.names[row],
+            score=score,
+            votes=votes,
+            why=why,
+            text=snippet(arrays.texts[row], self._weights, arrays.tokenizer.terms_of),
+        )
+
+    def _passage(self, row: int, *, score: float, votes: int | None, why: str) -> Ranked:
+        """Return a passage with the sentences or rows that fit best, and where they stand in its file."""
+        arrays = self._graph.arrays
+        properties, text = arrays.properties.of(row), arrays.texts[row]
+        header = header_lines(properties, text)
+        part = excerpt(text, self._shown, header=header)
+        best = text.count("\n", 0, part.best)
+        return Ranked(
+            id=arrays.ids[row],
+            type=arrays.type_at(row),
+            name=arrays.names[row],
+            score=score,
+            votes=votes,
+            why=why,
+            text=part.text,
+            span=part.span,
+            marks=part.marks,
+            source=_source(properties, line=best, row=best - header if header else None),
+        )
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """The idf of each term of the query."""
+        index, terms = self._graph.arrays.text_index, self._graph.arrays.tokenizer.query(self._query)
+        return {term: posting.idf for term in terms if (posting := index.posting(term))}
+
+    @cached_property
+    def _shown(self) -> Shown:
+        return shown_of(self._graph, self._query)
 
 
 def header_lines(properties: Mapping[str, JsonValue], text: str) -> int:
@@ -201,10 +220,8 @@ def present_all(graph: Graph, question: Question, reasons: Mapping[int, str]) ->
     """Return the first `k` of these rows that pass the question's filters as hits, each with its reason."""
     mask = graph.arrays.mask(question.node_types or None, question.where)
     rows = [row for row in reasons if mask is None or mask[row]][: question.k]
-    return tuple(
-        present(graph, row, score=len(rows) - place, query=question.text, why=reasons[row])
-        for place, row in enumerate(rows)
-    )
+    hit_of = Presentation(graph, question.text)
+    return tuple(hit_of(row, score=len(rows) - place, why=reasons[row]) for place, row in enumerate(rows))
 
 
 def source_of(graph: Graph, row: int) -> Source | None:

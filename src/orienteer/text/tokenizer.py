@@ -65,7 +65,9 @@ class Tokenizer:
         if text.isascii():
             return _ASCII_WORD.findall(text.lower())
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
-        return [part for run in _unicode_word().findall(folded) for part in _parts(run)]
+        runs = _unicode_word().findall(folded)
+        # Nearly every run is ASCII, whatever else the text holds: only others may have parts.
+        return [part for run in runs for part in ((run,) if run.isascii() else _parts(run))]
 
     def stems_of(self, words: Sequence[str]) -> list[str]:
         """Return the stems of many words, each as `stem` returns it."""

@@ -257,7 +257,7 @@ def render_nodes(graph: Graph, written: Iterable[NodeText], tokens: int) -> Evid
         label = f"{'C' if graph.arrays.type_at(node.row) in PASSAGES else 'N'}{len(labels) + 1}"
         labels[label] = (graph.arrays.ids[node.row],)
         pieces.append(f"[{label}] {node.text}")
-    return EvidenceText("\n".join(pieces), labels, tokens - left, left_out)
+    return EvidenceText("\n".join(pieces), labels, left_out)
 
 
 def named_first(result: Result, workflow: Workflow, written: Sequence[NodeText]) -> Result:

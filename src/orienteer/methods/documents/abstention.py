@@ -20,7 +20,6 @@ from orienteer.graph.search.query_words import QueryWords
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.quotation import Quotation
 from orienteer.records import Refusal
-from orienteer.retrieval.excerpt import terms_in
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.english import FORMS, STOP
 from orienteer.text.function_words import language_words, telling_words
@@ -67,7 +66,7 @@ def grounds(graph: Graph, question: str, rows: Sequence[int]) -> Grounds:
     near = {word: spelled for word in absent if (spelled := _nearly(word, texts))}
     rarest = float(np.log1p(len(graph)))  # what a word weighs that no passage has
     total = shown.weight(shown.weights.keys()) + rarest * (len(absent) - len(near))
-    best = max((shown.weight(terms_in(shown, text)) for text in texts), default=0)
+    best = max((shown.weight(shown.terms_in(text)) for text in texts), default=0)
     unknown = tuple(name for name in names_of(question) if _is_unknown(graph, name, absent, near))
     lacking = rarest * (len(absent) - len(near)) / total if total else 1.0
     return Grounds(best / total if total else 0.0, absent, unknown, tuple(dict.fromkeys(near.values())), lacking)

@@ -10,8 +10,8 @@ abstention          where too little of the question stands in any passage, that
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Ranked, Refusal, Result
 from orienteer.retrieval.graph_text import place_in, present
 from orienteer.retrieval.spaces import Spaces
+from orienteer.text.tokenizer import Tokenizer
 
 _MORE = 10
 """Passages that are ranked beyond those that are asked for, for some are folded away."""
@@ -108,26 +109,31 @@ class Documents:
 
     def _ranked(self, question: Question, run: Run) -> Result:
         """Return the base's ranking, folded, with as many passages as are asked for where there are so many."""
-        k = question.k
+        k, texts = question.k, self._graph.arrays.texts
         most = k + _MORE
+
+        @cache
+        def words_of(row: int) -> list[str]:
+            return Tokenizer.words(texts[row])
+
         while True:
             result = self._base.retrieve(question.model_copy(update={"k": most}), run)
             if self.config.phrases and self._spaces.has_passages:
-                result = self._phrased(question, result)
+                result = self._phrased(question, result, words_of)
             if not self.config.folds or not self._spaces.has_passages:
                 break
             rows = [self._graph.arrays.row(hit.id) for hit in result.hits]
-            groups = folded(self._graph, rows)
+            groups = folded(self._graph, rows, words_of)
             if len(groups.rows) >= k or len(rows) < most or most >= _MOST * (k + _MORE):
                 return result.model_copy(update={"hits": self._folded(result.hits, groups)[:k]})
             most *= 2
         return result.model_copy(update={"hits": result.hits[:k]})
 
-    def _phrased(self, question: Question, result: Result) -> Result:
+    def _phrased(self, question: Question, result: Result, words_of: Callable[[int], Sequence[str]]) -> Result:
         """Return a result with its hits in order by how they say the question; their scores stay in order."""
         rows = np.array([self._graph.arrays.row(hit.id) for hit in result.hits], np.int32)
         scores = np.array([hit.score for hit in result.hits], np.float64)
-        order = PhraseOrder(self._graph, question.text).order(rows, scores)
+        order = PhraseOrder(self._graph, question.text, words_of).order(rows, scores)
         hits = (
             result.hits[place].model_copy(update={"score": float(score)})
             for place, score in zip(order, scores, strict=True)

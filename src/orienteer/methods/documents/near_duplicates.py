@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from orienteer.graph.reserved import CONTENTS
 from orienteer.graph.store import Graph
-from orienteer.text.tokenizer import Tokenizer
 
 SHINGLE = 4
 """Words in a row that two passages are compared by. Broder 1997, On the resemblance and containment of documents."""
@@ -23,14 +22,17 @@ class Folded(NamedTuple):
     """By row: the rows that say nearly the same, in order; rows without any are left out."""
 
 
-def folded(graph: Graph, rows: Sequence[int]) -> Folded:
-    """Return rows without those that nearly repeat one before them, contents pages last."""
+def folded(graph: Graph, rows: Sequence[int], words_of: Callable[[int], Sequence[str]]) -> Folded:
+    """Return rows without those that nearly repeat one before them, contents pages last.
+
+    `words_of` returns the words of a row's text.
+    """
     is_contents = [bool(graph.arrays.properties.of(row).get(CONTENTS)) for row in rows]
     order = sorted(range(len(rows)), key=lambda place: is_contents[place])
     first: list[tuple[int, frozenset[tuple[str, ...]]]] = []
     alike: dict[int, list[int]] = {}
     for row in (rows[place] for place in order):
-        own = shingles(graph.arrays.texts[row])
+        own = shingles(words_of(row))
         like = next((other for other, theirs in first if _jaccard(own, theirs) >= ALIKE), None)
         if like is None:
             first.append((row, own))
@@ -39,9 +41,8 @@ def folded(graph: Graph, rows: Sequence[int]) -> Folded:
     return Folded([row for row, _ in first], alike)
 
 
-def shingles(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the runs of `SHINGLE` words of a text; a shorter text is one run."""
-    words = Tokenizer.words(text)
+def shingles(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """Return the runs of `SHINGLE` words; fewer words are one run."""
     if len(words) < SHINGLE:
         return frozenset([tuple(words)])
     return frozenset(zip(*(words[at:] for at in range(SHINGLE)), strict=False))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
-from orienteer.retrieval.excerpt import Shown, terms_in
+from orienteer.retrieval.excerpt import Shown
 from orienteer.retrieval.graph_text import shown_of
 from orienteer.text.function_words import telling_words
 from orienteer.text.tokenizer import Tokenizer
@@ -22,8 +24,10 @@ Pairs = frozenset[tuple[str, str]]
 class PhraseOrder:
     """The words of a question as it says them."""
 
-    def __init__(self, graph: Graph, question: str) -> None:
+    def __init__(self, graph: Graph, question: str, words_of: Callable[[int], Sequence[str]]) -> None:
+        """`words_of` returns the words of a row's text."""
         self._graph, self._shown, self.pairs = graph, shown_of(graph, question), pairs_of(question)
+        self._words_of = words_of
 
     def order(self, rows: Rows, scores: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[int]:
         """Return the places of some rows, best first; `rows` and `scores`, above 0, are (n,). Ties keep their order."""
@@ -34,10 +38,9 @@ class PhraseOrder:
         return [int(place) for place in np.argsort(-values, kind="stable")]
 
     def _bonus(self, row: int) -> float:
-        arrays = self._graph.arrays
-        title = arrays.names[row]
+        title = self._graph.arrays.names[row]
         titled = share_of(self._shown, title)
-        return _TITLED * titled + _BESIDE * beside(f"{title}\n{arrays.texts[row]}", self.pairs)
+        return _TITLED * titled + _BESIDE * beside([*Tokenizer.words(title), *self._words_of(row)], self.pairs)
 
 
 def pairs_of(question: str) -> Pairs:
@@ -46,13 +49,12 @@ def pairs_of(question: str) -> Pairs:
     return frozenset(zip(words, words[1:], strict=False))
 
 
-def beside(text: str, pairs: Pairs) -> float:
-    """Return the share of such pairs that stand side by side in a text, in that order."""
-    words = Tokenizer.words(text)
+def beside(words: Sequence[str], pairs: Pairs) -> float:
+    """Return the share of such pairs that stand side by side among the words of a text, in that order."""
     return len(pairs.intersection(zip(words, words[1:], strict=False))) / len(pairs) if pairs else 0.0
 
 
 def share_of(shown: Shown, text: str) -> float:
     """Return the share of a question's telling words, by their idf, that a text has."""
     total = shown.weight(shown.weights.keys())
-    return shown.weight(terms_in(shown, text)) / total if total else 0.0
+    return shown.weight(shown.terms_in(text)) / total if total else 0.0

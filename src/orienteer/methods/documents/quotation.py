@@ -9,10 +9,11 @@ from typing import NamedTuple
 from orienteer.graph.reserved import CELLS
 from orienteer.graph.store import Graph
 from orienteer.methods.documents.phrase_order import beside, pairs_of
-from orienteer.retrieval.excerpt import Shown, TextPiece, centred, pieces_of, terms_in
+from orienteer.retrieval.excerpt import Shown, TextPiece, centred, pieces_of
 from orienteer.retrieval.graph_text import header_lines, shown_of
 from orienteer.text.english import STOP
 from orienteer.text.function_words import telling_words
+from orienteer.text.tokenizer import Tokenizer
 
 READ = 5
 """Passages that a quotation is looked for in, the first of the ranking."""
@@ -126,13 +127,13 @@ def quoted(graph: Graph, question: str, rows: Sequence[int]) -> Quotation | None
             defines = is_first and above >= shown.weights.keys()
             if is_defined and (defines or _is_definition(text, piece, shown)):
                 fits += _DEFINES
-            fits += _BESIDE * beside(text, pairs)
+            fits += _BESIDE * beside(Tokenizer.words(text), pairs)
             fits += _PROSE * passage.is_prose(piece) - _HEADED * passage.is_heading(piece)
             lacks = tuple(word for word, term in needed.items() if term not in passage.beside(piece, above))
             fits -= _LACKING * len(lacks)
             if best is None or fits > best.score + 1e-9:
                 whole = passage.whole(piece)
-                is_compared = most is not None and passage.is_table and not terms_in(shown, most[0]) & passage.header
+                is_compared = most is not None and passage.is_table and not shown.terms_in(most[0]) & passage.header
                 superlative = most[0] if most is not None and is_compared else ""
                 best = Quotation(passage.said(whole), row, whole.begin, fits, lacks, superlative)
     return best
@@ -158,10 +159,10 @@ class _Passage:
         self._columns = lines[header - 1].split(CELLS) if header else []
         self.begin = sum(len(line) + 1 for line in lines[:header])
         self.is_table = header > 0
-        self.header = terms_in(shown, self.text[: self.begin])
+        self.header = shown.terms_in(self.text[: self.begin])
         pieces = _rows(self.text, shown, self.begin) if header else pieces_of(self.text, shown)
         self._near = frozenset[str]().union(*(piece.terms for piece in pieces))
-        title = terms_in(shown, graph.arrays.names[row]) | terms_in(shown, self.text[: self.begin])
+        title = shown.terms_in(graph.arrays.names[row]) | shown.terms_in(self.text[: self.begin])
         self.pieces = list(self._beneath(pieces, title))
         """Its sentences, or rows."""
 
@@ -219,7 +220,7 @@ def _rows(text: str, shown: Shown, begin: int) -> list[TextPiece]:
     """Return the rows of a table, a line each, from a place in its text on."""
     pieces = []
     for line in text[begin:].split("\n"):
-        pieces.append(TextPiece(begin, begin + len(line), terms_in(shown, line)))
+        pieces.append(TextPiece(begin, begin + len(line), shown.terms_in(line)))
         begin += len(line) + 1
     return pieces
 
@@ -241,4 +242,4 @@ def _is_definition(text: str, piece: TextPiece, shown: Shown) -> bool:
     if not piece.terms >= shown.weights.keys():
         return False
     verb = _SAID.search(text)
-    return verb is not None and terms_in(shown, text[: verb.start()]) >= set(shown.weights)
+    return verb is not None and shown.terms_in(text[: verb.start()]) >= set(shown.weights)

@@ -8,7 +8,7 @@ from orienteer.graph.search.query_words import Coverage, QueryWords
 from orienteer.graph.store import Graph
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval.graph_text import Presentation
 
 _NAMED = 8  # words that a reason names
 
@@ -38,8 +38,9 @@ class Bm25:
         node_types = question.node_types or graph.arrays.text_types or None
         mask = graph.arrays.mask(node_types, question.where)
         rows, scores = graph.arrays.text_index.search(words.terms, question.k, mask=mask)
+        hit_of = Presentation(graph, question.text)
         return tuple(
-            present(graph, row, score=score, query=question.text, why=why(words, coverage))
+            hit_of(row, score=score, why=why(words, coverage))
             for row, score, coverage in zip(rows.tolist(), scores.tolist(), words.coverages(rows), strict=True)
         )
 

@@ -15,7 +15,7 @@ from orienteer.index.searchers import Searcher
 from orienteer.options import Options
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval.graph_text import Presentation
 
 Explain = Callable[[str, Rows], list[str]]
 """Says for each of some rows why it fits a query."""
@@ -60,8 +60,9 @@ def nearest_nodes(
 
 
 def _hits(graph: Graph, rows: Rows, scores: list[float], query: str, why: Explain) -> tuple[Ranked, ...]:
+    hit_of = Presentation(graph, query)
     return tuple(
-        present(graph, row, score=score, query=query, why=reason)
+        hit_of(row, score=score, why=reason)
         for row, score, reason in zip(rows.tolist(), scores, why(query, rows), strict=True)
     )
 

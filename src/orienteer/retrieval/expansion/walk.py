@@ -16,6 +16,9 @@ from orienteer.graph.pieces.incidence import Lists, Numbers
 from orienteer.retrieval.expansion.incidence import Incidence
 
 Floats = NDArray[np.float32]
+_COLUMNS = 8
+"""Members of the longest list that is added column by column. Of up to so many, `reduceat` adds all but the first in
+order, and then the first; of more it adds in another order."""
 
 
 class WalkShares(NamedTuple):
@@ -77,14 +80,15 @@ class GraphWalk:
 
     def __init__(self, lists: Lists, weights: Floats) -> None:
         """Take the neighbours of each node, and the weight of each entry of these lists, 0 or more."""
-        self._lists, self._weights, self._over = lists, weights, _Sums(lists)
-        self._strength = _inverse(self._over.of_entries(weights))  # (nodes,): 1 / what the edges of each weigh together
+        self._lists, self._weights, self._over = lists, weights, _Sums(lists, weights)
+        ones = np.ones(len(lists.begins) - 1, np.float32)
+        self._strength = _inverse(self._over(ones))  # (nodes,): 1 / what the edges of each weigh together
 
     def __call__(self, restart: Floats, *, damping: float, rounds: int) -> Floats:
         """Return where a walk is that begins anew at these shares of the nodes."""
         at = start = (1 - np.float32(damping)) * restart
         for _ in range(rounds):
-            at = start + np.float32(damping) * self._over(at * self._strength, self._weights)
+            at = start + np.float32(damping) * self._over(at * self._strength)
         return at
 
     def carriers(self, at: Floats, node: int, most: int) -> Numbers:
@@ -97,24 +101,43 @@ class GraphWalk:
 
 
 class _Sums:
-    """Adds up, for each of several things, the values of its list."""
+    """Adds up, for each of several things, the values of its list, each times a weight where there are any.
 
-    def __init__(self, lists: Lists) -> None:
-        counts = lists.counts()
-        self._members, self._size = lists.members.astype(np.intp), len(counts)
-        self._things = np.flatnonzero(counts)  # `reduceat` takes no empty list
-        self._begins = lists.begins[:-1][self._things]
+    The things are put in order by the length of their lists, the longest first. So the first members of all short lists
+    are a column, the second ones a shorter one, and columns are added whole: that takes a third of the time of
+    `np.add.reduceat`, which adds up the long lists. A sum is to the last bit the one that `reduceat` gives: where two
+    passages nearly tie, it is the last bits that rank them.
+    """
 
-    def __call__(self, values: Floats, shares: Floats | None = None) -> Floats:
+    def __init__(self, lists: Lists, weights: Floats | None = None) -> None:
+        """`weights`: one for each entry of the lists."""
+        order = np.argsort(-lists.counts(), kind="stable")
+        begins, counts = lists.begins[:-1][order], lists.counts()[order]
+        columns = [*range(1, _COLUMNS), 0]  # the order in which `reduceat` adds
+        self._ends = [int(np.count_nonzero(counts > column)) for column in columns]
+        long = counts[counts > _COLUMNS]  # (long lists,)
+        self._begins = np.cumsum(long) - long
+        self._long_entries = int(long.sum())
+        of_long = np.repeat(begins[: len(long)] - self._begins, long) + np.arange(self._long_entries)
+        of_short = (begins[len(long) : end] + column for column, end in zip(columns, self._ends, strict=True))
+        entries = np.concatenate([of_long, *of_short])
+        self._members = lists.members[entries].astype(np.intp)
+        self._weights = None if weights is None else weights[entries]
+        self._places = np.argsort(order)  # (things,): where each stands by length
+
+    def __call__(self, values: Floats) -> Floats:
         taken = values.take(self._members, mode="clip")  # the quickest way to take what is surely there
-        return self.of_entries(taken if shares is None else taken * shares)
-
-    def of_entries(self, values: Floats) -> Floats:
-        """Return the sums of values that are given entry by entry."""
-        total = np.zeros(self._size, np.float32)
-        if len(self._things):
-            total[self._things] = np.add.reduceat(values, self._begins, dtype=np.float32)
-        return total
+        if self._weights is not None:
+            taken *= self._weights
+        total = np.zeros(len(self._places), np.float32)
+        short, begin = len(self._begins), self._long_entries
+        if short:  # `reduceat` takes no empty list
+            np.add.reduceat(taken[:begin], self._begins, dtype=np.float32, out=total[:short])
+        for end in self._ends:
+            column = taken[begin : begin + end - short]
+            total[short:end] += column
+            begin += len(column)
+        return total.take(self._places, mode="clip")
 
 
 def _inverse(values: NDArray[Any]) -> Floats:  # Any: numbers of any kind
