@@ -44,7 +44,18 @@ def test_help_shows_what_users_need_and_nothing_else(owner):
 
 
 OF_A_TOOL = {
-    *("all_rows", "answer", "comment", "edge_types", "graph", "is_finished", "last", "mode", "node_types"),
+    *(
+        "all_ranked",
+        "all_rows",
+        "answer",
+        "comment",
+        "edge_types",
+        "graph",
+        "is_finished",
+        "last",
+        "mode",
+        "node_types",
+    ),
     *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
     "sets",
 }

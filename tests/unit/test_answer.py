@@ -1,11 +1,12 @@
-"""The answer from a ranking's hits: what is sent, what is cited, what is said of a bad one."""
+"""The answer from a ranking's hits: what is sent, what is cited, what is said of a bad one; first the bare answer."""
 
 import pytest
 
 from orienteer.agents.answer import NOT_THERE, answer
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.records import Node, Ranked, Result
+from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.records import Node, Question, Ranked, Result
 
 HITS = (
     Ranked(id="Gene::9021", type="Gene", name="SOCS3", score=2.0, why="joined to asthma", text="A suppressor."),
@@ -38,6 +39,96 @@ def test_an_answer_that_cites_hits_stands():
     assert result.notes == RANKING.notes
     assert result.trajectories[-1].selected == ("Gene::9021", "a, b]")
     assert (result.hits, result.stopped_by) == (HITS, "finish")
+
+
+def test_the_bare_answer_comes_first_and_the_sentences_after_it():
+    result, _ = answered("SOCS3 [Gene::9021] is joined to asthma, and so is Odd [a, b]].\n\n**Answer:** SOCS3, Odd")
+    assert result.answer == "SOCS3, Odd"
+    assert result.long_answer == "SOCS3 [Gene::9021] is joined to asthma, and so is Odd [a, b]]."
+    assert result.trajectories[-1].selected == ("Gene::9021", "a, b]")
+    assert result.notes == RANKING.notes
+
+
+def test_what_the_sentences_cite_counts_too():
+    result, _ = answered("TP53 [Gene::7157] is no suppressor of it. Answer: SOCS3 [Gene::9021]")
+    assert result.answer == "SOCS3 [Gene::9021]"
+    assert result.notes[-1] == "the answer cites what is not among the hits: Gene::7157"
+    result, _ = answered("One gene is. It is SOCS3 [Gene::9021].")
+    assert result.answer == "One gene is. It is SOCS3 [Gene::9021]."
+    assert result.notes[-1] == "the answer is not parted from its reasoning"
+
+
+def test_that_not_all_hits_are_shown_is_said():
+    hits = tuple(Ranked(id=f"n{at}", type="Gene", name=f"G{at}", score=1.0) for at in range(32))
+    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": hits}))
+    assert "[n19] G19 (Gene)\n20 of 32 shown\n" in messages[1].content
+    assert "[n20]" not in messages[1].content
+    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": hits[:20]}))
+    assert "shown" not in messages[1].content
+
+
+def test_a_reason_that_hits_share_is_printed_once():
+    why = "compounds that resemble Prazepam by an edge"
+    hits = tuple(Ranked(id=f"n{at}", type="Gene", name=f"G{at}", score=1.0, why=why) for at in range(3))
+    short = Ranked(id="s", type="Gene", name="S", score=1.0, why="binds")
+    _, [(messages, _)] = answered("x", RANKING.model_copy(update={"hits": (*hits, short, short)}))
+    assert messages[1].content.count(why) == 1
+    assert messages[1].content.count("  as for [n0]\n") == 2
+    assert messages[1].content.count("  binds\n") == 2  # shorter than what would stand for it
+
+
+@pytest.fixture(scope="module")
+def compounds(build):
+    return build([Node(f"c{at:02}", "Compound", f"Compound {at}", "resembles Prazepam") for at in range(32)])
+
+
+def asked(graph, turns, **options):
+    """Return the result of an agent that plays these turns, and what the model sees that writes the answer."""
+    seen = []
+
+    def policy(messages, tools, sampling):
+        if not tools:
+            seen.append(messages[1].content)
+            return "32 compounds resemble it [c00]. Answer: 32"
+        return turns[sum(message.role == "assistant" for message in messages)]
+
+    model = ScriptedModel(policy)
+    found = Ark(graph, model, ArkConfig(agents=1, **options)).retrieve(
+        Question(text="How many compounds resemble Prazepam?"), Allowance()
+    )
+    return answer(found, model=model, run=Allowance()), *seen
+
+
+def test_a_count_beyond_the_hits_and_the_comment_of_finish_reach_the_answer(compounds):
+    comment = "32 compounds\nresemble Prazepam."
+    turns = [
+        [("search_in_graph", {"query": "Prazepam", "k": 50})],
+        [("add_to_answer", {"nodes": ["@1"], "reasoning": "resembles it: 32"}), ("finish", {"comment": comment})],
+    ]
+    result, sent = asked(compounds, turns)
+    assert len(result.hits) == 20
+    assert "Said at the end of the search:\n- 32 compounds resemble Prazepam.\n" in sent
+    assert "Notes of the search:\n- 20 of 32 chosen nodes are shown" in sent
+    assert sent.count("resembles it: 32") == 1
+    assert (result.answer, result.long_answer) == ("32", "32 compounds resemble it [c00].")
+    assert len(result.trajectories[0].steps) == 2  # both calls of an end go in one turn
+
+
+def test_the_papers_form_says_nothing_of_what_it_cut(compounds):
+    turns = [[("add_to_answer", {"nodes": [f"c{at:02}" for at in range(32)]}), ("finish", {})]]
+    result, sent = asked(compounds, turns, faithful=True)
+    assert len(result.hits) == 20
+    assert "chosen nodes" not in sent
+    assert "Said at the end" not in sent
+
+
+def test_a_finish_that_cannot_be_read_says_nothing(compounds):
+    turns = [
+        [("add_to_answer", {"nodes": ["c00"]}), ("finish", {"comment": ["no text"]})],
+        [("finish", {"comment": " "})],
+    ]
+    _, sent = asked(compounds, turns)
+    assert "Said at the end" not in sent
 
 
 def test_what_the_model_thinks_aloud_is_no_part_of_the_answer():

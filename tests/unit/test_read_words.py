@@ -14,28 +14,29 @@ from orienteer.tools.toolbox import Toolbox
 LETTERS = st.lists(st.sampled_from("abc"), max_size=7)
 
 
-def longest(phrase, weights, words):
-    """Return the heaviest run of words that stands in both, by trying them all."""
+def heaviest(phrase, weights, words, least):
+    """Return the weight of the heaviest run of words that stands in both, by trying them all."""
     runs = [
         sum(weights[begin:end])
         for begin in range(len(phrase))
         for end in range(begin + 1, len(phrase) + 1)
         for at in range(len(words))
-        if words[at : at + end - begin] == phrase[begin:end]
+        if words[at : at + end - begin] == phrase[begin:end] and sum(map(bool, weights[begin:end])) >= least
     ]
     return max(runs, default=0)
 
 
 @given(texts=st.lists(st.tuples(LETTERS, LETTERS, LETTERS), min_size=1, max_size=4), phrase=LETTERS, data=st.data())
 def test_runs_are_those_of_a_brute_force_and_none_goes_on_from_text_to_text(build, texts, phrase, data):
-    weights = [data.draw(st.integers(0, 2)) for _ in phrase]
+    weights = [data.draw(st.integers(0, 3)) for _ in phrase]
     nodes = [
         Node(f"n{at}", name=" ".join(name) or "-", aliases=(" ".join(alias),), text=" ".join(text))
         for at, (name, alias, text) in enumerate(texts)
     ]
     rows = np.arange(len(nodes), dtype=np.int32)[::-1]
-    found = ReadWords(build(nodes).arrays, rows).longest_runs(phrase, weights)
-    expected = [max(longest(phrase, weights, words) for words in parts) for parts in texts]
+    least = data.draw(st.integers(1, 3))
+    found = ReadWords(build(nodes).arrays, rows).heaviest_runs(phrase, weights, least=least)
+    expected = [max(heaviest(phrase, weights, words, least) for words in parts) for parts in texts]
     assert found.tolist() == expected[::-1]
 
 
@@ -131,15 +132,18 @@ def members_of_last(toolbox):
     return {toolbox.session.graph.arrays.ids[row] for row in toolbox.session.sets[-1]}
 
 
-def test_a_phrase_of_the_query_comes_first_among_nodes_with_as_many_words(build):
-    both = "depression of the endogenous kind"
-    nodes = [Node(f"a{at}", text=both) for at in range(8)]
+def test_a_phrase_of_the_query_that_few_texts_hold_comes_first(build):
+    apart = "depression of the endogenous kind, with a tricyclic"
+    nodes = [Node(f"a{at}", text=apart) for at in range(8)]
     nodes += [Node("z", text=f"against endogenous depression {'and so on ' * 30}"), Node("y", text="drug depression")]
-    others = [Node(f"b{at:02}", text="some drug or other") for at in range(10)]
-    graph = build([*nodes, *others, *(Node(f"x{at:02}", text="of nothing") for at in range(40))])
-    assert [hit.id for hit in graph.search("endogenous depression", 3)][0] == "z"  # named as a whole
-    found = ask(Toolbox.full(graph), "search_in_graph", query="which tricyclic for endogenous depression", k=4).nodes
-    assert found[0] == "z"
+    nodes += [Node(f"c{at}", text=f"tricyclic drug {'and so on ' * 30}") for at in range(9)]
+    graph = build([*nodes, *(Node(f"x{at:02}", text="of nothing") for at in range(60))])
+    query = "which tricyclic drug for endogenous depression"
+    found = ask(Toolbox.full(graph), "search_in_graph", query=query, k=4).nodes
+    assert found[0] == "z"  # with fewer words than the others; nine hold "tricyclic drug", which weighs less
     assert set(found[1:]) < {f"a{at}" for at in range(8)}
-    by_words = ask(Toolbox.full(graph, names_first=False), "search_in_graph", query="tricyclic endogenous depression")
+    by_words = ask(Toolbox.full(graph, names_first=False), "search_in_graph", query=query, k=4)
     assert "z" not in by_words.nodes  # a long text: methods rank by BM25 alone
+    many = build([*nodes, *(Node(f"z{at}", text=f"endogenous depression {'and so on ' * 30}") for at in range(4))])
+    found = ask(Toolbox.full(many), "search_in_graph", query=query, k=4)
+    assert not [node for node in found.nodes if node.startswith("z")]  # five hold it: it says little

@@ -51,6 +51,16 @@ def test_filters_hold_for_nodes_and_edges(toolbox):
     assert ask(toolbox, "intersect", nodes=["c1", "c3"], node_types=["Gene"]).nodes == ()
 
 
+def test_neighbours_are_counted_under_the_filters(toolbox):
+    """Malaria touches Aspirin and Quinine, HBB and two symptoms; Aspirin touches Malaria and Headache."""
+    head = ask(toolbox, "intersect", nodes=["Malaria", "Aspirin"]).text.splitlines()[0]
+    assert head == "Malaria: 5 neighbours; Aspirin: 2 neighbours"
+    head = ask(toolbox, "intersect", nodes=["Malaria", "Aspirin"], node_types=["Gene"]).text.splitlines()[0]
+    assert head == "Malaria: 1 neighbour; Aspirin: 0 neighbours"
+    both = ask(toolbox, "intersect", nodes=["c1", "d2"], node_types=["Disease"], edge_types=["treats"])
+    assert both.text.splitlines()[0] == "c1: 1 neighbour; d2: 0 neighbours"
+
+
 def test_the_whole_result_is_saved(toolbox):
     ask(toolbox, "intersect", nodes=["d1", "d2"], k=1)
     assert members(toolbox, "@1") == {"s2"}

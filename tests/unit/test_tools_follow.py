@@ -126,7 +126,7 @@ def test_a_walk_says_where_it_could_not_go_on_and_what_there_is(toolbox):
     )
     assert end == "0 nodes are reached. Without filters it has: <-associates- Disease 1"
     several = ask(toolbox, "follow", start="Aspirin", steps=[{"type": "Disease"}, {"type": "Film"}])
-    assert "none of the 2 has a Film neighbour" in several.text
+    assert "none of the 2 has any Film neighbour" in several.text
     assert "Without filters they have: " in several.text
 
 

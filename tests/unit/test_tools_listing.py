@@ -62,3 +62,16 @@ def test_agents_have_it_on_request_alone(make):
     assert again.specs[-1].name == "list_nodes"
     with pytest.raises(BadOption, match="no installed package has a tool 'nothing'"):
         Toolbox.full(graph, more=("nothing",))
+
+
+def test_a_page_names_the_rows_that_fit(make):
+    toolbox = Toolbox.full(
+        make([Node(f"n{at:03}", "T", f"{'long ' * 30}{at}") for at in range(90)]), more=["list_nodes"]
+    )
+    found = ask(toolbox, "list_nodes", k=90)
+    shown = len(found.nodes)
+    assert 0 < shown < 90
+    assert found.text.splitlines()[0] == f"@1: 90 nodes. Shown 1-{shown}; offset={shown} for more."
+    assert ask(toolbox, "list_nodes", k=90, offset=shown).nodes[0] == f"n{shown:03}"
+    groups = ask(toolbox, "list_nodes", k=90, group_by="name").text.splitlines()
+    assert groups[0].endswith(f"90 values. Shown 1-{len(groups) - 3}; offset={len(groups) - 3} for more.")

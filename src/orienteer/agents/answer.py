@@ -245,7 +245,7 @@ def _comments(result: Result) -> Iterator[str]:
         calls = trajectory.steps[-1].reply.message.tool_calls if trajectory.steps else ()
         for call in calls:
             if call.name == FINISH and (comment := _comment(call, trajectory.tools)):
-                yield one_line(single_spaced(comment), _COMMENT)
+                yield one_line(comment, _COMMENT)
 
 
 def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
@@ -253,4 +253,4 @@ def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
         comment = arguments_of(call, tools).get("comment")
     except ValueError:
         return ""  # a call that could not be run ended nothing
-    return comment if isinstance(comment, str) else ""
+    return single_spaced(comment) if isinstance(comment, str) else ""

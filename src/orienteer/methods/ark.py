@@ -2,7 +2,7 @@
 
 Papers: DGR (000) and ARK (001), section 3 and appendices A.2 and A.3; one system under two names.
 
-Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5:
+Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5, 9 and 10:
 1. More tools: follow, intersect, paths, read_node, schema and remove_from_answer, properties as conditions, and every
    result kept as a set that stands wherever a node may. An agent that has to copy hundreds of ids cannot count.
 2. The schema in the prompt says which node types an edge type joins, and how many edges there are.
@@ -12,6 +12,9 @@ Deviations from the paper; `faithful=True` and every ablation turn off 1 to 5:
 6. The prompts are our own words for the paper's three strategies.
 7. A neighbourhood search never drops a neighbour for lack of words. The paper's formula says so too; its code differs.
 8. The paper gives no temperature and no seeds for its agents; here they are set and recorded.
+9. A search puts first what its query names, then nodes with all its words, then the few that hold a phrase of it; nodes
+   with hardly any of its words are left out.
+10. Replies name the members of small sets, say where a walk ended, and keep snippets for the first rows.
 """
 
 from __future__ import annotations

@@ -23,6 +23,10 @@ from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
 
 _GLOBAL = (
+    "Search all nodes of the graph by words of their names and texts. Use it to answer descriptive questions, and to "
+    "find nodes whose exact name you do not know. Edges are not in the text."
+)
+_GLOBAL_PLAIN = (
     "Search all nodes of the graph by words of their names and texts. Use it to find the nodes that a question names, "
     "and to answer descriptive questions. Edges are not in the text."
 )
@@ -36,6 +40,7 @@ _OF_TYPES = " Filter by node types and edge types."
 _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
 _OF_COUNTS = " Counts by kind of edge come first."
 _POOL = 100  # rows by words that are put in order before the first k are taken: as many as a reply may show
+_FEW = 3  # rows that hold a phrase: one that more rows hold says little
 _MANY = 4  # words of a query, of which one alone says little
 PLAIN = ("node", "query", "node_types", "edge_types")
 """The paper's parameters."""
@@ -54,7 +59,7 @@ class SearchInGraph:
                 properties["mode"] = parameters.MODE
             if session.offers_passages:
                 properties["passages"] = _PASSAGES
-        self.spec = parameters.spec("search_in_graph", _GLOBAL, properties, ["query"])
+        self.spec = parameters.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the best nodes with the words that each has, and the words that are not in the graph."""
@@ -143,14 +148,13 @@ class SearchInGraph:
         return BestRows(best[np.array(keeps, np.bool_)], keeps.count(False))
 
     def _in_phrases(self, words: QueryWords, rows: Rows) -> Rows:
-        """Put rows with all words first; and of those with equally many, on their places, those with a phrase."""
-        coverages, lengths = words.coverages(rows), words.phrase_lengths(rows)
-        order = np.argsort([not coverage.is_full for coverage in coverages], kind="stable")
-        numbers = np.array([coverage.number for coverage in coverages])[order]
-        for number in set(numbers.tolist()):
-            places = np.flatnonzero(numbers == number)
-            order[places] = order[places[np.argsort(-lengths[order[places]], kind="stable")]]
-        return rows[order]
+        """Put the rows with all words first, then the few that hold the heaviest phrase of the query word by word."""
+        partial = np.array([not coverage.is_full for coverage in words.coverages(rows)], np.bool_)
+        weights = words.phrase_weights(rows)
+        holds = (weights > 0) & (weights == weights.max(initial=0))
+        if np.count_nonzero(holds) > _FEW:
+            holds[:] = False
+        return rows[np.lexsort((~holds, partial))]  # stable: the others stay in their order
 
 
 class BestRows(NamedTuple):

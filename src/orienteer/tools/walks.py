@@ -190,7 +190,7 @@ class WalkedStep(NamedTuple):
 
 def _nothing(before: Rows, hop: Mapping[str, str]) -> str:
     """Say what a step looked for in vain."""
-    whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has a"
+    whose = "it has no" if len(before) == 1 else f"none of the {len(before)} has any"
     by = f" by {hop['edge']}" if hop.get("edge") else ""
     way = f" ({hop['direction']})" if hop.get("direction") else ""
     return f"{whose} {hop.get('type') or ''} neighbour{by}{way}".replace("  ", " ")

@@ -129,14 +129,14 @@ class QueryWords:
             coverages.append(Coverage(total - len(missing), total, missing))
         return coverages
 
-    def phrase_lengths(self, rows: Rows) -> NDArray[np.int64]:
-        """Return for each row how many telling words of the query stand in it side by side, as they do there: (n,).
+    def phrase_weights(self, rows: Rows) -> NDArray[np.float64]:
+        """Return for each row what words of the query weigh that stand in it side by side, as they do there: (n,).
 
-        One word alone is no phrase, and counts 0.
+        It is the sum of their weights (IDF), of the heaviest such phrase; words that most nodes have weigh nothing. One
+        word alone is no phrase, and weighs 0.
         """
-        weights = [int(word in self.postings) for word in self._words]
-        lengths = ReadWords(self._arrays, rows).longest_runs(self._words, weights)
-        return np.where(lengths > 1, lengths, 0)
+        weights = [self.postings[word][0].idf if word in self.postings else 0.0 for word in self._words]
+        return ReadWords(self._arrays, rows).heaviest_runs(self._words, weights, least=2)
 
     def snippet(self, row: int, *, width: int = SNIPPET) -> str:
         """Return the part of a node's text that holds the query's rarest words, at most `width` characters."""

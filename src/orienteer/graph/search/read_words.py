@@ -38,21 +38,24 @@ class ReadWords:
         self._begins = begins[begins < len(split.hashes)]  # (parts,): where a text's first word stands
         self._nodes = np.array([place for place, _ in parts], np.int64)[split.texts]  # (words,)
 
-    def longest_runs(self, phrase: Sequence[str], weights: Sequence[int]) -> NDArray[np.int64]:
+    def heaviest_runs(self, phrase: Sequence[str], weights: Sequence[float], *, least: int = 1) -> NDArray[np.float64]:
         """Return for each node the most that words of a phrase weigh which stand in it as they do there: (n,).
 
-        They stand in a row, in one text, in the phrase's order. `weights` are those of its words.
+        They stand in a row, in one text, in the phrase's order, and at least so many of them weigh something, else it
+        is 0. `weights` are those of the phrase's words, none below 0.
         """
-        heaviest = np.zeros(self._count, np.int64)
-        run = np.zeros(len(self._hashes), np.int64)  # (words,): what the run that ends here weighs
+        heaviest = np.zeros(self._count)
+        run = np.zeros(len(self._hashes))  # (words,): what the run that ends here weighs
+        size = np.zeros(len(self._hashes), np.int64)  # (words,): how many words of it weigh something
         for word, weight in zip(phrase, weights, strict=True):
-            before = np.roll(run, 1)
-            before[self._begins] = 0  # a run does not go on from one text to the next
+            before, fewer = np.roll(run, 1), np.roll(size, 1)
+            before[self._begins] = fewer[self._begins] = 0  # a run does not go on from one text to the next
             is_here = self._hashes == np.uint64(words.word_hash(word.encode()))
-            run = np.where(is_here, before + weight, 0)
-            np.maximum.at(heaviest, self._nodes[is_here], run[is_here])
+            run, size = np.where(is_here, before + weight, 0), np.where(is_here, fewer + (weight > 0), 0)
+            ends = size >= least
+            np.maximum.at(heaviest, self._nodes[ends], run[ends])
         return heaviest
 
     def having(self, phrase: Sequence[str]) -> Mask:
         """Mark the nodes in which a phrase stands, word by word: (n,)."""
-        return np.asarray(self.longest_runs(phrase, [1] * len(phrase)) == len(phrase))
+        return np.asarray(self.heaviest_runs(phrase, [1] * len(phrase)) == len(phrase))
