@@ -60,8 +60,9 @@ _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "mo
 """What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
 """How a person names each address for a single run."""
-_OWN_RETRIES = 3
-"""Retries of a server on this machine, unless set otherwise: a server that is not running is reported in 4 seconds."""
+_OWN: Mapping[str, Any] = {"retries": 3, "timeout_seconds": 600.0}
+"""Of a server on this machine, unless set otherwise. One that is not running is reported in 4 seconds; one without a
+graphics card may take minutes for a long prompt, and a reply that comes too late is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +146,8 @@ class Settings:
         server = OpenAIConfig.read(self.server, where="[server] ").chosen
         config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
-            return config if "retries" in self.server else config.model_copy(update={"retries": _OWN_RETRIES})
+            own = {name: value for name, value in _OWN.items() if name not in self.server}
+            return config.model_copy(update=own)
         if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "

@@ -55,18 +55,26 @@ class FakeServer:
     """Serves one policy: (request body, times it came before) -> answer. Use it as a context manager."""
 
     def __init__(
-        self, policy: Policy, *, refuses: Mapping[str, str] | None = None, ignores: Sequence[str] = ()
+        self,
+        policy: Policy,
+        *,
+        refuses: Mapping[str, str] | None = None,
+        ignores: Sequence[str] = (),
+        pages: Mapping[str, Any] | None = None,
+        port: int = 0,
     ) -> None:
         self.policy = policy
         self.refuses = dict(refuses or {})
         """Parameters that are answered with 400, and the words of the refusal."""
         self.ignores = frozenset(ignores)
         """Parameters that are taken and never seen by the policy."""
+        self.pages = {"/v1/models": {"object": "list", "data": [{"id": "fake", "object": "model"}]}, **(pages or {})}
+        """What paths give to GET, as JSON."""
         self.requests: list[Seen] = []
         self.closing = threading.Event()
         self._came: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _Handler, self)
+        self._server = _Server(("127.0.0.1", port), _Handler, self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property
@@ -115,8 +123,8 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        if self.path == "/v1/models":
-            self._send(200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
+        if (page := self.server.fake.pages.get(self.path)) is not None:
+            self._send(200, json.dumps(page))
         else:
             self._send(404, _error("no such path", None))
 

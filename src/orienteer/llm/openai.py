@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
-_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up
+_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up but these
+_LATE = (504, 524)
+"""What a gateway answers for a server that was too slow: it may still be at it, so that asking again pays twice."""
 _LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
 _MOST_RETRIES = 100
 _PROSE_BEFORE_DOUBT = 2
@@ -46,7 +48,7 @@ class OpenAIConfig(Options):
     timeout_seconds: float = Field(default=120.0, gt=0, le=_LONGEST_TIMEOUT)
     """How long one attempt may take, all in all. A server that asks for a longer pause gets none."""
     retries: int = Field(default=4, ge=0, le=_MOST_RETRIES)
-    """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
+    """Further attempts where no connection was made, or after 429 or 5xx; they back off, and honour Retry-After."""
     concurrency: int = Field(default=8, ge=1)
     """Calls under way at one time; further ones wait."""
     mode: Literal["auto", "tools", "schema", "text"] = "auto"
@@ -307,6 +309,11 @@ class OpenAIModel:
                 return ModelError(f"{self.base_url} still limits the rate after {tries}: {reason}")
             case 408 | 409:
                 return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {reason}")
+            case status if status in _LATE and not _pause(error.response.headers):
+                return ModelError(
+                    f"{self.base_url} answered {status}: the server behind it was too slow, and is not asked again, "
+                    f"for it may still be at it, and each attempt is paid: {reason}"
+                )
             case status if status >= 500:
                 return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {reason}")
             case status:
@@ -329,10 +336,11 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
     def judge(response: httpx2.Response) -> None:
         """Say to the SDK whether to try again, and when: it would believe the server, and sleep for up to a minute."""
         pause = _pause(response.headers)
-        is_passing = response.status_code in _TRIED_AGAIN or response.status_code >= 500
+        status = response.status_code
+        is_passing = status in _TRIED_AGAIN or (status >= 500 and (status not in _LATE or pause > 0))
         if is_passing:
             asks = f" and asks to wait {pause:g} s" if pause else ""
-            fail_attempt(f"{show(base_url)} answered {response.status_code}{asks}", pause)
+            fail_attempt(f"{show(base_url)} answered {status}{asks}", pause)
         response.headers["x-should-retry"] = "true" if is_passing and pause <= config.timeout_seconds else "false"
         response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
 
