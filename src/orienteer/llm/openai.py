@@ -309,13 +309,11 @@ class OpenAIModel:
                 return ModelError(f"{self.base_url} still limits the rate after {tries}: {reason}")
             case 408 | 409:
                 return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {reason}")
-            case status if status in _LATE and not _pause(error.response.headers):
-                return ModelError(
-                    f"{self.base_url} answered {status}: the server behind it was too slow, and is not asked again, "
-                    f"for it may still be at it, and each attempt is paid: {reason}"
-                )
             case status if status >= 500:
-                return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {reason}")
+                slow = "the server behind it was too slow, and is not asked again: it may be at it, and be paid"
+                failed = f"failed with {status} in each of {tries}"
+                is_slow = status in _LATE and not _pause(error.response.headers)
+                return ModelError(f"{self.base_url} {f'answered {status}: {slow}' if is_slow else failed}: {reason}")
             case status:
                 return ModelRefused(
                     f"{self.base_url} refused the request to {self._name!r} with {status}: {reason}", status
