@@ -26,6 +26,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
@@ -169,6 +170,7 @@ class Ark:
             model=self._model.name,
             prompt_hash=prompt_hash,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
+            dialect=dialect_for(self._model),
             toolbox=toolbox.spec,
             tools=toolbox.specs,
             elision=ELISION,

@@ -15,6 +15,8 @@ _ADD = (
 )
 _ADD_PLAIN = "Add nodes to the answer. Their order is the ranking: the best first."
 _REMOVE = "Take nodes out of the answer."
+FINISH = "finish"
+"""The name of the tool that ends a course."""
 _FINISH = "End the search. Call it when the answer holds everything that fits, or nothing more can be found."
 LARGEST_ANSWER = 1_000
 _LISTED = 100  # ids that an observation carries
@@ -87,7 +89,7 @@ class Finish:
     def __init__(self, session: Session) -> None:
         self._session, self._was_refused = session, False
         comment = {"type": "string", "description": "Why the search ends"}
-        self.spec = parameters.spec("finish", _FINISH, {"comment": comment})
+        self.spec = parameters.spec(FINISH, _FINISH, {"comment": comment})
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """End, unless the answer is empty and the agent was not reminded yet."""
