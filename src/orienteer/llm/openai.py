@@ -20,11 +20,13 @@ from orienteer.llm.prices import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
 from orienteer.options import Options
-from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
+from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
     import httpx2
     import openai
+
+    from orienteer.llm.abilities import Abilities
 
 logger = logging.getLogger(__name__)
 
@@ -79,9 +81,11 @@ class OpenAIModel:
     tokens are 0 and `usd` is None.
     """
 
-    def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
+    def __init__(self, name: str, config: OpenAIConfig | None = None, *, abilities: Abilities | None = None) -> None:
+        """`abilities` are those that the server was found to have; a mode that is set goes before them."""
         self._name = name
         self.config = config if config is not None else OpenAIConfig()
+        self.abilities = abilities
         self._places = threading.BoundedSemaphore(self.config.concurrency)
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
@@ -89,6 +93,8 @@ class OpenAIModel:
             "schema": frozenset({"tools"}),
             "text": frozenset({"tools", "response_format"}),
         }.get(self.config.mode, frozenset())
+        if abilities is not None and self.config.mode == "auto":
+            self._lacks |= abilities.unheeded
         self._heeded: set[Way] = set()
         self._prose = 0
 
@@ -108,6 +114,14 @@ class OpenAIModel:
         if self.config.price is not None:
             return self.config.price
         return price_of(self._name) if _host(self.base_url) == _host(OPENAI_URL) else None
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is spoken to, where its server was asked what it does."""
+        if self.abilities is None:
+            return Manner()
+        fixed = {} if self.config.mode == "auto" else {"dialect": None}
+        return self.abilities.manner.model_copy(update=fixed)
 
     def chat(
         self,
@@ -142,7 +156,7 @@ class OpenAIModel:
             wanted_tokens=wants_tokens,
             lacks=lacks,
             refused=tuple(refused),
-            usage=self._usage(read, took),
+            usage=self.usage_of(read, took),
             truncated=read.truncated,
             model=read.model,
         )
@@ -176,7 +190,7 @@ class OpenAIModel:
             body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens)
             sent.append(lacks)
             try:
-                read = self._read(self._post(body), request)
+                read = self.read(self.post(body), request)
             except openai.APIStatusError as error:
                 lacking = self._blamed(error, body)
                 if lacking is None:
@@ -191,15 +205,16 @@ class OpenAIModel:
                 self._learn(request, lacks, read)
                 return read
 
-    def _post(self, body: Body) -> str:
-        """Return the text of the server's reply, after the SDK's own retries."""
+    def post(self, body: Body) -> str:
+        """Return the text of the server's reply to a body, after the SDK's own retries. Raises the SDK's errors."""
         # The text itself, not the SDK's objects: those take what a careless server sends on trust.
         # As extra body, for the SDK would walk through every tool's schema to see what to rename in it.
         create = self._connect().chat.completions.with_raw_response.create
         text: str = create(model=body["model"], messages=[], extra_body=body).text
         return text
 
-    def _read(self, text: str, request: ChatRequest) -> Answered:
+    def read(self, text: str, request: ChatRequest) -> Answered:
+        """Return what a server's reply holds. Raises `ModelError` where it is no chat completion."""
         try:
             return answer(json.loads(text), request)
         except (ValueError, RecursionError) as error:
@@ -252,7 +267,8 @@ class OpenAIModel:
             self._lacks |= {"tools" if way == "tools" else "response_format"}
             logger.warning("%s at %s ignores %s; asking in another way", self._name, self.base_url, way)
 
-    def _usage(self, read: Answered, seconds: float) -> Usage:
+    def usage_of(self, read: Answered, seconds: float) -> Usage:
+        """Return what a reply took, with its price where that is known."""
         if read.tokens is None:
             return Usage(calls=1, seconds=seconds, usd=None)
         prompt, cached, completion = read.tokens
