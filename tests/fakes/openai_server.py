@@ -35,6 +35,8 @@ class Answer:
     """Where the connection is cut: before the reply, or in the middle of its body."""
     finish_reason: str | None = None
     usage: Mapping[str, Any] | None = field(default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 10})
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    """What else stands beside the message, as token ids and log-probabilities do."""
     vectors: Sequence[Sequence[float]] | None = None
     """Embeddings, in place of a completion; sent last first, as the order of a reply is nobody's promise."""
     body: str | None = None
@@ -204,7 +206,7 @@ def _completion(answer: Answer) -> str:
         "object": "chat.completion",
         "created": 0,
         "model": "fake",
-        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason, **answer.choice}],
     }
     if answer.usage is not None:
         completion["usage"] = answer.usage

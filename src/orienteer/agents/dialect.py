@@ -29,6 +29,8 @@ _MARKS = re.compile(
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
 REPLY_TOKENS = 1_024
 """Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
+_DENSEST = 2.75
+"""Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it."""
 _LEAST_ROOM = 512
 """Tokens of messages below which nothing more is left out: the prompt and the last result."""
 _LENIENT = json.JSONDecoder(strict=False)
@@ -116,7 +118,7 @@ def room_for(model: LanguageModel, tools: Sequence[ToolSpec], most_tokens: int |
     if known is None:
         return most_tokens
     offered = sum(len(json.dumps(tool.model_dump())) for tool in tools) // CHARACTERS_A_TOKEN
-    room = max(_LEAST_ROOM, known - offered - REPLY_TOKENS)
+    room = max(_LEAST_ROOM, int((known - offered - REPLY_TOKENS) * _DENSEST / CHARACTERS_A_TOKEN))
     return room if most_tokens is None else min(room, most_tokens)
 
 

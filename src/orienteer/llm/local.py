@@ -31,6 +31,7 @@ _LARGEST_CONTEXT = 32_768
 _LONGEST_REPLY = 1_024
 """Tokens. A small model that is held to a schema may write a text in it without end."""
 _LARGEST_CARD = 1 << 20  # bytes
+_MOST_SHOWN = 60  # characters of a wrong value
 
 
 class Card(BaseModel):
@@ -46,7 +47,7 @@ class LocalModel:
     """
 
     def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
-        """`config` says how patiently the engine is asked; its address and key are none of it.
+        """`config` says how patiently the engine is asked; its address, key and mode are another server's.
 
         Raises `BadInput` for a file that is none, `BadOption` for a package that is not there, `MissingExtra`.
         """
@@ -56,7 +57,7 @@ class LocalModel:
         self.context_tokens = min(head.context_tokens, _LARGEST_CONTEXT)
         named = read_card(self.path).dialect
         self.dialect: Dialect = named or "schema"
-        self._why = f"its card names the dialect {named}" if named else "calls are forced by a JSON schema"
+        self.adaptation = f"its card names the dialect {named}" if named else "calls are forced by a JSON schema"
         if find_spec("xllamacpp") is None:
             raise MissingExtra("a model in a file", "local")
         self._lock = Lock()
@@ -80,7 +81,7 @@ class LocalModel:
     @property
     def manner(self) -> Manner:
         """How it is spoken to."""
-        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=f"{self._name}: {self._why}")
+        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=f"{self._name}: {self.adaptation}")
 
     def chat(
         self,
@@ -99,8 +100,14 @@ class LocalModel:
         with self._lock:
             if self._asked is None:
                 address, key = _ENGINES.serve(self.path, self.context_tokens)
-                at_engine = {"base_url": f"{address}/v1", "api_key": key, "price": self.price, "concurrency": 1}
-                self._asked = OpenAIModel(self._name, self._config.model_copy(update=at_engine))
+                here = {
+                    "base_url": f"{address}/v1",
+                    "api_key": key,
+                    "price": self.price,
+                    "concurrency": 1,
+                    "mode": "auto",
+                }
+                self._asked = OpenAIModel(self._name, self._config.model_copy(update=here))
             return self._asked
 
     def close(self) -> None:
@@ -125,9 +132,16 @@ def read_card(path: Path) -> Card:
         if card.stat().st_size > _LARGEST_CARD:
             raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model")
         return Card.model_validate(json.loads(card.read_bytes()))
+    except ValidationError as error:
+        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}") from error
     except (OSError, ValueError, RecursionError) as error:
-        fault = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
-        raise BadInput(f"{card} cannot be read as the card of a model: {fault}") from error
+        raise BadInput(f"{card} cannot be read as the card of a model: {error}") from error
+
+
+def _fault_of(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    place = ".".join(map(str, fault["loc"])) or "it"
+    return f"{place}: {fault['msg']}, is {str(fault['input'])[:_MOST_SHOWN]!r}"
 
 
 def threads() -> int:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orienteer.display import counted
-from orienteer.errors import ModelError
+from orienteer.errors import Error
 from orienteer.llm.address import URL
-from orienteer.records import Usage
+from orienteer.records import Manner, Usage
 from orienteer.serve.cli.output import Output
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:
     from orienteer.llm.abilities import Abilities, Outcome
+    from orienteer.llm.local import LocalModel
+    from orienteer.llm.openai import OpenAIModel
 
 _KEPT: dict[Outcome, str] = {
     "kept": "kept",
@@ -41,7 +44,9 @@ class ModelCheck(NamedTuple):
     configured: Settings
     abilities: Abilities | None = None
     """None where no model is configured, where its server was never asked, and where it failed now."""
-    failure: ModelError | None = None
+    manner: Manner = Manner()
+    """How the model is spoken to, where its abilities are known."""
+    failure: Error | None = None
     is_new: bool = False
     """It was asked now."""
 
@@ -52,7 +57,7 @@ class ModelCheck(NamedTuple):
             return {"url": configured.model_address, "model": configured.model, "error": str(self.failure)}
         if abilities is None:
             return None
-        return {**abilities.model_dump(mode="json"), "dialect": abilities.dialect, "adaptation": self._adaptation()}
+        return {**abilities.model_dump(mode="json"), "dialect": self.manner.dialect, "adaptation": self.manner.why}
 
     def print(self, out: Output) -> None:
         """Print it, or how to find out."""
@@ -68,16 +73,9 @@ class ModelCheck(NamedTuple):
         rows = [[f"  {name}", words[getattr(abilities, field)]] for field, (name, words) in _ABILITIES.items()]
         context = "not told" if abilities.context_tokens is None else counted(abilities.context_tokens, "token")
         out.table([*rows, ["  context", context]])
-        out.print(f"  so {self._adaptation()}")
+        out.print(f"  so {self.manner.why}")
         if self.is_new:
             out.print(f"  asking took {_cost(abilities.spent)}")
-
-    def _adaptation(self) -> str:
-        assert self.abilities is not None  # whoever asks has seen that
-        if self.abilities.url == URL:
-            return self.configured.open_model().manner.why.partition(": ")[2]  # as its file says, or our grammar does
-        mode = self.configured.server.get("mode", "auto")
-        return self.abilities.adaptation if mode == "auto" else f"calls are asked for as [server] says: mode = {mode}"
 
 
 def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelCheck:
@@ -86,32 +84,45 @@ def check_model(out: Output, configured: Settings, *, probes: bool) -> ModelChec
 
     if configured.model is None:
         return ModelCheck(configured)
-    if not probes:
-        return ModelCheck(configured, recall(configured.cache, configured.model_address, configured.model))
     try:
-        return ModelCheck(configured, _asked(out, configured), is_new=True)
-    except ModelError as failure:
+        model = configured.open_model() if probes or configured.model_address == URL else None
+        known = recall(configured.cache, configured.model_address, configured.model)
+        abilities = _asked(out, model, configured.cache) if probes and model is not None else known
+    except Error as failure:
         return ModelCheck(configured, failure=failure)
+    if abilities is None:
+        return ModelCheck(configured)
+    return ModelCheck(configured, abilities, _manner(configured, abilities, model), is_new=probes)
 
 
-def _asked(out: Output, configured: Settings) -> Abilities:
-    """Ask the server of the configured model what it does, and keep that. Raises `ModelError`."""
+def _asked(out: Output, model: OpenAIModel | LocalModel, cache: Path) -> Abilities:
+    """Ask the server of a model what it does, and keep that. Raises `ModelError`."""
     from orienteer.llm.abilities import keep
     from orienteer.llm.local import LocalModel
     from orienteer.llm.probe import Probe
 
-    model = configured.open_model()
     out.note(f"asking {model.name} at {model.base_url} what it does, by six short requests")
-    served = model.served() if isinstance(model, LocalModel) else model
     try:
+        served = model.served() if isinstance(model, LocalModel) else model
         abilities = Probe(served).abilities().model_copy(update={"url": model.base_url})
     finally:
         model.close()
     try:
-        keep(abilities, configured.cache)
+        keep(abilities, cache)
     except OSError as error:
         out.note(f"it cannot be kept for later: {error}")
     return abilities
+
+
+def _manner(configured: Settings, abilities: Abilities, model: OpenAIModel | LocalModel | None) -> Manner:
+    """Return how the model is spoken to from now on, and why in a few words."""
+    from orienteer.llm.local import LocalModel
+
+    if isinstance(model, LocalModel):
+        return Manner(dialect=model.dialect, why=model.adaptation)
+    if (mode := configured.server.get("mode", "auto")) != "auto":
+        return Manner(why=f"calls are asked for as [server] says: mode = {mode}")
+    return Manner(dialect=abilities.dialect, why=abilities.adaptation)
 
 
 def _cost(spent: Usage) -> str:
