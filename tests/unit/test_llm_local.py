@@ -219,6 +219,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine):
     assert (started.model.path, started.n_ctx, started.n_parallel) == (str(model.path), 4096, 1)
     assert started.cpuparams.n_threads == started.cpuparams_batch.n_threads == threads()
     assert (started.hostnames, started.port) == (["127.0.0.1"], 0)
+    assert started.model_alias == {"small.gguf"}
     (key,) = started.api_keys
     assert engine.requests[0].headers["authorization"] == f"Bearer {key}"
     assert len(key) >= 24
@@ -288,6 +289,7 @@ def test_the_probe_sees_through_a_real_engine(smollm2):
     assert (found.tools, found.required_tools, found.json_schema) == ("ignored", "ignored", "kept")
     assert (found.length_limit, found.logprobs, found.usage) == ("kept", "kept", "kept")
     assert (found.context_tokens, found.lacks, found.dialect) == (8192, (), "schema")
+    assert smollm2.chat(QUESTION, sampling=Sampling(max_tokens=2)).model == smollm2.path.name
 
 
 def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):

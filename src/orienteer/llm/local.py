@@ -204,7 +204,7 @@ def _started(path: Path, context_tokens: int, key: str) -> Any:  # Any: xllamacp
     except OSError as error:
         raise ModelError(f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}") from error
     wanted = xllamacpp.CommonParams()
-    wanted.model.path = str(path)
+    wanted.model.path, wanted.model_alias = str(path), {path.name}  # replies name the file, and not where it lies
     wanted.n_ctx, wanted.n_parallel, wanted.n_predict = context_tokens, 1, _LONGEST_REPLY
     wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads()
     wanted.hostnames, wanted.port, wanted.api_keys = ["127.0.0.1"], 0, [key]
