@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runt
 
 from orienteer.records import (
     JsonValue,
+    Manner,
     Message,
     Observation,
     Price,
@@ -53,6 +54,20 @@ class LanguageModel(Protocol):
 
         `seconds` is how long the caller can wait, None for any time; a model that counts them raises `ModelLate` then.
         """
+
+
+@runtime_checkable
+class Known(Protocol):
+    """A model of which it is known how it is spoken to."""
+
+    @property
+    def manner(self) -> Manner:
+        """How."""
+
+
+def manner_of(model: LanguageModel) -> Manner:
+    """Return how a model is spoken to; the manner that says nothing where nobody has found out."""
+    return model.manner if isinstance(model, Known) else Manner()
 
 
 class Embedder(Protocol):

@@ -18,8 +18,9 @@ from orienteer.options import Options
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
 StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
-Dialect: TypeAlias = Literal["native", "qwen", "compact"]
-"""How calls of tools are written: as the protocol has them, or in words, as Qwen's chat template does."""
+Dialect: TypeAlias = Literal["native", "qwen", "schema", "compact"]
+"""How calls of tools are written: as the protocol has them, in words, as Qwen's chat template does, as JSON objects
+that the server holds the model to, or in words with the tools as signatures, for small models."""
 TRAJECTORY_VERSION: Final = 2
 
 # ---------------------------------------------------------------------------------------- the graph, in memory
@@ -286,6 +287,17 @@ class Price(Options, use_attribute_docstrings=False):  # every command loads it,
         cached = self.prompt if self.cached is None else self.cached
         fresh = prompt_tokens - cached_tokens
         return (fresh * self.prompt + cached_tokens * cached + completion_tokens * self.completion) / 1_000_000
+
+
+class Manner(Record):
+    """How a model is spoken to, as its server was found to take it, or as the model's own file says."""
+
+    dialect: Dialect | None = None
+    """How calls are written in a course of many turns; None leaves that to the method."""
+    context_tokens: int | None = None
+    """What a request and its reply may hold together; None where that is not known."""
+    why: str = ""
+    """Why so, for a person."""
 
 
 class Reply(Record):

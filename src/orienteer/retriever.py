@@ -17,8 +17,8 @@ from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
-from orienteer.protocols import Answering, Exploring, LanguageModel, Method
-from orienteer.records import Question, Result, Trajectory
+from orienteer.protocols import Answering, Exploring, LanguageModel, Method, manner_of
+from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -295,8 +295,15 @@ class Retriever:
         with self._damage_told():
             result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
-        result = result.model_copy(update={"usage": usage, "notes": (*self._notes, *result.notes)})
+        notes = (*self._notes, *self._adaptation(result), *result.notes)
+        result = result.model_copy(update={"usage": usage, "notes": notes})
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
+
+    def _adaptation(self, result: Result) -> tuple[str, ...]:
+        """Say how calls were asked for where that was not the method's choice but the model's."""
+        manner = manner_of(self.model) if self.model is not None else Manner()
+        spoken = {trajectory.dialect for trajectory in result.trajectories if trajectory.tools and trajectory.model}
+        return (manner.why,) if manner.dialect in spoken - {"native"} else ()
 
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None

@@ -4,7 +4,7 @@ The file is `orienteer.toml` in the user's configuration folder. One in the work
 name servers of this machine, what they serve, and methods of the table, and then replaces what the user's own file says
 of these. Anything else in it is refused; only the user's own file can set that.
 
-    model = "gpt-5.2"                       as its server spells it; without one, nothing is ever spent
+    model = "gpt-5.2"                       as its server spells it, or local:FILE.gguf; without one, nothing is spent
     base_url = "http://localhost:8000/v1"
     api_key = "..."
     method = "auto"
@@ -32,11 +32,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orienteer.errors import BadOption
-from orienteer.llm.address import OFFLINE, is_loopback, is_offline, show
+from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
+    from orienteer.llm.local import LocalModel
     from orienteer.protocols import Embedder
     from orienteer.records import Price
 
@@ -60,8 +61,9 @@ _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "mo
 """What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
 """How a person names each address for a single run."""
-_OWN_RETRIES = 3
-"""Retries of a server on this machine, unless set otherwise: a server that is not running is reported in 4 seconds."""
+_OWN: Mapping[str, Any] = {"retries": 3, "timeout_seconds": 600.0}
+"""Of a server on this machine, unless set otherwise. One that is not running is reported in 4 seconds; one without a
+graphics card may take minutes for a long prompt, and a reply that comes too late is lost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,20 +104,37 @@ class Settings:
         flags = {name: value for name, value in flags.items() if value is not None}
         return Budget.read({**self.budget, **flags}, where="[budget] ")
 
-    def open_model(self, name: str | None = None) -> OpenAIModel:
+    @property
+    def model_address(self) -> str:
+        """Where the model is asked, as it may be shown."""
+        return URL if (self.model or "").startswith(LOCAL) else _show_address(self.base_url)
+
+    def open_model(self, name: str | None = None) -> OpenAIModel | LocalModel:
         """Return the model of this name, else the one that is set, at the address and with the key that are set.
 
-        Raises `BadOption` where no model is named, and where the address may not be used.
+        A name that begins with `local:` is a model in a file, which runs here. Raises `BadOption` where no model is
+        named, and where the address may not be used; for a model in a file also `BadInput` and `MissingExtra`.
         """
         from orienteer.llm import OpenAIModel
+        from orienteer.llm.abilities import recall
         from orienteer.records import Price
 
         if name is None and self.model is None:
             raise BadOption("no model is named: name one with --model or in ORIENTEER_MODEL")
         named_by = "--model" if name is None and self.origins.get("model") == FILE else None
         name = name or self.model or ""
+        if name.startswith(LOCAL):
+            return self._local_model(name)
         price = Price.read(self.price, where="[price] ") if self.price else None
-        return OpenAIModel(name, self._server_config(name, "base_url", named_by, price=price))
+        config = self._server_config(name, "base_url", named_by, price=price)
+        return OpenAIModel(name, config, abilities=recall(self.cache, _show_address(config.base_url), name))
+
+    def _local_model(self, name: str) -> LocalModel:
+        from orienteer.llm.local import LocalModel
+        from orienteer.llm.openai import OpenAIConfig
+
+        server = OpenAIConfig.read(self._server_table(), where="[server] ")
+        return LocalModel(name, server.model_copy(update=self._own()))
 
     def open_embedder(self, name: str, *, threads: int = 1) -> Embedder:
         """Return the embedder of this name; a served one at the address and with the key that are set.
@@ -139,13 +158,10 @@ class Settings:
         from orienteer.llm.openai import OpenAIConfig
 
         url: str | None = getattr(self, setting)
-        for key in self.server:
-            if key not in _SERVER:
-                raise unknown_option(repr(f"[server] {key}"), key, _SERVER)
-        server = OpenAIConfig.read(self.server, where="[server] ").chosen
+        server = OpenAIConfig.read(self._server_table(), where="[server] ").chosen
         config = OpenAIConfig(base_url=url, api_key=self.api_key, price=price, **server)
         if url is not None and is_loopback(url):
-            return config if "retries" in self.server else config.model_copy(update={"retries": _OWN_RETRIES})
+            return config.model_copy(update=self._own())
         if self.offline:
             raise BadOption(
                 f"the model {name!r} is at {_show_address(url)}, and {OFFLINE} allows this machine only: "
@@ -157,6 +173,17 @@ class Settings:
                 f"not on this machine: name it with {flag}, or in {_user_folder() / FILE}"
             )
         return config
+
+    def _server_table(self) -> Mapping[str, Any]:
+        """Return `[server]`. Raises `BadOption` for a key that it does not have."""
+        for key in self.server:
+            if key not in _SERVER:
+                raise unknown_option(repr(f"[server] {key}"), key, _SERVER)
+        return self.server
+
+    def _own(self) -> dict[str, Any]:
+        """Return what is otherwise for a server on this machine."""
+        return {name: value for name, value in _OWN.items() if name not in self.server}
 
 
 def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequence[Path] | None = None) -> Settings:
@@ -243,6 +270,11 @@ def _check_folder_file(values: Mapping[str, Any]) -> None:
         if name not in _OF_A_FOLDER:
             variable = f"set {_VARIABLES[name][0]}, or set it in" if name in _VARIABLES else "set it in"
             raise BadOption(f"{name} cannot be set in {FILE} of the working directory: {variable} {user_file}")
+    if (model := values.get("model", "")).startswith(LOCAL) and model != f"{LOCAL}{PACKAGED}":
+        raise BadOption(
+            f"model in {FILE} of the working directory is the file {model!r}, which may be anyone's: name it with "
+            f"--model, or in {user_file}"
+        )
     if (embedder := values.get("embedder", "minilm")) != "minilm" and not embedder.startswith("openai:"):
         raise BadOption(
             f"embedder in {FILE} of the working directory is the file {embedder!r}, which may be anyone's: name it "

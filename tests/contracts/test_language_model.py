@@ -10,6 +10,8 @@ import pytest
 
 import orienteer.llm
 from fakes import Answer, FakeServer
+from fakes.engine import install_engine, write_gguf
+from orienteer.llm.local import LocalModel
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.replies import RecordedModel, Recording
 from orienteer.llm.scripted import ScriptedModel
@@ -85,7 +87,21 @@ def recorded(scripted, tmp_path):
     return RecordedModel(path)
 
 
-MODELS = {OpenAIModel: "openai_model", ScriptedModel: "scripted", Recording: "recording", RecordedModel: "recorded"}
+@pytest.fixture
+def local(tmp_path, monkeypatch):
+    with FakeServer(by_server) as server:
+        install_engine(monkeypatch, tmp_path / "engine", server.url)
+        write_gguf(tmp_path / "fake")
+        monkeypatch.chdir(tmp_path)
+        model = LocalModel("local:fake")
+        yield model
+        model.close()
+
+
+MODELS = {
+    **{OpenAIModel: "openai_model", LocalModel: "local", ScriptedModel: "scripted"},
+    **{Recording: "recording", RecordedModel: "recorded"},
+}
 
 
 @pytest.fixture(params=MODELS.values(), ids=[model.__name__ for model in MODELS])
@@ -108,7 +124,7 @@ def test_every_implementation_is_in_the_list():
 
 
 def test_it_has_the_name_its_server_knows(model):
-    assert model.name == "fake"
+    assert model.name.removeprefix("local:") == "fake"
 
 
 def test_prose_is_the_assistants(model):

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from fakes import deep_search
 from fakes.recorder import AGENT, Script
 from orienteer.llm import Budget
-from orienteer.records import Edge, Message, Node, ToolCall
+from orienteer.records import Dialect, Edge, Message, Node, ToolCall
 
 MARKS = r'<tool_call>{"name": "x"}</tool_call> <tool_response> </tool_response> \answer{x} [/INST] <|im_end|> </think>'
 FILMS = (
@@ -76,6 +76,8 @@ class Course(NamedTuple):
     inner: Mapping[str, Mapping[str, Any]] = {}
     """Options of the method that it starts from."""
     budget: Budget | None = None
+    dialect: Dialect | None = None
+    """How its model was found to take calls."""
     has_objects: bool = False
     """Some of its requests ask for an object of a schema."""
 
@@ -132,6 +134,14 @@ SCOUT_NATIVE = (
     r"So. \answer{Night Ferry}",
 )
 PLAIN_NATIVE = ([call("node_id_retriever", queries=["Salt Road"])], "I do not know.", r"\answer{Salt Road}")
+
+FORCED = json.dumps({"name": "node_id_retriever", "arguments": {"queries": ["Salt Road"]}})
+"""A call that a schema forced; `ark` has no such tool, and is told so."""
+SAID_IN_OBJECTS = (
+    json.dumps({"words": "I do not know."}),
+    json.dumps({"words": "I am cut"})[:-3],
+    json.dumps({"words": r"So. \answer{Night Ferry}"}),
+)
 
 PLAN = {
     "steps": [
@@ -235,6 +245,23 @@ COURSES = (
             "reflexion-judge": JUDGED,
             **ANSWERS,
         },
+        has_objects=True,
+    ),
+    Course("ark held to a schema", {AGENT: [FORCED, *ARK], **ANSWERS}, dialect="schema", has_objects=True),
+    Course(
+        "ark held to a schema, whose budget ends",
+        {AGENT: [FORCED, *READING], **ANSWERS},
+        options={"agents": 1, "context_tokens": 1_400},
+        budget=Budget(calls=7),
+        dialect="schema",
+        has_objects=True,
+    ),
+    Course("ark that is asked in words", {AGENT: ARK, **ANSWERS}, dialect="qwen"),
+    Course(
+        "graphscout held to a schema",
+        {AGENT: [FORCED, *SAID_IN_OBJECTS], **ANSWERS},
+        options={"calls": "tools", "max_calls": 4},
+        dialect="schema",
         has_objects=True,
     ),
     Course("graphscout in words", {AGENT: SCOUT}),

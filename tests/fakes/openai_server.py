@@ -35,6 +35,8 @@ class Answer:
     """Where the connection is cut: before the reply, or in the middle of its body."""
     finish_reason: str | None = None
     usage: Mapping[str, Any] | None = field(default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 10})
+    choice: Mapping[str, Any] = field(default_factory=dict)
+    """What else stands beside the message, as token ids and log-probabilities do."""
     vectors: Sequence[Sequence[float]] | None = None
     """Embeddings, in place of a completion; sent last first, as the order of a reply is nobody's promise."""
     body: str | None = None
@@ -55,18 +57,26 @@ class FakeServer:
     """Serves one policy: (request body, times it came before) -> answer. Use it as a context manager."""
 
     def __init__(
-        self, policy: Policy, *, refuses: Mapping[str, str] | None = None, ignores: Sequence[str] = ()
+        self,
+        policy: Policy,
+        *,
+        refuses: Mapping[str, str] | None = None,
+        ignores: Sequence[str] = (),
+        pages: Mapping[str, Any] | None = None,
+        port: int = 0,
     ) -> None:
         self.policy = policy
         self.refuses = dict(refuses or {})
         """Parameters that are answered with 400, and the words of the refusal."""
         self.ignores = frozenset(ignores)
         """Parameters that are taken and never seen by the policy."""
+        self.pages = {"/v1/models": {"object": "list", "data": [{"id": "fake", "object": "model"}]}, **(pages or {})}
+        """What paths give to GET, as JSON."""
         self.requests: list[Seen] = []
         self.closing = threading.Event()
         self._came: Counter[str] = Counter()
         self._lock = threading.Lock()
-        self._server = _Server(("127.0.0.1", 0), _Handler, self)
+        self._server = _Server(("127.0.0.1", port), _Handler, self)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property
@@ -115,8 +125,8 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        if self.path == "/v1/models":
-            self._send(200, json.dumps({"object": "list", "data": [{"id": "fake", "object": "model"}]}))
+        if (page := self.server.fake.pages.get(self.path)) is not None:
+            self._send(200, json.dumps(page))
         else:
             self._send(404, _error("no such path", None))
 
@@ -196,7 +206,7 @@ def _completion(answer: Answer) -> str:
         "object": "chat.completion",
         "created": 0,
         "model": "fake",
-        "choices": [{"index": 0, "message": message, "finish_reason": reason}],
+        "choices": [{"index": 0, "message": message, "finish_reason": reason, **answer.choice}],
     }
     if answer.usage is not None:
         completion["usage"] = answer.usage

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from orienteer.errors import ModelError
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.records import Message, Sampling
+from orienteer.records import Dialect, Manner, Message, Sampling
 
 PACKAGES = ("orienteer.methods", "orienteer.retrieval")
 AGENT = "agent"
@@ -40,9 +40,11 @@ class Sent(NamedTuple):
 class Recorder:
     """Notes what it is sent, and answers from its script. Safe among threads."""
 
-    def __init__(self, script: Script, *, is_faulty: bool = False, fails_at: int | None = None) -> None:
+    def __init__(
+        self, script: Script, *, dialect: Dialect | None = None, is_faulty: bool = False, fails_at: int | None = None
+    ) -> None:
         """`is_faulty` breaks the first reply to every request of an object; `fails_at` is a request, from 1."""
-        self.name, self.price = "recorder", None
+        self.name, self.price, self.manner = "recorder", None, Manner(dialect=dialect, why=f"it takes {dialect}")
         self.sent: list[Sent] = []
         self.prompts: Counter[str] = Counter()
         """How often each prompt was sent, the repairs too."""

@@ -120,9 +120,10 @@ def _dialects() -> Iterator[tuple[str, str]]:
         Message(role="user", content="Go on."),
     )
     for name, dialect in DIALECTS.items():
-        sent, offered = dialect.written(messages, (tool,), (tool,))
-        yield f"{name}: a conversation", "\n".join(_line(message) for message in sent)
-        yield f"{name}: tools beside it", ", ".join(spec.name for spec in offered)
+        sent = dialect.written(messages, (tool,), (tool,))
+        yield f"{name}: a conversation", "\n".join(_line(message) for message in sent.messages)
+        yield f"{name}: tools beside it", ", ".join(spec.name for spec in sent.tools)
+        yield f"{name}: what the reply is held to", json.dumps(sent.schema)
     for text in _BROKEN:
         reading = DIALECTS["qwen"].read(Message(role="assistant", content=text), turn=2)
         notes = [*reading.broken, *(["it wrote results itself"] if reading.feigned else [])]

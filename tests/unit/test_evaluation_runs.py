@@ -230,6 +230,7 @@ def test_lines_are_grouped_by_method_in_their_order():
         ({"orienteer": "1"}, "orienteer was 0 and is 1"),
         ({"model": "n"}, "model was m and is n"),
         ({"budget": {"calls": 4}}, "budget was"),
+        ({"dialect": "schema"}, "dialect was null and is schema"),
         ({"methods": {"ark": {"agents": 1}}}, "'ark': agents was 3 and is 1"),
         ({"prompts": {"ark.md": "d" * 64}}, "the prompt ark.md was cccccccccccc and is dddddddddddd"),
         ({"count": 2}, "the number of questions was 3 and is 2"),

@@ -8,6 +8,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -170,25 +171,55 @@ def test_a_pause_that_is_none_is_passed_over(served, value):
 
 
 @pytest.mark.parametrize("where", ["before", "within"])
-def test_a_dropped_connection_is_tried_again(served, where):
-    _, model = served(first(Answer(content="lost", dropped=where)))
-    assert model.chat(QUESTION).message.content == "fine"
-
-
-@pytest.mark.parametrize("where", ["before", "within"])
-def test_a_connection_that_is_always_dropped_is_a_model_error(served, where):
-    server, model = served(lambda body, before: Answer(content="lost", dropped=where), retries=0)
-    with pytest.raises(ModelError, match="cannot be reached") as caught:
+def test_what_was_sent_is_not_sent_again_where_the_connection_drops(served, where):
+    server, model = served(first(Answer(content="lost", dropped=where)), retries=4)
+    with pytest.raises(ModelError, match=r"cut the connection before it had answered.*not asked again") as caught:
         model.chat(QUESTION)
     assert server.url in str(caught.value)
+    assert len(server.requests) == 1
 
 
-def test_a_slow_server_is_a_model_error_that_names_the_seconds(served):
-    _, model = served(lambda body, before: Answer(content="late", delay=5), timeout_seconds=0.05, retries=0)
-    with pytest.raises(
-        ModelError, match=r"did not answer within 0\.05 s.*raise timeout_seconds, or the budget of seconds"
-    ):
+def test_a_slow_reply_is_not_asked_for_twice(served):
+    server, model = served(lambda body, before: Answer(content="late", delay=5), timeout_seconds=0.05, retries=4)
+    with pytest.raises(ModelError, match=r"did not answer within 0\.05 s.*not asked again.*raise timeout_seconds"):
         model.chat(QUESTION)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [504, 524])
+def test_what_a_gateway_waited_for_in_vain_is_not_asked_for_twice(served, status):
+    server, model = served(lambda body, before: Answer(status=status), retries=4)
+    with pytest.raises(ModelError, match=rf"answered {status}: the server behind it was too slow.*scripted"):
+        model.chat(QUESTION)
+    assert len(server.requests) == 1
+
+
+def test_a_gateway_that_asks_to_be_asked_again_is(served):
+    server, model = served(first(Answer(status=504, headers=SOON)))
+    assert model.chat(QUESTION).message.content == "fine"
+    assert len(server.requests) == 2
+
+
+def test_a_server_that_comes_up_late_is_found(served):
+    """No connection was made at first, so that nothing was sent: that is tried again."""
+    with FakeServer(says("")) as gone:
+        port = urlsplit(gone.url).port
+    model = OpenAIModel("fake", OpenAIConfig(base_url=f"http://127.0.0.1:{port}/v1", retries=4))
+    came = []
+
+    def come_up():
+        came.append(FakeServer(says("up"), port=port))
+        came[0].__enter__()
+
+    waking = threading.Timer(0.3, come_up)
+    waking.start()
+    try:
+        assert model.chat(QUESTION).message.content == "up"
+    finally:
+        waking.join()
+        came[0].__exit__()
+        model.close()
+    assert len(came[0].requests) == 1
 
 
 def test_no_server_is_a_model_error():

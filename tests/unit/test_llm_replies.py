@@ -162,7 +162,7 @@ def test_a_line_is_json_with_a_version(tmp_path):
     path = tmp_path / "cassette.jsonl"
     Recording(ScriptedModel(echo), path).chat(QUESTION)
     line = json.loads(path.read_text())
-    assert line.keys() == {"version", "key", "ordinal", "request", "reply"}
+    assert line.keys() == {"version", "key", "ordinal", "request", "reply", "manner"}
 
 
 # ------------------------------------------------------------------------------------------------------------- files

@@ -121,6 +121,13 @@ def test_a_server_of_ones_own_is_given_up_sooner_unless_it_is_said_how_often(rea
     assert read().open_model("m").config.retries == remote
 
 
+def test_a_server_of_ones_own_has_more_time_unless_it_is_said_how_much(read):
+    assert read('base_url = "http://example.org/v1"').open_model("m").config.timeout_seconds == 120
+    assert read('base_url = "http://127.0.0.1:8000/v1"').open_model("m").config.timeout_seconds == 600
+    said = read('base_url = "http://127.0.0.1:8000/v1"\n[server]\ntimeout_seconds = 9').open_model("m")
+    assert said.config.timeout_seconds == 9
+
+
 def test_offline_allows_this_machine_only(read):
     found = read(ORIENTEER_OFFLINE="1")
     with pytest.raises(BadOption, match="ORIENTEER_OFFLINE"):
@@ -161,6 +168,8 @@ ELSEWHERE = "http://elsewhere.example/v1"
         ('api_key = "secret"', ("ORIENTEER_API_KEY",)),
         ('cache = "/home/you/thesis"', ("ORIENTEER_CACHE",)),
         ('embedder = "model.onnx"', ("--embedder",)),
+        ('model = "local:student.gguf"', ("student.gguf", "--model")),
+        ('model = "local:smollm2/../student.gguf"', ("--model",)),
         ("offline = false", ("ORIENTEER_OFFLINE",)),
         ("[budget]\nusd = 1000", ("budget",)),
         ("[server]\nretries = 100", ("server",)),
@@ -169,10 +178,15 @@ ELSEWHERE = "http://elsewhere.example/v1"
 )
 def test_a_downloaded_folder_names_this_machine_alone(downloaded, text, words):
     with pytest.raises(BadOption) as raised:
-        downloaded(f'model = "m"\n{text}')
+        downloaded(text if text.startswith("model") else f'model = "m"\n{text}')
     for word in (*words, "orienteer.toml of the working directory"):
         assert word in str(raised.value)
     assert "secret" not in str(raised.value)
+
+
+def test_a_downloaded_folder_may_name_the_model_that_a_package_ships(downloaded):
+    found = downloaded('model = "local:smollm2"')
+    assert (found.model, found.model_address) == ("local:smollm2", "local")
 
 
 @pytest.mark.parametrize("address", ["http://localhost:8000/v1", "http://127.0.0.1:1/v1", "https://[::1]:8/v1"])

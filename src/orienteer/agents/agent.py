@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from orienteer.agents.answer_line import AnswerLine, read
-from orienteer.agents.dialect import DIALECTS
+from orienteer.agents.dialect import DIALECTS, room_for
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
@@ -51,12 +51,15 @@ class Agent:
         toolbox: Toolbox,
         ending: Ending,
         *,
-        dialect: Dialect = DIALECTS["native"],
+        dialect: Dialect | None = None,
         context_tokens: int | None = CONTEXT_TOKENS,
         number: int = 0,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`number` tells several agents apart, from 0; every step of the record holds it."""
+        """`number` tells several agents apart, from 0; every step of the record holds it.
+
+        Without a dialect the agent speaks that of the trajectory that it begins with.
+        """
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
         self._notes: list[str] = []
@@ -99,9 +102,9 @@ class Agent:
             begun.opening,
             sampling=begun.sampling,
             tools=begun.tools,
-            dialect=self._dialect,
+            dialect=self._dialect or DIALECTS[begun.dialect],
             agent=self._number,
-            context_tokens=self._context_tokens,
+            context_tokens=room_for(self._model, begun.tools, self._context_tokens),
         )
 
     def walk(self, talk: Conversation, run: Run) -> bool:

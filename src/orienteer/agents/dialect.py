@@ -1,20 +1,24 @@
-"""How tools are offered to a model: by a server's native calls, or in words, as Qwen's chat template writes them.
+"""How tools are offered to a model: by a server's native calls, in words, or as JSON objects that a schema forces.
 
-In words, calls and results stand between the marks `<tool_call>`, `<tool_response>` and `<tools>`, so that any server
-will do (GraphScout, 003, 3.2 and B.4.1). Calls in words are read in either dialect: one or several between their
-marks, or a bare JSON object. The model is told of calls that cannot be read.
+In words, calls and results stand between the marks `<tool_call>`, `<tool_response>` and `<tools>`, as Qwen's chat
+template writes them, so that any server will do (GraphScout, 003, 3.2 and B.4.1). Calls in words are read in every
+dialect: one or several between their marks, or a bare JSON object. The model is told of calls that cannot be read.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from orienteer.llm.conversation import MOST_CALLS, Dialect, Read
-from orienteer.llm.spoken import after_thinking, as_text, calls_in
+from orienteer.llm.conversation import MOST_CALLS, Dialect, Read, Written
+from orienteer.llm.spoken import after_thinking, as_text, call_schema, calls_in, in_words, words_in
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.records import Dialect as DialectName
 from orienteer.records import Message, ToolCall, ToolSpec
+from orienteer.text.lines import CHARACTERS_A_TOKEN
+from orienteer.tools.answer import FINISH
 
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
 # What only the program around a model writes, and chat templates do. A node's text that has it could feign a turn.
@@ -24,6 +28,12 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 _RESPONSE = re.compile(r"^[ \t]*<tool_response>", re.MULTILINE)  # at a line's begin: no JSON of a call holds that
+REPLY_TOKENS = 1_024
+"""Room that a request leaves for its reply: a call takes some 50 tokens, a script of GraphScout's some 300."""
+_DENSEST = 2.75
+"""Characters a token of replies that are mostly ids: where the context is known, none of them may go beyond it."""
+_LEAST_ROOM = 512
+"""Tokens of messages below which nothing more is left out: the prompt and the last result."""
 _LENIENT = json.JSONDecoder(strict=False)
 _MOST_SHOWN = 200  # characters of a broken call that its refusal repeats
 RULES = """
@@ -59,17 +69,9 @@ class Native:
         """With `reads_words`, calls that a model writes into its prose are found too."""
         self._reads_words = reads_words
 
-    def written(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
-    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
         """Return the messages and the tools that are offered."""
-        plain = (
-            message.model_copy(update={"content": harmless(message.content or "")})
-            if message.role == "tool"
-            else message
-            for message in messages
-        )
-        return tuple(plain), tuple(offered)
+        return Written(tuple(_with_harmless_results(messages)), tuple(offered))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply as it is, or with the calls that it makes in words."""
@@ -79,11 +81,9 @@ class Native:
 class Qwen:
     """Calls in words. Every request has all the tools in its system prompt."""
 
-    def written(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
-    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
         """Return the messages in Qwen's form, and no tools beside them."""
-        return write_words(messages, tools), ()
+        return Written(write_words(messages, tools))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls."""
@@ -93,15 +93,52 @@ class Qwen:
 class Compact(Qwen):
     """Qwen's form with a line for each tool in place of its JSON schema: what a small model learns and can afford."""
 
-    def written(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
-    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
         """Return the messages in Qwen's form, tools as signatures, and no tools beside them."""
-        return write_words(messages, tools, rules=COMPACT_RULES, line=signature), ()
+        return Written(write_words(messages, tools, rules=COMPACT_RULES, line=signature))
 
 
-DIALECTS: Mapping[str, Dialect] = {"native": Native(), "qwen": Qwen(), "compact": Compact()}
+class Schema:
+    """Calls as JSON objects, to which the server holds the model, for one that passes over tools but keeps a schema.
+
+    Every request has all the tools in its system prompt. A model that is held to calls can say nothing else: where no
+    tool ends the course, an object of words may stand in place of a call.
+    """
+
+    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
+        """Return the messages in plain words, and the schema of what may be replied while tools are offered."""
+        takes_words = bool(tools) and all(tool.name != FINISH for tool in tools)
+        plain = _with_harmless_results(messages)
+        spoken = in_words(tuple(plain), tools=tools, schema=None, takes_words=takes_words)
+        return Written(spoken, schema=call_schema(offered, takes_words=takes_words) if offered else None)
+
+    def read(self, message: Message, *, turn: int) -> Read:
+        """Return the reply with its call, or with its words out of their object."""
+        read = read_calls(message, turn=turn)
+        words = words_in(read.message.content or "") if not read.message.tool_calls else None
+        return read if words is None else read._replace(message=Message(role="assistant", content=words or None))
+
+
+DIALECTS: Mapping[DialectName, Dialect] = {"native": Native(), "qwen": Qwen(), "schema": Schema(), "compact": Compact()}
 """By the name that a trajectory keeps. To change what one writes, rename it: old requests are written again."""
+
+
+def dialect_for(model: LanguageModel) -> DialectName:
+    """Return the dialect of a course with a model: as the model is known to be spoken to, else native calls."""
+    return manner_of(model).dialect or "native"
+
+
+def room_for(model: LanguageModel, tools: Sequence[ToolSpec], most_tokens: int | None) -> int | None:
+    """Return how many tokens the messages of a request may have: `most_tokens` at the most, None for any number.
+
+    Where the model's context is known, the tools, which every request has, and a reply fit in beside them.
+    """
+    known = manner_of(model).context_tokens
+    if known is None:
+        return most_tokens
+    offered = sum(len(json.dumps(tool.model_dump())) for tool in tools) // CHARACTERS_A_TOKEN
+    room = max(_LEAST_ROOM, int((known - offered - REPLY_TOKENS) * _DENSEST / CHARACTERS_A_TOKEN))
+    return room if most_tokens is None else min(room, most_tokens)
 
 
 def write_words(
@@ -189,6 +226,13 @@ def read_calls(message: Message, *, turn: int) -> Read:
 def harmless(text: str) -> str:
     """Return a text in which a space breaks up the marks of dialects and chat templates."""
     return _MARKS.sub(r"\g<0> ", text)
+
+
+def _with_harmless_results(messages: Iterable[Message]) -> Iterable[Message]:
+    return (
+        message.model_copy(update={"content": harmless(message.content or "")}) if message.role == "tool" else message
+        for message in messages
+    )
 
 
 def _marked(text: str) -> tuple[list[tuple[str, str]], list[str]]:

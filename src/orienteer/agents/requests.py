@@ -38,8 +38,9 @@ def requests(trajectory: Trajectory) -> Iterator[SentRequest]:
     for number, step in enumerate(trajectory.steps, 1):
         notices = [Message(role="user", content=step.notice)] if step.notice else []
         shown = elide([*messages, *notices], step.elided, trajectory.elision)
-        sent, tools = dialect.written(shown, trajectory.tools, trajectory.tools if step.offers_tools else ())
-        chat = ChatRequest.of(trajectory.model, sent, tools, step.reply_schema, trajectory.sampling)
+        sent = dialect.written(shown, trajectory.tools, trajectory.tools if step.offers_tools else ())
+        schema = sent.schema if step.reply_schema is None else step.reply_schema
+        chat = ChatRequest.of(trajectory.model, sent.messages, sent.tools, schema, trajectory.sampling)
         request = SentRequest(number, chat, step.reply.wanted_tokens)
         for lacks in step.reply.refused:
             yield request._replace(lacks=lacks, is_refused=True)

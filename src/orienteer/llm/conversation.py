@@ -44,12 +44,20 @@ class Read(NamedTuple):
     """Calls in words beyond those that one turn may make."""
 
 
+class Written(NamedTuple):
+    """A request as it is sent."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    """Those that go beside the messages."""
+    schema: Mapping[str, JsonValue] | None = None
+    """What the server is to hold the reply to; None where the reply is free."""
+
+
 class Dialect(Protocol):
     """How a conversation is written to a model, and what it says is read."""
 
-    def written(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]
-    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
         """Return messages and tools as they are sent: of all the tools of the talk those that are offered now."""
 
     def read(self, message: Message, *, turn: int) -> Read:
@@ -114,7 +122,9 @@ class Conversation:
             agent=self._agent,
         )
         try:
-            reply = charged(self._model, *self._sent(messages, offers_tools), schema, self._sampling, run=run)
+            sent = self._sent(messages, offers_tools)
+            held = sent.schema if schema is None else schema
+            reply = charged(self._model, sent.messages, sent.tools, held, self._sampling, run=run)
         except (ModelError, BudgetExhausted) as failed:
             lost = step.reply.model_copy(update=_attempts(failed))
             self._keep(run, step, began, reply=lost, error=str(failed))
@@ -134,12 +144,12 @@ class Conversation:
             self._keep(run, step, began, reply=reply, observations=tuple(observed), unread=len(read.broken))
         return Turn(reply, read.broken, read.feigned)
 
-    def _sent(
-        self, messages: Sequence[Message], offers_tools: bool
-    ) -> tuple[tuple[Message, ...], tuple[ToolSpec, ...]]:
+    def _sent(self, messages: Sequence[Message], offers_tools: bool) -> Written:
         shown = elide(messages, self._elided, ELISION)
         tools = self._tools if offers_tools else ()
-        return (shown, tools) if self._dialect is None else self._dialect.written(shown, self._tools, tools)
+        if self._dialect is None:
+            return Written(shown, tools)
+        return self._dialect.written(shown, self._tools, tools)
 
     def _keep(self, run: Run, step: Step, began: float, **update: object) -> None:
         step = step.model_copy(update={**update, "seconds": time.monotonic() - began})

@@ -20,16 +20,20 @@ from orienteer.llm.prices import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
 from orienteer.options import Options
-from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
+from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 if TYPE_CHECKING:
     import httpx2
     import openai
 
+    from orienteer.llm.abilities import Abilities
+
 logger = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
-_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up
+_TRIED_AGAIN = (408, 409, 429)  # by the SDK, as are all from 500 up but these
+_LATE = (504, 524)
+"""What a gateway answers for a server that was too slow: it may still be at it, so that asking again pays twice."""
 _LONGEST_TIMEOUT = 1_000_000  # seconds: systems wait for a connection no longer than twice as long
 _MOST_RETRIES = 100
 _PROSE_BEFORE_DOUBT = 2
@@ -46,7 +50,7 @@ class OpenAIConfig(Options):
     timeout_seconds: float = Field(default=120.0, gt=0, le=_LONGEST_TIMEOUT)
     """How long one attempt may take, all in all. A server that asks for a longer pause gets none."""
     retries: int = Field(default=4, ge=0, le=_MOST_RETRIES)
-    """Further attempts after a timeout, a dropped connection, 429 or 5xx; they back off, and honour Retry-After."""
+    """Further attempts where no connection was made, or after 429 or 5xx; they back off, and honour Retry-After."""
     concurrency: int = Field(default=8, ge=1)
     """Calls under way at one time; further ones wait."""
     mode: Literal["auto", "tools", "schema", "text"] = "auto"
@@ -77,9 +81,11 @@ class OpenAIModel:
     tokens are 0 and `usd` is None.
     """
 
-    def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
+    def __init__(self, name: str, config: OpenAIConfig | None = None, *, abilities: Abilities | None = None) -> None:
+        """`abilities` are those that the server was found to have; a mode that is set goes before them."""
         self._name = name
         self.config = config if config is not None else OpenAIConfig()
+        self.abilities = abilities
         self._places = threading.BoundedSemaphore(self.config.concurrency)
         self._lock = threading.Lock()
         self._client: openai.OpenAI | None = None
@@ -87,6 +93,8 @@ class OpenAIModel:
             "schema": frozenset({"tools"}),
             "text": frozenset({"tools", "response_format"}),
         }.get(self.config.mode, frozenset())
+        if abilities is not None and self.config.mode == "auto":
+            self._lacks |= abilities.unheeded
         self._heeded: set[Way] = set()
         self._prose = 0
 
@@ -106,6 +114,14 @@ class OpenAIModel:
         if self.config.price is not None:
             return self.config.price
         return price_of(self._name) if _host(self.base_url) == _host(OPENAI_URL) else None
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is spoken to, where its server was asked what it does."""
+        if self.abilities is None:
+            return Manner()
+        fixed = {} if self.config.mode == "auto" else {"dialect": None}
+        return self.abilities.manner.model_copy(update=fixed)
 
     def chat(
         self,
@@ -140,7 +156,7 @@ class OpenAIModel:
             wanted_tokens=wants_tokens,
             lacks=lacks,
             refused=tuple(refused),
-            usage=self._usage(read, took),
+            usage=self.usage_of(read, took),
             truncated=read.truncated,
             model=read.model,
         )
@@ -174,7 +190,7 @@ class OpenAIModel:
             body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens)
             sent.append(lacks)
             try:
-                read = self._read(self._post(body), request)
+                read = self.read(self.post(body), request)
             except openai.APIStatusError as error:
                 lacking = self._blamed(error, body)
                 if lacking is None:
@@ -189,15 +205,16 @@ class OpenAIModel:
                 self._learn(request, lacks, read)
                 return read
 
-    def _post(self, body: Body) -> str:
-        """Return the text of the server's reply, after the SDK's own retries."""
+    def post(self, body: Body) -> str:
+        """Return the text of the server's reply to a body, after the SDK's own retries. Raises the SDK's errors."""
         # The text itself, not the SDK's objects: those take what a careless server sends on trust.
         # As extra body, for the SDK would walk through every tool's schema to see what to rename in it.
         create = self._connect().chat.completions.with_raw_response.create
         text: str = create(model=body["model"], messages=[], extra_body=body).text
         return text
 
-    def _read(self, text: str, request: ChatRequest) -> Answered:
+    def read(self, text: str, request: ChatRequest) -> Answered:
+        """Return what a server's reply holds. Raises `ModelError` where it is no chat completion."""
         try:
             return answer(json.loads(text), request)
         except (ValueError, RecursionError) as error:
@@ -250,7 +267,8 @@ class OpenAIModel:
             self._lacks |= {"tools" if way == "tools" else "response_format"}
             logger.warning("%s at %s ignores %s; asking in another way", self._name, self.base_url, way)
 
-    def _usage(self, read: Answered, seconds: float) -> Usage:
+    def usage_of(self, read: Answered, seconds: float) -> Usage:
+        """Return what a reply took, with its price where that is known."""
         if read.tokens is None:
             return Usage(calls=1, seconds=seconds, usd=None)
         prompt, cached, completion = read.tokens
@@ -308,7 +326,10 @@ class OpenAIModel:
             case 408 | 409:
                 return ModelError(f"{self.base_url} answered {error.status_code} to each of {tries}: {reason}")
             case status if status >= 500:
-                return ModelError(f"{self.base_url} failed with {status} in each of {tries}: {reason}")
+                slow = "the server behind it was too slow, and is not asked again: it may be at it, and be paid"
+                failed = f"failed with {status} in each of {tries}"
+                is_slow = status in _LATE and not _pause(error.response.headers)
+                return ModelError(f"{self.base_url} {f'answered {status}: {slow}' if is_slow else failed}: {reason}")
             case status:
                 return ModelRefused(
                     f"{self.base_url} refused the request to {self._name!r} with {status}: {reason}", status
@@ -329,10 +350,11 @@ def open_client(config: OpenAIConfig) -> openai.OpenAI:
     def judge(response: httpx2.Response) -> None:
         """Say to the SDK whether to try again, and when: it would believe the server, and sleep for up to a minute."""
         pause = _pause(response.headers)
-        is_passing = response.status_code in _TRIED_AGAIN or response.status_code >= 500
+        status = response.status_code
+        is_passing = status in _TRIED_AGAIN or (status >= 500 and (status not in _LATE or pause > 0))
         if is_passing:
             asks = f" and asks to wait {pause:g} s" if pause else ""
-            fail_attempt(f"{show(base_url)} answered {response.status_code}{asks}", pause)
+            fail_attempt(f"{show(base_url)} answered {status}{asks}", pause)
         response.headers["x-should-retry"] = "true" if is_passing and pause <= config.timeout_seconds else "false"
         response.headers["retry-after-ms"] = f"{pause * 1000:.0f}"
 

@@ -21,8 +21,8 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput, BadOption, ReplayMiss
 from orienteer.files import append_line
-from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Price, Record, Reply, Sampling, ToolSpec
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.records import JsonValue, Manner, Message, Price, Record, Reply, Sampling, ToolSpec
 
 
 class ChatRequest(Record):
@@ -68,6 +68,8 @@ class RecordedReply(Record):
     """How many times the same request had been made before."""
     request: ChatRequest | None = None
     """None where nobody replays the file without the model: the key is enough to find a reply."""
+    manner: Manner | None = None
+    """How the model was spoken to, which a replay has to do again; None where nobody replays the file."""
     reply: Reply
 
 
@@ -103,9 +105,18 @@ class ReplyFile:
                 file.seek(places[ordinal][1])
                 return RecordedReply.model_validate_json(file.readline()).reply
 
-    def add(self, key: str, reply: Reply, *, ordinal: int = 0, request: ChatRequest | None = None) -> None:
+    def add(
+        self,
+        key: str,
+        reply: Reply,
+        *,
+        ordinal: int = 0,
+        request: ChatRequest | None = None,
+        manner: Manner | None = None,
+    ) -> None:
         """Append a reply; it is on disk, as far as this process is concerned, when this returns."""
-        line = RecordedReply(key=key, ordinal=ordinal, request=request, reply=reply).model_dump_json()
+        recorded = RecordedReply(key=key, ordinal=ordinal, request=request, manner=manner, reply=reply)
+        line = recorded.model_dump_json()
         with self._lock:
             self._read_on()
             is_cut = self._path.exists() and self._path.stat().st_size > self._end
@@ -144,6 +155,11 @@ class Recording:
         """What the model that is recorded costs."""
         return self._model.price
 
+    @property
+    def manner(self) -> Manner:
+        """How the model that is recorded is spoken to."""
+        return manner_of(self._model)
+
     def chat(
         self,
         messages: Sequence[Message],
@@ -157,7 +173,7 @@ class Recording:
         request = ChatRequest.of(self.name, messages, tools, schema, sampling)
         ordinal = self._replies.count(request.key)
         reply = self._model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
-        self._replies.add(request.key, reply, ordinal=ordinal, request=request)
+        self._replies.add(request.key, reply, ordinal=ordinal, request=request, manner=self.manner)
         return reply
 
 
@@ -166,7 +182,9 @@ class RecordedModel:
 
     def __init__(self, path: Path) -> None:
         self._path, self._replies = path, ReplyFile(path)
-        self._requests = tuple(_requests(path))
+        recorded = tuple(_recorded(path))
+        self._requests = tuple(request for request, _ in recorded)
+        self._manner = next((manner for _, manner in recorded if manner is not None), Manner())
         names = sorted({request.model for request in self._requests})
         if len(names) != 1:
             raise BadInput(f"{path} must hold the replies of one model, holds those of {', '.join(names) or 'none'}")
@@ -181,6 +199,11 @@ class RecordedModel:
     def price(self) -> Price | None:
         """None: a recording holds what its calls have cost, and no price."""
         return None
+
+    @property
+    def manner(self) -> Manner:
+        """How the model that was recorded was spoken to."""
+        return self._manner
 
     def chat(
         self,
@@ -207,8 +230,11 @@ class RecordedModel:
         return f"compared with the nearest, in line {number}, {'; '.join(nearest[:3])}. Record it again."
 
 
-def _requests(path: Path) -> Iterator[ChatRequest]:
-    """Yield the requests of a recording. Raises `BadInput` for a line that is not as it was recorded."""
+def _recorded(path: Path) -> Iterator[tuple[ChatRequest, Manner | None]]:
+    """Yield each request of a recording, and how the model was spoken to.
+
+    Raises `BadInput` for a line that is not as it was recorded.
+    """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -220,7 +246,7 @@ def _requests(path: Path) -> Iterator[ChatRequest]:
             raise BadInput(f"{path}, line {number}, is no line of a recording: {error.errors()[0]['msg']}") from error
         if recorded.request is None or recorded.key != recorded.request.key:
             raise BadInput(f"{path}, line {number}: the request was changed after it was recorded; record it anew")
-        yield recorded.request
+        yield recorded.request, recorded.manner
 
 
 def _leaves(now: JsonValue, then: JsonValue, path: str) -> Iterator[str]:

@@ -19,6 +19,15 @@ _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 
 
+_WORDS: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"words": {"type": "string"}},
+    "required": ["words"],
+    "additionalProperties": False,
+}
+_WORDS_RULE = 'To say something in place of a call, as an answer is said, reply with {"words": TEXT}.'
+
+
 class Spoken(NamedTuple):
     """A call found in a text, and where it stands."""
 
@@ -28,17 +37,36 @@ class Spoken(NamedTuple):
     start: int
 
 
-def call_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
-    """Return the JSON schema of one call of any of these tools."""
-    return {"oneOf": [_one_call(tool) for tool in tools]}
+def call_schema(tools: Sequence[ToolSpec], *, takes_words: bool = False) -> dict[str, JsonValue]:
+    """Return the JSON schema of one call of any of these tools, or also of an object of words in its place."""
+    return {"oneOf": [*(_one_call(tool) for tool in tools), *([_WORDS] if takes_words else [])]}
+
+
+def words_in(text: str) -> str | None:
+    """Return the words of a reply that is an object of words, None where it is another reply."""
+    try:
+        value = decode(text)
+    except ValueError:
+        return None
+    words = value.get("words") if isinstance(value, dict) and len(value) == 1 else None
+    return words if isinstance(words, str) else None
 
 
 def in_words(
-    messages: Sequence[Message], *, tools: Sequence[ToolSpec], schema: Mapping[str, JsonValue] | None
+    messages: Sequence[Message],
+    *,
+    tools: Sequence[ToolSpec],
+    schema: Mapping[str, JsonValue] | None,
+    takes_words: bool = False,
 ) -> tuple[Message, ...]:
-    """Return the same conversation without tool calls: the tools in the system prompt, calls and results as text."""
+    """Return the same conversation without tool calls: the tools in the system prompt, calls and results as text.
+
+    With `takes_words` the rules name the object of words that may stand in place of a call.
+    """
     names = {call.id: call.name for message in messages for call in message.tool_calls}
     rules = _rules(tools, schema)
+    if takes_words:
+        rules += f"\n{_WORDS_RULE}"
     written = [_said(message, names) for message in messages]
     if rules and written and written[0].role == "system":
         written[0] = Message(role="system", content=f"{written[0].content or ''}\n\n{rules}".lstrip())

@@ -11,7 +11,7 @@ import math
 import ssl
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from urllib.parse import urlsplit
@@ -56,9 +56,10 @@ _limit: ContextVar[_Limit] = ContextVar("limit", default=_NO_LIMIT)
 class Transport(httpx2.BaseTransport):
     """Sends requests to one server. An attempt takes no longer than the request's read time-out, all in all.
 
-    Raises httpx2's errors where an attempt failed, which the SDK may then repeat, and ours where repeating is no use:
-    `ModelError` for a reply that is too large or packed in another way than gzip, `ModelLate` after the time that
-    `time_limit` allows, `ModelRefused` for another machine while offline.
+    Raises httpx2's errors where the request could not be sent, so that the SDK may repeat it, and ours where repeating
+    is no use: `ModelError` for a reply that is too large or packed in another way than gzip, and for one that did not
+    come, because the server may be at it and every attempt is paid; `ModelLate` after the time that `time_limit`
+    allows, `ModelRefused` for another machine while offline.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -78,13 +79,20 @@ class Transport(httpx2.BaseTransport):
         attempt = math.inf if seconds is None else time.monotonic() + seconds
         if limit.left() <= 0:
             raise ModelLate(f"{show(str(request.url))} did not answer before the question's budget of seconds ended")
-        token = _limit.set(_Limit(min(limit.until, attempt)))
+        token, sending = _limit.set(_Limit(min(limit.until, attempt))), _Sending()
         try:
-            return self._sent(request)
+            return self._sent(request, sending)
         except httpcore2.TimeoutException as error:
+            if sending.is_over:
+                within = "in time" if seconds is None else f"within {seconds:g} s"
+                cause = f"{show(str(request.url))} did not answer {within}"
+                raise _unrepeated(cause, limit, "raise timeout_seconds where it is slow") from error
             limit.fail(f"{show(str(request.url))} did not answer in time")
-            raise httpx2.ReadTimeout(str(error)) from error
+            raise httpx2.ConnectTimeout(str(error)) from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.ProxyError) as error:
+            if sending.is_over:
+                cause = f"{show(str(request.url))} cut the connection before it had answered ({error})"
+                raise _unrepeated(cause, limit, "see what it logs") from error
             limit.fail(f"{show(str(request.url))} cannot be reached ({error})")
             raise httpx2.NetworkError(str(error)) from error
         finally:
@@ -94,7 +102,7 @@ class Transport(httpx2.BaseTransport):
         """Close all connections."""
         self._pool.close()
 
-    def _sent(self, request: httpx2.Request) -> httpx2.Response:
+    def _sent(self, request: httpx2.Request, sending: _Sending) -> httpx2.Response:
         url, headers = request.url, httpx2.Headers(request.headers)
         headers["accept-encoding"] = "gzip"  # what is unpacked here
         sent = httpcore2.Request(
@@ -102,7 +110,7 @@ class Transport(httpx2.BaseTransport):
             url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
             headers=headers.raw,
             content=request.read(),
-            extensions=request.extensions,
+            extensions={**request.extensions, "trace": sending.hear},
         )
         reply = self._pool.handle_request(sent)
         try:
@@ -115,6 +123,24 @@ class Transport(httpx2.BaseTransport):
         # Which is UTF-8: a server could name a codec that unpacks, or hangs.
         reply_headers["content-type"] = "application/json"
         return httpx2.Response(reply.status, headers=reply_headers, content=body)
+
+
+class _Sending:
+    """Whether a request has been written whole. Until then no server can have begun to answer it."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def hear(self, event: str, _details: Mapping[str, object]) -> None:
+        """Take in what httpcore tells of a request that is under way."""
+        self.is_over = self.is_over or event.endswith("send_request_body.complete")
+
+
+def _unrepeated(cause: str, limit: _Limit, advice: str) -> ModelError:
+    """Return the error of a request that was sent, and whose reply did not come."""
+    if limit.left() <= 0:
+        return ModelLate(f"{cause}, and the question's budget of seconds is over")
+    return ModelError(f"{cause}: it is not asked again, for it may have begun, and each attempt is paid; {advice}")
 
 
 @contextmanager

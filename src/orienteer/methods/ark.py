@@ -29,7 +29,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from orienteer.agents.agent import Agent, ByFinish
-from orienteer.agents.dialect import DIALECTS
+from orienteer.agents.dialect import dialect_for
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.fusion import VoteCount, concatenate, shuffle, vote
@@ -159,7 +159,6 @@ class Ark:
             self._model,
             toolbox,
             ending,
-            dialect=DIALECTS[self._dialect],
             context_tokens=self.config.context_tokens,
             number=number,
             should_stop=agreement.is_reached,
@@ -189,10 +188,16 @@ class Ark:
 
     @property
     def _dialect(self) -> Dialect:
-        return "compact" if self.config.tools == "compact" else "native"
+        return "compact" if self._is_compact else dialect_for(self._model)
+
+    @property
+    def _is_compact(self) -> bool:
+        """Say whether the compact tools are offered: asked for, or those that a distilled model has learnt."""
+        has_learnt_them = dialect_for(self._model) == "compact"
+        return self.config.tools == "compact" or (has_learnt_them and not self.config.is_plain)
 
     def _toolbox(self) -> Toolbox:
-        if self.config.tools == "compact":
+        if self._is_compact:
             return open_compact(self._graph, self.config.mode)
         if not self.config.is_plain:
             return Toolbox.full(self._graph, mode=self.config.mode, more=self.config.more_tools)
@@ -213,7 +218,7 @@ class Ark:
 
     @property
     def _prompt_name(self) -> str:
-        if self.config.tools == "compact":
+        if self._is_compact:
             return "ark-compact"
         if self.config.tools == "global-only":
             return "ark-global"

@@ -14,6 +14,8 @@ _ADD = (
 )
 _ADD_PLAIN = "Add nodes to the answer. Their order is the ranking: the best first."
 _REMOVE = "Take nodes out of the answer."
+FINISH = "finish"
+"""The name of the tool that ends a course."""
 _FINISH = "End the search. Call it when the answer holds everything that fits, or nothing more can be found."
 FINISH = "finish"
 LARGEST_ANSWER = 1_000

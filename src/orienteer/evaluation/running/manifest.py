@@ -19,7 +19,7 @@ from orienteer.methods.table import METHODS
 from orienteer.retrieval.bases.table import BASES
 
 _FIXED = ("graph_sha256", "questions_sha256", "dataset", "split", "where", "k", "random_seed", "answers", "orienteer")
-_OF_THE_MODEL = ("model", "budget")  # say nothing of a run without one
+_OF_THE_MODEL = ("model", "budget", "dialect")  # say nothing of a run without one
 _SHOWN = 100  # characters of a value in a message
 _HASHED = 12  # digits of a hash that are shown
 
@@ -132,6 +132,7 @@ def joined(old: RunManifest, new: RunManifest) -> RunManifest:
             "model": old.model if has_model else new.model,
             "budget": old.budget if has_model else new.budget,
             "base_url": old.base_url if has_model else new.base_url,
+            "dialect": old.dialect if has_model else new.dialect,
             "notes": tuple(dict.fromkeys([*notes, *new.notes])),
         }
     )

@@ -18,8 +18,8 @@ from orienteer.evaluation.running.journal import Pair
 from orienteer.evaluation.running.runs import REPLIES
 from orienteer.files import read_lines
 from orienteer.llm.replies import ChatRequest, ReplyFile
-from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Message, Price, Reply, Sampling, ToolSpec, Usage
+from orienteer.protocols import LanguageModel, manner_of
+from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 
 
 class ReplyFolder:
@@ -78,6 +78,11 @@ class ResumableModel:
     def price(self) -> Price | None:
         """What the model costs, None where that is not known."""
         return self._model.price
+
+    @property
+    def manner(self) -> Manner:
+        """How the model is spoken to."""
+        return manner_of(self._model)
 
     def begin(self, file: Path) -> None:
         """Take up a question whose replies belong in this file."""

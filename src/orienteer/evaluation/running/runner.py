@@ -38,7 +38,7 @@ from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.options import Options
-from orienteer.protocols import LanguageModel
+from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Usage
 from orienteer.retriever import LIMITS
 from orienteer.settings import Settings, read_settings
@@ -289,6 +289,7 @@ def _manifest(
         ),
         model=None if model is None else model.name,
         base_url=getattr(model, "base_url", None),
+        dialect=None if model is None else manner_of(model).dialect,
         k=config.k,
         random_seed=config.random_seed,
         answers=config.answers,

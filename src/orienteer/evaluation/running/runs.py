@@ -24,6 +24,7 @@ from orienteer.evaluation.examples import Example, Gold
 from orienteer.files import check_ordinary, locked, read_lines
 from orienteer.records import (
     NOT_RUN,
+    Dialect,
     JsonValue,
     Ranked,
     Reading,
@@ -188,6 +189,8 @@ class RunManifest(Record):
     served_model: str | None = None
     """The model as the server's replies name it."""
     base_url: str | None = None
+    dialect: Dialect | None = None
+    """How calls reach the model, where its server or its card says; None leaves that to each method."""
     k: int = 20
     random_seed: int = 0
     answers: bool = False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents.dialect import dialect_for
 from orienteer.agents.workflow import WorkflowConfig, check_limits
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
@@ -76,7 +77,8 @@ class SearchAgents:
         values: Mapping[str, str] = {"question": question.text, "lessons": lessons}
         sampling = Sampling(temperature=self._config.temperature, random_seed=random_seed + number)
         begun = begin(self._model, prompt, values, question=question, method=self._method, sampling=sampling)
-        return begun.model_copy(update={"toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION})
+        course = {"dialect": dialect_for(self._model), "toolbox": toolbox.spec, "tools": toolbox.specs}
+        return begun.model_copy(update={**course, "elision": ELISION})
 
     def _ranked(self, trajectory: Trajectory, session: Session) -> Episode:
         """Filter the chosen nodes, cut them at k, and give each hit the agent's own reason."""

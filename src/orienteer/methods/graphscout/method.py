@@ -22,7 +22,7 @@ from string import Template
 from typing import NamedTuple
 
 from orienteer.agents.agent import Agent, ByAnswerLine
-from orienteer.agents.dialect import Native, Qwen, harmless
+from orienteer.agents.dialect import Native, dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import identifiers
@@ -74,7 +74,7 @@ class GraphScout:
                 self._model,
                 tools.toolbox,
                 ByAnswerLine(max_calls=self.config.max_calls),
-                dialect=Qwen() if self.config.calls == "text" else Native(reads_words=True),
+                dialect=Native(reads_words=True) if begun.dialect == "native" else None,
                 context_tokens=self.config.context_tokens,
             )
             trajectory = agent.explore(begun, run)
@@ -110,7 +110,7 @@ class GraphScout:
             model=self._model.name,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
-            dialect="qwen" if self.config.calls == "text" else "native",
+            dialect="qwen" if self.config.calls == "text" else dialect_for(self._model),
             toolbox=self._toolbox,
             tools=self._specs,
             elision=ELISION,

