@@ -1,11 +1,12 @@
 """What `graphsearch` costs and reads: calls, tokens, gold passages, by a reader that knows the chain of each question.
 
-    python benchmarks/graphsearch.py DATA=GRAPH... [--part NAME]... [--questions N] [--json FILE]
+    python benchmarks/graphsearch.py DATA=GRAPH... [--part NAME]... [--form NAME]... [--questions N] [--json FILE]
 
 DATA is musique or 2wikimultihopqa, GRAPH its chunk graph. The reader answers over HTTP on loopback from the messages
 alone, but for one thing: it knows which passage holds each step of a question (MuSiQue's decomposition, 2Wiki's
 evidences), and answers a step where that passage is shown to it; else null and nothing more. So calls and tokens are
-those of a reader that makes no mistake, and what is not found is the retriever's fault. Parts:
+those of a reader that makes no mistake, and what is not found is the retriever's fault. Of an earlier version the
+figures come by PYTHONPATH. Parts:
 
     forms   calls, tokens and recall of the paper's form and of the lean one: with a reader that keeps to its sub-query
             and with one that tells also what it sees of later ones; with 10 passages and with 30
@@ -24,7 +25,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,13 +45,13 @@ from orienteer.text.sentences import split, tokens
 from planner import served
 
 BASE = "hippo"
+CHANNELS = ("", "S", "R")
+"""Before the numbers of sub-queries: none in the lean form."""
 KS = (1, 3, 5, 10, 20, 30)
-PROMPTS = (
-    *(f"{module}-{channel}" for module in ("decompose", "refine", "ground") for channel in ("semantic", "relational")),
-    *("sub-answer", "draft", "verify", "expand", "answer"),
-    *(f"lean-{module}" for module in ("decompose", "study", "ground", "verify", "expand", "conclude", "answer")),
-)
+_FAMILY = "graphsearch-"
 _PASSAGE = re.compile(r"^\[(([SR])(\d+)\.C\d+)\] (.*) \(\w+\)\n((?:  .*\n?)*)", re.MULTILINE)
+_SUB_QUERY = re.compile(r"^Sub-query ([SR]?)\d+: ", re.MULTILINE)
+_FOLLOWING = "Later sub-queries"
 _LATER = re.compile(r"^  - #(\d+): ", re.MULTILINE)
 _REFERENCE = re.compile(r"#(\d+)")
 _HEAD = 60
@@ -72,6 +74,8 @@ class Passage(NamedTuple):
     """A passage as a reader is shown it."""
 
     label: str
+    channel: str
+    """S or R."""
     number: int
     """Of the sub-query that it was found for."""
     node: str
@@ -111,7 +115,7 @@ class Reader:
             _key(name, text): node
             for name, text, node in zip(graph.arrays.names, graph.arrays.texts, graph.arrays.ids, strict=True)
         }
-        self._systems = {prompt_of(f"graphsearch-{name}").system: name for name in PROMPTS}
+        self._systems = {prompt_of(f"{_FAMILY}{name}").system: name for name in _prompts()}
         self._lock = threading.Lock()
         self._played: Mapping[str, Callable[[str], Any]] = {
             "lean-decompose": lambda user: {"sub_queries": self._plan()},
@@ -124,21 +128,23 @@ class Reader:
             "lean-ground": lambda user: {"text": self._grounded(user), "triples": []},
             "ground-semantic": lambda user: {"query": self._grounded(user)},
             "ground-relational": lambda user: {"triples": [{"s": self._grounded(user), "p": "", "o": "?x"}]},
-            "draft": lambda user: self._explained(),
-            "lean-verify": lambda user: self._verdict(),
-            "verify": lambda user: {"verdict": "Accept" if self._is_found() else "Reject", "reason": ""},
-            "lean-expand": lambda user: {"sub_queries": self._expanded()},
-            "expand": lambda user: {"queries": [query["text"] for query in self._expanded()]},
-            "lean-conclude": lambda user: {**self._verdict(), **self._answer()},
-            "lean-answer": lambda user: self._answer(),
-            "answer": lambda user: self._answer(),
+            "draft": self._explained,
+            "lean-verify": self._verdict,
+            "verify": lambda user: {"verdict": "Accept" if self._verdict(user)["accept"] else "Reject", "reason": ""},
+            "lean-expand": lambda user: {"sub_queries": self._expanded(user)},
+            "expand": lambda user: {"queries": [query["text"] for query in self._expanded(user)]},
+            "lean-conclude": lambda user: {**self._verdict(user), **self._answer(user)},
+            "lean-answer": self._answer,
+            "answer": self._answer,
         }
 
     def begin(self, example: Example, steps: Sequence[GoldStep]) -> None:
         """Turn to a question."""
         self._example, self._steps = example, steps
-        self._labels: dict[int, str] = {}
-        self._numbers = dict(enumerate(range(len(steps)), 1))
+        self._places = {f"{channel}{at}": at - 1 for channel in CHANNELS for at in range(1, len(steps) + 1)}
+        """Of steps, by the names of the sub-queries that ask for them."""
+        self._labels: dict[str, set[int]] = {}
+        """Places of the steps that a passage was said to hold, by its label."""
         self.shown: set[str] = set()
         self.calls: Counter[str] = Counter()
         self.prompt_tokens = self.reply_tokens = self.readings = self.passages = 0
@@ -165,72 +171,89 @@ class Reader:
 
     def _studied(self, user: str) -> dict[str, Any]:  # Any: JSON
         passages = [
-            Passage(label, int(number), self._ids[_key(name, text)], text)
-            for label, _, number, name, text in _PASSAGE.findall(user)
+            Passage(label, channel, int(number), self._ids[_key(name, text)], text)
+            for label, channel, number, name, text in _PASSAGE.findall(user)
         ]
         self.readings += bool(passages)
         self.passages += len(passages)
         self.shown |= {passage.node for passage in passages}
-        number = passages[0].number if passages else 0
+        read = self._read(passages[0].number if passages else 0, passages)
+        if _FOLLOWING not in user:  # as it was before: a reading told of its own sub-query alone
+            return read
         later = map(int, _LATER.findall(user)) if self._looks_ahead else ()
         also = [{"id": at, **said} for at in later if (said := self._read(at, passages))["answer"] is not None]
-        return {**self._read(number, passages), "also": also}
+        return {**read, "also": also}
 
     def _read(self, number: int, passages: Sequence[Passage]) -> dict[str, Any]:  # Any: JSON
-        place = self._numbers.get(number, -1)
-        gold = next((one for one in passages if place >= 0 and one.node == self._steps[place].node), None)
-        if gold is None:
+        place = self._place(passages[0].channel, number) if passages else None
+        gold = next((one for one in passages if place is not None and one.node == self._steps[place].node), None)
+        if place is None or gold is None:
             return {"summary": "", "used": [], "answer": None, "confidence": 0}
         step = self._steps[place]
-        self._labels[place] = gold.label
+        self._labels.setdefault(gold.label, set()).add(place)
         sentences = list(split(single_spaced(gold.text)))
         bearing = [one for one in sentences if step.answer.casefold() in one.casefold()] or sentences
         summary = f"{bearing[0]} [{gold.label}]"
         return {"summary": summary, "used": [gold.label], "answer": step.answer, "confidence": 0.95}
 
+    def _place(self, channel: str, number: int) -> int | None:
+        """Return the place of the step that a sub-query asks for; in the lean form both channels share the names."""
+        return self._places.get(f"{channel}{number}", self._places.get(str(number)))
+
+    def _found(self, user: str) -> dict[int, str]:
+        """Return the label that carries each step, of the labels that stand in a message."""
+        shown = [(label, places) for label, places in self._labels.items() if f"[{label}]" in user]
+        return {place: label for label, places in sorted(shown) for place in sorted(places)}
+
     def _sub_answer(self, user: str) -> dict[str, Any]:  # Any: JSON
-        label = next((label for label in self._labels.values() if f"[{label}]" in user), None)
-        place = next((place for place, known in self._labels.items() if known == label), None)
-        return {"answer": None, "used": []} if place is None else {"answer": self._steps[place].answer, "used": [label]}
+        for place, label in self._found(user).items():
+            return {"answer": self._steps[place].answer, "used": [label]}
+        return {"answer": None, "used": []}
 
     def _grounded(self, user: str) -> str:
-        query = user.rpartition("Sub-query to complete: ")[2]
-        return _REFERENCE.sub(lambda reference: self._named(int(reference[1])), query)
+        found, query = self._found(user), user.rpartition("Sub-query to complete: ")[2]
 
-    def _named(self, number: int) -> str:
-        place = self._numbers.get(number, -1)
-        if place < 0:
-            return "it"
-        return self._steps[place].answer if place in self._labels else self._steps[place].text.replace("#", "")
+        def named(reference: re.Match[str]) -> str:
+            place = self._place("", int(reference[1]))
+            if place is None:
+                return "it"
+            return self._steps[place].answer if place in found else self._steps[place].text.replace("#", "")
 
-    def _is_found(self) -> bool:
-        return len(self._labels) == len(self._steps)
+        return _REFERENCE.sub(named, query)
 
-    def _explained(self) -> str:
-        return " ".join(
-            f"{self._steps[at].text}: {self._steps[at].answer} [{self._labels[at]}]." for at in self._labels
-        )
+    def _explained(self, user: str) -> str:
+        found = self._found(user)
+        return " ".join(f"{self._steps[at].text}: {self._steps[at].answer} [{found[at]}]." for at in found)
 
-    def _verdict(self) -> dict[str, Any]:  # Any: JSON
-        missing = [step.text for at, step in enumerate(self._steps) if at not in self._labels]
+    def _verdict(self, user: str) -> dict[str, Any]:  # Any: JSON
+        found = self._found(user)
+        missing = [step.text for at, step in enumerate(self._steps) if at not in found]
         return {"accept": not missing, "missing": missing, "contradictions": []}
 
-    def _expanded(self) -> list[dict[str, Any]]:  # Any: JSON
+    def _expanded(self, user: str) -> list[dict[str, Any]]:  # Any: JSON
         """Return a new sub-query, in the words of the question, for each step that was not found; once."""
-        asked = list(self._numbers.values())
-        missing = [at for at in range(len(self._steps)) if at not in self._labels and asked.count(at) < 2]
-        last = max(self._numbers)
-        self._numbers |= {last + 1 + place: at for place, at in enumerate(missing)}
+        found, [channel, *_] = self._found(user), _SUB_QUERY.findall(user)
+        named = {name: at for name, at in self._places.items() if name.rstrip("0123456789") == channel}
+        asked = list(named.values())
+        missing = [at for at in range(len(self._steps)) if at not in found and asked.count(at) < 2]
+        self._places |= {f"{channel}{len(named) + number}": at for number, at in enumerate(missing, 1)}
         text = self._example.question.text
         return [
-            {"id": place, "text": f"{self._steps[at].text.replace('#', '')}? {text}", "triples": [], "deps": []}
-            for place, at in enumerate(missing, 1)
+            {"id": number, "text": f"{self._steps[at].text.replace('#', '')}? {text}", "triples": [], "deps": []}
+            for number, at in enumerate(missing, 1)
         ]
 
-    def _answer(self) -> dict[str, Any]:  # Any: JSON
-        is_known = len(self._steps) - 1 in self._labels
+    def _answer(self, user: str) -> dict[str, Any]:  # Any: JSON
+        found, needed = self._found(user), {at - 1 for step in self._steps for at in step.needs}
+        is_known = found.keys() >= set(range(len(self._steps))) - needed
         answer = self._example.gold.answers[0] if is_known else None
-        return {"answer": answer, "explanation": self._explained(), "cited": list(self._labels.values())}
+        return {"answer": answer, "explanation": self._explained(user), "cited": list(found.values())}
+
+
+def _prompts() -> list[str]:
+    """Return the names of the prompts that the installed version has, without their family's."""
+    names = (file.name.removesuffix(".md") for file in files("orienteer.methods").joinpath("prompts").iterdir())
+    return sorted(name.removeprefix(_FAMILY) for name in names if name.startswith(_FAMILY))
 
 
 def _key(name: str, text: str) -> tuple[str, str]:
@@ -250,7 +273,8 @@ class Asked:
 
     name: str
     graph: Graph
-    chains: list[tuple[Example, list[GoldStep]]] = field(default_factory=list)
+    chains: Sequence[tuple[Example, list[GoldStep]]]
+    forms: Sequence[str]
 
 
 FORMS: Mapping[str, dict[str, Any]] = {  # Any: options
@@ -264,7 +288,8 @@ FORMS: Mapping[str, dict[str, Any]] = {  # Any: options
 def forms_part(asked: Asked) -> dict[str, Any]:
     """Calls, tokens and recall, by form and by number of steps."""
     written: dict[str, Any] = {}
-    for form, options in FORMS.items():
+    for form in asked.forms:
+        options = FORMS[form]
         reader = Reader(asked.graph, looks_ahead=form.endswith("ahead"))
         with served(reader.reply) as url:
             model = OpenAIModel("reader", OpenAIConfig(base_url=url))
@@ -342,13 +367,13 @@ def _cut(
 PARTS: Mapping[str, Callable[[Asked], dict[str, Any]]] = {"forms": forms_part, "drop": drop_part}
 
 
-def open_asked(pair: str, most: int | None) -> Asked:
-    """Return the graph and the questions of `DATA=GRAPH`."""
+def open_asked(pair: str, most: int | None, forms: Sequence[str]) -> Asked:
+    """Return the graph and the first questions of `DATA=GRAPH`."""
     data, _, path = pair.partition("=")
     graph = Graph.open(path)
     questions = read_questions(Path(data), graph=graph)
     chains = [(example, steps) for example in questions.examples if (steps := gold_steps(example, graph))]
-    return Asked(questions.name, graph, chains[:most])
+    return Asked(questions.name, graph, chains[:most], forms)
 
 
 def main(arguments: Iterable[str] | None = None) -> None:
@@ -356,12 +381,13 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="+", metavar="DATA=GRAPH")
     parser.add_argument("--part", action="append", choices=list(PARTS))
+    parser.add_argument("--form", action="append", choices=list(FORMS), help="of the part forms")
     parser.add_argument("--questions", type=int, metavar="N", help="the first N alone")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args(list(arguments) if arguments is not None else None)
     written: dict[str, Any] = {}
     for pair in options.data:
-        asked = open_asked(pair, options.questions)
+        asked = open_asked(pair, options.questions, options.form or list(FORMS))
         for part in options.part or list(PARTS):
             started = time.perf_counter()
             print(f"\n{asked.name}, {len(asked.chains)} questions: {part}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -86,7 +87,7 @@ class LeanInquiry(Inquiry):
         if not self._has_triples:
             references = f"{references} {WITHOUT_TRIPLES}"
         reply = flow.ask_for(prompt, schema, check, True, references=references, **values)
-        if reply is None:
+        if reply is None or not reply["sub_queries"]:
             return ()
         plan = read_plan(reply, self._last_number() + 1)
         if plan.faults:
@@ -137,6 +138,9 @@ class LeanInquiry(Inquiry):
 
         `before` are the answers to all that it waits for: one of them may have come upon its answer.
         """
+        if (known := self._answer_to(query)) is not None:
+            # An expansion repeats what others wait for. Its passages were read, and would be left out.
+            return replace(known, label=query.name, query=query, early=())
         earlier = [answer for answer in before if answer.query.name in query.needs]
         early = next((answer for answer in before for found in answer.early if found.name == query.name), None)
         if early is not None and (answered := _taken_up(query, early, earlier)) is not None:
@@ -150,6 +154,12 @@ class LeanInquiry(Inquiry):
         except BudgetExhausted as spent:
             is_asked = self.config.decomposition
             return SubAnswer(query.name, query, findings, findings.text, is_asked=is_asked, spent=spent)
+
+    def _answer_to(self, query: SubQuery) -> SubAnswer | None:
+        """Return what came of the same sub-query in an earlier plan, if that is an answer."""
+        asked = query.shown.casefold()
+        earlier = (answer for answer in self.answers if answer.query.shown.casefold() == asked)
+        return next((answer for answer in earlier if answer.answer is not None), None)
 
     def _channels_of(self, query: SubQuery) -> Sequence[Channel]:
         """Return the channels that a sub-query is asked in: without triples not in the relational one, if it can be."""

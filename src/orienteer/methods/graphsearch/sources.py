@@ -59,7 +59,9 @@ class Sources:
         tokens, most, read = self._config.evidence_tokens, self._config.top_k, without or ()
         # The last call is the answer's: a retriever's agents end without one.
         run = flow.run.without_reserve()
-        query = replace(query, k=max(most, min(most + len(read), LARGEST_K)))
+        # Beside what is read, the ranking may need more.
+        wanted = most if without is None else max(most + len(read), flow.question.k)
+        query = replace(query, k=max(most, min(wanted, LARGEST_K)))
         if self._analyzer is not None and not (query.low or query.high):
             query = query.analyzed(self._analyzer, run)  # before the call is recorded, which then replays as it was
         whole = self.base.gather(query, run)
