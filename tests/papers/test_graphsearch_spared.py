@@ -56,7 +56,8 @@ def texts(build):
 @pytest.fixture(scope="module")
 def shelves(build):
     """Return forty passages of ninety words about Venice, the last ten of which nearly repeat the first."""
-    words = [[f"w{at}x{place}" for place in range(86)] for at in range(30)]
+    letters = "abcdefghijklmnopqrstuvwxyzäöüß"
+    words = [[f"{one}{letters[at % 26]}{letters[at // 26]}e" for at in range(86)] for one in letters]
     several = [" ".join(["Titian", "died", "in", "Venice", *line]) for line in words]
     again = [f"{text} again" for text in several[:10]]
     return build([Node(f"v{at:02}", "chunk", f"Venice {at}", text) for at, text in enumerate((*several, *again))], ())
