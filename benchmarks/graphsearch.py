@@ -132,7 +132,7 @@ class Reader:
             "lean-verify": self._verdict,
             "verify": lambda user: {"verdict": "Accept" if self._verdict(user)["accept"] else "Reject", "reason": ""},
             "lean-expand": lambda user: {"sub_queries": self._expanded(user)},
-            "expand": lambda user: {"queries": [query["text"] for query in self._expanded(user)]},
+            "expand": lambda user: {"queries": [query["text"] for query in self._expanded(user, refers=False)]},
             "lean-conclude": lambda user: {**self._verdict(user), **self._answer(user)},
             "lean-answer": self._answer,
             "answer": self._answer,
@@ -230,18 +230,30 @@ class Reader:
         missing = [step.text for at, step in enumerate(self._steps) if at not in found]
         return {"accept": not missing, "missing": missing, "contradictions": []}
 
-    def _expanded(self, user: str) -> list[dict[str, Any]]:  # Any: JSON
-        """Return a new sub-query, in the words of the question, for each step that was not found; once."""
+    def _expanded(self, user: str, *, refers: bool = True) -> list[dict[str, Any]]:  # Any: JSON
+        """Return a new sub-query, with the words of the question, for each step that was not found; once.
+
+        `refers` says whether it may take the answer of another new one.
+        """
         found, [channel, *_] = self._found(user), _SUB_QUERY.findall(user)
         named = {name: at for name, at in self._places.items() if name.rstrip("0123456789") == channel}
         asked = list(named.values())
         missing = [at for at in range(len(self._steps)) if at not in found and asked.count(at) < 2]
         self._places |= {f"{channel}{len(named) + number}": at for number, at in enumerate(missing, 1)}
-        text = self._example.question.text
-        return [
-            {"id": number, "text": f"{self._steps[at].text.replace('#', '')}? {text}", "triples": [], "deps": []}
-            for number, at in enumerate(missing, 1)
-        ]
+        numbers = {at: number for number, at in enumerate(missing, 1)} if refers else {}
+
+        def named(reference: re.Match[str]) -> str:
+            at = int(reference[1]) - 1
+            if at in numbers:
+                return f"#{numbers[at]}"
+            return self._steps[at].answer if at in found else "it"
+
+        queries = []
+        for number, step in enumerate((self._steps[at] for at in missing), 1):
+            text = f"{_REFERENCE.sub(named, step.text)}? {self._example.question.text}"
+            deps = [numbers[at - 1] for at in step.needs if at - 1 in numbers]
+            queries.append({"id": number, "text": text, "triples": [], "deps": deps})
+        return queries
 
     def _answer(self, user: str) -> dict[str, Any]:  # Any: JSON
         found, needed = self._found(user), {at - 1 for step in self._steps for at in step.needs}
