@@ -17,9 +17,7 @@ from orienteer.methods.graphsearch.inquiry import Inquiry, Stage, side_by_side
 from orienteer.methods.graphsearch.lean import LeanInquiry
 from orienteer.methods.graphsearch.queries import SubQuery, one_line
 from orienteer.methods.graphsearch.sources import TOOLS, Sources
-from orienteer.methods.graphsearch.sub_answers import (
-    SubAnswer,
-)
+from orienteer.methods.graphsearch.sub_answers import SubAnswer
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.table import RankedBase, open_base
