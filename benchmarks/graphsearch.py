@@ -54,6 +54,8 @@ _SUB_QUERY = re.compile(r"^Sub-query ([SR]?)\d+: ", re.MULTILINE)
 _FOLLOWING = "Later sub-queries"
 _LATER = re.compile(r"^  - #(\d+): ", re.MULTILINE)
 _REFERENCE = re.compile(r"#(\d+)")
+AIM = (4, 7000)
+"""Calls, and tokens, of a question of two steps."""
 _HEAD = 60
 """Characters of a passage that tell it from others of its title."""
 
@@ -315,7 +317,16 @@ def forms_part(asked: Asked) -> dict[str, Any]:
     return written
 
 
-_SHOWN = ("calls", "prompt tokens", "reply tokens", "passages a reading", "recall", "all gold read", "answered")
+_SHOWN = (
+    "calls",
+    "prompt tokens",
+    "reply tokens",
+    "passages a reading",
+    "recall",
+    "all gold read",
+    "answered",
+    "within the aim",
+)
 
 
 def _row(retriever: Retriever, reader: Reader, example: Example, steps: Sequence[GoldStep]) -> dict[str, float]:
@@ -329,6 +340,7 @@ def _row(retriever: Retriever, reader: Reader, example: Example, steps: Sequence
         "prompt tokens": reader.prompt_tokens,
         "reply tokens": reader.reply_tokens,
         "tokens": reader.prompt_tokens + reader.reply_tokens,
+        "within the aim": result.usage.calls <= AIM[0] and reader.prompt_tokens + reader.reply_tokens < AIM[1],
         "passages a reading": reader.passages / max(1, reader.readings),
         "recall": len(gold & reader.shown) / len(gold),
         "all gold read": gold <= reader.shown,
