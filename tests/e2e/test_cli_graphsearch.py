@@ -14,9 +14,10 @@ def folder(build):
     return build(NODES, EDGES).path
 
 
-@pytest.mark.parametrize(("options", "calls"), [((), 10), (("--set", "faithful=true"), 23)])
+@pytest.mark.parametrize(("options", "calls"), [((), 7), (("--set", "faithful=true"), 23)])
 def test_ask_prints_the_short_answer_and_the_long_one_and_its_trace_replays(folder, cli, home, options, calls):
-    script = Script({**faithful(), **lean()})
+    said = {"answer": "22", "explanation": "Titian died in Venice [R2.E1].", "cited": ["S3.C1"]}
+    script = Script({**faithful(answer=said), **lean(lean_answer=said)})
     with FakeServer(script.answer) as server:
         model = ("--model", "m", "--base-url", server.url)
         command = ("ask", folder, QUESTION, "--method", "graphsearch:light", *model, *options)

@@ -186,8 +186,16 @@ def searched(script: Mapping[str, Any]) -> Script:
 
 
 REJECTED = {"verdict": "Reject", "reason": "not enough"}
-LEAN = deep_search.lean(**{"lean-verify": [deep_search.REJECT, deep_search.ACCEPT]})
-LEAN["lean-study"] = lambda user: {**deep_search.study(user), "answer": "a long answer " * 5}
+LEAN = deep_search.lean(
+    lean_study=lambda user: {
+        **deep_search.study(user),
+        "answer": "a long answer " * 5,
+        "confidence": 0.9 if deep_search.number(user) in "123" else 0.5,
+    },
+    lean_conclude={**deep_search.REJECT, "explanation": "Nothing says how often.", "answer": None, "cited": []},
+    lean_verify=[deep_search.REJECT, deep_search.ACCEPT],
+)
+"""Sure of all steps, whose conclusion is rejected; what the expansion finds is not sure: it is drafted and verified."""
 FAITHFUL = deep_search.faithful(
     verify=[REJECTED, REJECTED, deep_search.ACCEPTED], expand={"queries": ["How often came plague to Venice?"]}
 )

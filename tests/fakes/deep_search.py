@@ -38,7 +38,9 @@ MODULES = tuple(
 )
 """The paper's nine templates."""
 ANSWERS = ("graphsearch-sub-answer", "graphsearch-answer")
-LEAN = tuple(f"graphsearch-lean-{name}" for name in ("decompose", "study", "ground", "verify", "expand"))
+LEAN = tuple(
+    f"graphsearch-lean-{name}" for name in ("decompose", "study", "ground", "verify", "expand", "conclude", "answer")
+)
 
 
 class Script:
@@ -130,7 +132,8 @@ EDGES = (
 )
 
 
-FOUND = {"1": "Titian", "2": "Venice", "3": "22 times"}
+FOUND = {"1": "Titian", "2": "Venice", "3": "22 times", "4": "twice", "5": "twice"}
+"""Answers by the numbers of sub-queries; the last two are of expansions."""
 
 
 class Shelf:
@@ -203,8 +206,14 @@ def study(user):
         "summary": f"context {label.partition('.')[0]} says it [{label}]",
         "used": [label],
         "answer": FOUND.get(number(user)),
-        "confidence": 0.9,
+        "confidence": 0.6,
+        "also": [],
     }
+
+
+def sure(user):
+    """Return what `study` does, of a reader that has no doubt."""
+    return {**study(user), "confidence": 0.9}
 
 
 def lean(**changed):
@@ -215,7 +224,13 @@ def lean(**changed):
         "draft": lambda user: f"draft over {user.count('Sub-query ')} turns",
         "lean-verify": ACCEPT,
         "lean-expand": MORE,
-        "answer": {"answer": "22", "explanation": "Titian died in Venice [R2.E1].", "cited": ["S3.C1"]},
+        "lean-conclude": {
+            **ACCEPT,
+            "explanation": "Titian died in Venice [R2.E1].",
+            "answer": "22",
+            "cited": ["S3.C1"],
+        },
+        "lean-answer": {"answer": "22", "explanation": "Titian died in Venice [R2.E1].", "cited": ["S3.C1"]},
     }
     return {**script, **{name.replace("_", "-"): said for name, said in changed.items()}}
 

@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 
 from fakes.deep_search import (
+    ACCEPT,
     ACCEPTED,
     ANSWERS,
     EDGES,
@@ -22,6 +23,7 @@ from fakes.deep_search import (
     lean,
     planned,
     study,
+    sure,
 )
 from orienteer.agents.answer import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
@@ -193,26 +195,27 @@ def test_what_no_one_has_read_is_ranked_and_not_answered_from(graph, is_faithful
     assert (result.stopped_by, result.answer, result.long_answer) == (limit, None, None)
     assert [hit.why.partition(":")[0] for hit in result.hits] == ["found for"] * len(result.hits)
     assert result.hits
-    assert "answer" not in script.calls
+    assert not {"answer", "lean-answer"} & script.calls.keys()
     assert any("stopped by the budget" in note for note in result.notes)
 
 
 @pytest.mark.parametrize("is_faithful", [False, True])
 def test_tokens_end_it_at_any_place_with_a_ranking(graph, is_faithful):
     """The fake server's calls take 55 tokens each."""
-    for calls in range(1, 9):
-        script = Script({**faithful(), **lean(), "answer": {"answer": "22", "explanation": "", "cited": []}})
+    name = "answer" if is_faithful else "lean-answer"
+    for calls in range(1, 9 if is_faithful else 7):
+        script = Script({**faithful(), **lean(), name: {"answer": "22", "explanation": "", "cited": []}})
         result = ask(graph, script, run=Allowance(Budget(tokens=55 * calls + 1), reserve=1), faithful=is_faithful)
         assert (result.stopped_by, bool(result.hits)) == ("tokens", True)
-        assert (result.answer == "22") == (script.calls["answer"] == 1)
-        assert script.calls["answer"] == 0 or len(script.all_shown("answer")[0]) > 100
+        assert (result.answer == "22") == (script.calls[name] == 1)
+        assert script.calls[name] == 0 or len(script.all_shown(name)[0]) > 100
 
 
 # ------------------------------------------------------------------------------------------------ the lean form
 
 LEAN_MALFORMED = {
     "lean-decompose": "no sub-queries in a form that can be read: the question is the only one",
-    "lean-study": "S1: not refined or answered in a form that can be read; the evidence stands",
+    "lean-study": "1: not refined or answered in a form that can be read; the evidence stands",
     "lean-verify": "no verdict that can be read: the draft counts as rejected",
 }
 
@@ -236,17 +239,18 @@ def test_grounding_that_cannot_be_read_is_said(graph):
 
 def test_empty_evidence_is_never_an_answer_in_the_lean_form(graph):
     plan = planned((1, "Who was it?", [], []))
-    script = Script(lean(lean_decompose=plan, answer=lambda user: pytest.fail("asked")))
+    script = Script(lean(lean_decompose=plan, lean_expand=planned()))
     result = ask(graph, script, base=Nothing(graph))
-    assert "lean-study" not in script.calls
+    assert script.calls == {"lean-decompose": 1, "lean-expand": 1}
     assert (result.answer, result.hits) == (NOT_THERE, ())
 
 
-@pytest.mark.parametrize("name", [*LEAN, "graphsearch-draft", "graphsearch-answer"])
+@pytest.mark.parametrize("name", [*LEAN, "graphsearch-draft"])
 def test_a_server_that_dies_at_any_place_is_an_error_and_no_answer_in_the_lean_form(graph, name):
     name = name.removeprefix("graphsearch-")
-    silent = {"lean_study": lambda user: {**study(user), "answer": None}} if name == "lean-ground" else {}
-    script = Script(lean(lean_verify=REJECT, **silent) if name == "lean-expand" else lean(**silent))
+    readers = {"lean-ground": lambda user: {**study(user), "answer": None}, "lean-conclude": sure}
+    verdict = REJECT if name == "lean-expand" else ACCEPT
+    script = Script(lean(lean_verify=verdict, lean_study=readers.get(name, study)))
     result = dead_from(script, name, graph)
     assert name in script.calls
     assert (result.stopped_by, result.answer, result.long_answer, result.hits) == ("error", None, None, ())
@@ -270,12 +274,14 @@ def test_a_server_that_dies_in_one_channel_alone_is_an_error(graph):
     assert any(one.method.endswith("graphsearch-draft") for one in result.trajectories)
 
 
-@pytest.mark.parametrize("calls", range(1, 10))
-def test_a_budget_that_ends_it_leaves_a_ranking_and_an_answer_out_of_the_reserve_in_the_lean_form(graph, calls):
-    script = Script(lean(answer={"answer": "22", "explanation": "", "cited": []}))
+@pytest.mark.parametrize("calls", range(1, 7))
+@pytest.mark.parametrize("reader", [study, sure])
+def test_a_budget_that_ends_it_leaves_a_ranking_and_an_answer_out_of_the_reserve_in_the_lean_form(graph, calls, reader):
+    calls = min(calls, 4) if reader is sure else calls
+    script = Script(lean(lean_study=reader, lean_answer={"answer": "22", "explanation": "", "cited": []}))
     result = ask(graph, script, run=Allowance(Budget(calls=calls), reserve=1))
     assert script.calls.total() == calls
-    assert script.calls["answer"] == 1
+    assert script.calls["lean-answer"] == 1
     assert (result.stopped_by, result.answer) == ("calls", "22")
     assert result.hits
 
@@ -314,8 +320,9 @@ class Late(Allowance):
         raise BudgetExhausted("seconds", "the budget of seconds is spent")
 
 
-@pytest.mark.parametrize("first", range(1, 10))
-@pytest.mark.parametrize("is_faithful", [False, True])
+@pytest.mark.parametrize(
+    ("is_faithful", "first"), [*((False, call) for call in range(1, 7)), *((True, call) for call in range(1, 10))]
+)
 def test_time_that_is_over_at_any_call_leaves_a_ranking_and_no_answer(graph, is_faithful, first):
     script = Script({**faithful(), **lean()})
     result = ask(graph, script, run=Late(first), faithful=is_faithful)
@@ -327,7 +334,8 @@ def test_time_that_is_over_at_any_call_leaves_a_ranking_and_no_answer(graph, is_
 
 @pytest.mark.parametrize("is_faithful", [False, True])
 def test_a_sub_query_that_a_budget_cuts_short_ends_the_search_and_says_so(graph, is_faithful):
-    script = Script({**faithful(), **lean(answer={"answer": "22", "explanation": "", "cited": []})})
+    said = {"answer": "22", "explanation": "", "cited": []}
+    script = Script({**faithful(answer=said), **lean(lean_answer=said)})
     result = ask(graph, script, run=Refusing(), faithful=is_faithful, channels="semantic")
     assert (result.stopped_by, result.answer) == ("tokens", "22")
     assert "draft" not in script.calls
@@ -349,10 +357,11 @@ def test_the_words_for_no_answer_are_no_answer(graph, is_faithful, words):
             **faithful(**{"sub-answer": {"answer": words, "used": []}}),
             **lean(
                 lean_study=lambda user: {**study(user), "answer": words},
-                answer={"answer": words, "explanation": "", "cited": ["S1.C1"]},
+                lean_answer={"answer": words, "explanation": "", "cited": ["S1.C1"]},
             ),
+            "answer": {"answer": words, "explanation": "", "cited": ["S1.C1"]},
         }
     )
-    result = ask(graph, script, faithful=is_faithful, channels="semantic", grounding=False)
+    result = ask(graph, script, faithful=is_faithful, channels="semantic", grounding=False, expansion=False)
     assert script.shown("draft").count(f"Answer: {NOT_THERE}") == 3
     assert result.answer == NOT_THERE

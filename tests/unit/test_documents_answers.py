@@ -11,8 +11,8 @@ from orienteer import Graph, Retriever
 from orienteer.errors import BadOption
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.methods.documents.mention import asked_for
-from orienteer.methods.documents.near_duplicates import ALIKE, folded, shingles
 from orienteer.records import Result
+from orienteer.retrieval.near_duplicates import ALIKE, folded, shingles
 from orienteer.text.tokenizer import Tokenizer
 
 _FILES = {

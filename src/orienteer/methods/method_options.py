@@ -78,7 +78,7 @@ class MethodOptions(TypedDict, total=False):
     others: float
     paragraphs: int
     passage_weight: float
-    passages: int
+    passages: int | None
     paths: int
     phrases: bool | int
     policy: Literal["-edge", "+edge", "none"]

@@ -21,6 +21,7 @@ from orienteer.retrieval.evidence import TOKENS, UNPAID, Evidence, render, unpai
 from orienteer.retrieval.matching.bindings import TriplePattern
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import AUTO, OF_ANSWERS, GatherConfig, Part, Query
+from orienteer.retrieval.reading import worth_reading
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.session import Session
 
@@ -43,6 +44,8 @@ _SPEC = ToolSpec(
             "answer_types": {**_LIST, "description": "Node types that the answer may have."},
             "options": {"type": "object", "description": "Options of the retriever that are not as by default."},
             "part": {"enum": list(get_args(Part)), "description": "Passages (text), or all but them (graph)."},
+            "most": {"type": "integer", "description": "Passages at the most; then near-duplicates are left out."},
+            "without": {**_LIST, "description": "Ids of nodes that were read before and are left out."},
             "tokens": {"type": "integer", "description": "Room for the reply."},
         },
         "required": ["base", "query"],
@@ -80,6 +83,9 @@ class GatherEvidence:
         evidence = base.gather(query, Allowance())
         evidence = unpaid(evidence) if by_words else evidence
         part = part_of(evidence, cast(Part, arguments.get("part", "all")))
+        if "most" in arguments:
+            without = cast(list[str], arguments.get("without", []))
+            part = worth_reading(part, self._graph, int(cast(int, arguments["most"])), without=without)
         return observed(part, self._graph, int(cast(int, arguments.get("tokens", TOKENS))))
 
 
@@ -108,8 +114,17 @@ def part_of(evidence: Evidence, part: Part) -> Evidence:
     return {"all": evidence, "text": evidence.semantic(), "graph": evidence.relational()}[part]
 
 
-def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TOKENS, part: Part = "all") -> str:
-    """Return the arguments of the call that gathers this, as JSON."""
+def arguments_of(
+    base: str,
+    query: Query,
+    config: GatherConfig,
+    tokens: int = TOKENS,
+    part: Part = "all",
+    *,
+    most: int | None = None,
+    without: Sequence[str] = (),
+) -> str:
+    """Return the arguments of the call that gathers this, as JSON; the last two are those of `worth_reading`."""
     changed = config.model_dump(exclude_defaults=True, exclude=set(OF_ANSWERS))
     limits = {name: getattr(query, name) for name in _OF_QUESTION if getattr(query, name) != getattr(Query(""), name)}
     arguments: dict[str, Any] = {  # Any: JSON
@@ -120,6 +135,8 @@ def arguments_of(base: str, query: Query, config: GatherConfig, tokens: int = TO
         "answer_types": list(query.answer_types),
         "options": {**limits, **changed},
         "part": "" if part == "all" else part,
+        "most": most,
+        "without": list(without),
     }
     given_arguments = {name: value for name, value in arguments.items() if value}
     return json.dumps({**given_arguments, **({"tokens": tokens} if tokens != TOKENS else {})}, ensure_ascii=False)

@@ -20,12 +20,12 @@ from orienteer.graph.store import Graph
 from orienteer.methods.documents.abstention import grounds, refusal, unquoted
 from orienteer.methods.documents.config import DocumentsConfig
 from orienteer.methods.documents.mention import DocumentsAsked, Speaking, asked_for, speaking
-from orienteer.methods.documents.near_duplicates import Folded, folded
 from orienteer.methods.documents.phrase_order import PhraseOrder
 from orienteer.methods.documents.quotation import quoted
 from orienteer.protocols import Method, Run
 from orienteer.records import Citation, Question, Ranked, Refusal, Result
 from orienteer.retrieval.graph_text import place_in, present
+from orienteer.retrieval.near_duplicates import Folded, folded
 from orienteer.retrieval.spaces import Spaces
 from orienteer.text.tokenizer import Tokenizer
 

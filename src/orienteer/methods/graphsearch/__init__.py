@@ -24,11 +24,17 @@ give it. `lean`, the default, is ours. Both differ from the paper, which is sile
 
 What `lean` changes, and `faithful` undoes:
 8. One plan for both channels: a DAG of sub-queries, each in words and in triples. Each waits only for the sub-queries
-   that the plan names, in both channels, and takes the surer answer of the two.
-9. Refinement and answer are one call.
+   that the plan names.
+9. Refinement and answer of both channels are one call. It reads the question and the sub-queries that follow, and may
+   answer these too: what it is sure of is not read for again.
 10. A program puts in answers of a few words and the names that triples have bound. A model grounds only where the
     answer is longer or missing, or the sub-query refers to it nowhere; it reads what the sub-query waits for.
 11. Triples are matched in the graph; the retriever is asked where nothing fits them.
-12. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
-    reads that too.
+12. There is no relational channel for a sub-query without triples, nor over edges that state nothing of what they
+    join; these edges are no evidence.
+13. One draft and one verdict for both channels; the verdict says what is missing and what contradicts, and expansion
+    reads that too. Where all answers are sure, draft, verdict and the answer to the question are one call; where a last
+    step has none, expansion comes first. An expansion may be empty, which ends the search.
+14. A sub-query reads 10 passages that differ, in an expansion only those that were not read before. What a reading has
+    found nothing for is told in a line. How sure a reading was is told wherever its answer is.
 """

@@ -15,7 +15,6 @@ from orienteer.methods.graphsearch.inquiry import (
     DraftVerdict,
     Inquiry,
     Stage,
-    StageResult,
     label_of,
 )
 from orienteer.methods.graphsearch.queries import SubQuery, one_line, triples_of
@@ -80,7 +79,7 @@ class ChannelInquiry(Inquiry):
                 queries.append(query._replace(needs=tuple(earlier.name for earlier in queries) if waits else ()))
         return queries
 
-    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[StageResult]]:
+    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[SubAnswer]]:
         places = {query.name: place for place, query in enumerate(queries)}
         waits = self.config.grounding
         return [
@@ -88,9 +87,8 @@ class ChannelInquiry(Inquiry):
             for query in queries
         ]
 
-    def _answered(self, query: SubQuery, flow: Workflow, before: Sequence[StageResult]) -> SubAnswer:
+    def _answered(self, query: SubQuery, flow: Workflow, earlier: Sequence[SubAnswer]) -> SubAnswer:
         """Return what comes of one sub-query; what a spent budget leaves of it, where one ends it."""
-        earlier = [result for result in before if isinstance(result, SubAnswer)]
         label = label_of(self.name, query)
         findings, context, refined = Findings(), "", ""
         try:

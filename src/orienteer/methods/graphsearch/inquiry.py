@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
@@ -54,16 +54,14 @@ def side_by_side(flow: Workflow, stages: Sequence[Stage[T]]) -> list[T]:
     return [future.result() for future in futures]
 
 
-StageResult: TypeAlias = SubAnswer | SubQuery
-"""An answered sub-query, or one that was grounded for other stages to answer."""
-
-
 class DraftVerdict(NamedTuple):
     """Whether the evidence bears the draft, and what is wrong where it does not."""
 
     accept: bool
     missing: tuple[str, ...] = ()
     contradictions: tuple[str, ...] = ()
+    word: str = "rejected"
+    """What notes call a verdict that does not accept."""
 
 
 class Inquiry(ABC):
@@ -74,9 +72,13 @@ class Inquiry(ABC):
     def __init__(self, sources: Sources, config: GraphSearchConfig) -> None:
         self.sources, self.config = sources, config
         self.answers: list[SubAnswer] = []
+        self.newest: list[SubAnswer] = []
+        """Those of the answers that the last plan led to."""
         self.draft = ""
         self.is_accepted: bool | None = None
         """None where nothing was verified."""
+        self.reply: Mapping[str, Any] | None = None  # Any: a reply that fits its schema
+        """The answer to the question, where it came with the verdict."""
         self.spent: BudgetExhausted | None = None
         """The budget that ended it early."""
 
@@ -96,7 +98,7 @@ class Inquiry(ABC):
         """Return the sub-queries of the question."""
 
     @abstractmethod
-    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[StageResult]]:
+    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[SubAnswer]]:
         """Return what is to be done for these sub-queries, in the order of the record."""
 
     @abstractmethod
@@ -109,10 +111,9 @@ class Inquiry(ABC):
 
     def _answer(self, flow: Workflow, queries: Sequence[SubQuery]) -> None:
         """Gather and answer. Raises `BudgetExhausted` where that cut some short, with what there is of them kept."""
-        results = side_by_side(flow, self._stages(queries))
-        answers = [result for result in results if isinstance(result, SubAnswer)]
-        self.answers += answers
-        for answer in answers:
+        self.newest = side_by_side(flow, self._stages(queries))
+        self.answers += self.newest
+        for answer in self.newest:
             if answer.spent is not None:
                 raise answer.spent
 
@@ -120,25 +121,33 @@ class Inquiry(ABC):
         """Draft and verify; where that is rejected, ask for what is missing, and draft and verify again."""
         config = self.config
         for left in reversed(range(config.rounds + 1)):
-            if config.drafting:
-                self.draft, self.is_accepted = flow.ask("graphsearch-draft", **self._history(flow)).strip(), None
-                if not self.draft:
-                    flow.notes.append(f"{self.name}: the model wrote no draft")
-            if not config.verification:
-                return
-            verdict = self._verdict(flow)
-            self.is_accepted = verdict.accept
-            flow.marks.append(f"{self.name}: {'accepted' if verdict.accept else 'rejected'}")
-            if verdict.accept or not config.expansion:
+            verdict = self._judged(flow)
+            if verdict is None or verdict.accept or not config.expansion:
                 return
             if not left:
-                flow.notes.append(f"{self.name}: rejected still after {config.rounds} rounds of expansion")
+                flow.notes.append(f"{self.name}: {verdict.word} still after {config.rounds} rounds of expansion")
                 return
             queries = self._fresh(flow, self._expanded(flow, verdict))
             if not queries:
-                flow.notes.append(f"{self.name}: rejected, and nothing new to ask for")
+                flow.notes.append(f"{self.name}: {verdict.word}, and nothing new to ask for")
                 return
             self._answer(flow, queries)
+
+    def _judged(self, flow: Workflow) -> DraftVerdict | None:
+        """Return the verdict on a new draft; None where nothing is verified."""
+        if self.config.drafting:
+            self.draft, self.is_accepted = flow.ask("graphsearch-draft", **self._history(flow)).strip(), None
+            if not self.draft:
+                flow.notes.append(f"{self.name}: the model wrote no draft")
+        if not self.config.verification:
+            return None
+        return self._marked(flow, self._verdict(flow))
+
+    def _marked(self, flow: Workflow, verdict: DraftVerdict) -> DraftVerdict:
+        """Keep a verdict, and return it."""
+        self.is_accepted = verdict.accept
+        flow.marks.append(f"{self.name}: {'accepted' if verdict.accept else verdict.word}")
+        return verdict
 
     def _history(self, flow: Workflow) -> dict[str, str]:
         """Return what drafting reads: the question, and every grounded sub-query, context and answer (equation 3)."""

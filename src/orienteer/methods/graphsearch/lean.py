@@ -1,13 +1,17 @@
-"""GraphSearch in fewer calls: one plan for both channels, refinement and answer in one, triples executed."""
+"""GraphSearch in fewer calls: one plan, one reading a sub-query, triples executed, one conclusion where all is sure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from orienteer.agents.workflow import Workflow
 from orienteer.errors import BudgetExhausted
-from orienteer.methods.graphsearch.config import Channel
+from orienteer.graph.reserved import PASSAGES
+from orienteer.llm.exchange import Check
+from orienteer.methods.graphsearch.config import Channel, GraphSearchConfig
 from orienteer.methods.graphsearch.faithful import sub_answer
 from orienteer.methods.graphsearch.inquiry import (
     WITH_REFERENCES,
@@ -15,23 +19,37 @@ from orienteer.methods.graphsearch.inquiry import (
     DraftVerdict,
     Inquiry,
     Stage,
-    StageResult,
     label_of,
 )
-from orienteer.methods.graphsearch.queries import SubQuery, one_line, plan_faults, read_plan, triples_of
+from orienteer.methods.graphsearch.queries import (
+    SubQuery,
+    further_plan_faults,
+    name_of,
+    one_line,
+    plan_faults,
+    read_plan,
+    triples_of,
+)
+from orienteer.methods.graphsearch.sources import Sources
 from orienteer.methods.graphsearch.sub_answers import (
+    CONCLUSION,
+    FURTHER_PLAN,
     LEAN_GROUNDED,
     LEAN_VERDICT,
     PLAN,
     STUDY,
+    EarlyAnswer,
     Findings,
     SubAnswer,
     history,
     known_labels,
+    study_faults,
     sub_answer_of,
     without_labels,
+    words_of,
 )
 
+WITHOUT_TRIPLES = "The graph states no relations: triples are empty lists."
 _SHORT = 12
 """Words of an answer that is put in a sub-query's place as it stands; a longer one is for the model to work in."""
 _CHARACTERS = 80
@@ -43,98 +61,166 @@ class LeanInquiry(Inquiry):
 
     name = "lean"
 
+    def __init__(self, sources: Sources, config: GraphSearchConfig) -> None:
+        super().__init__(sources, config)
+        self._channels = config.searched
+        self._has_triples = "relational" in config.searched and sources.has_relations
+        if not self._has_triples and "semantic" in self._channels:
+            # Edges that merely join texts answer no triple, and read as 50 lines of noise.
+            self._channels = ("semantic",)
+
+    # ------------------------------------------------------------------------------------------------------- the plan
+
     def _decomposed(self, flow: Workflow) -> Sequence[SubQuery]:
         question = SubQuery("1", one_line(flow.question.text))
         if not self.config.decomposition:
             return [question]
-        queries = self._planned(flow, "graphsearch-lean-decompose", question=flow.question.text)
+        queries = self._planned(flow, "graphsearch-lean-decompose", PLAN, plan_faults, question=flow.question.text)
         if not queries:
             flow.notes.append("no sub-queries in a form that can be read: the question is the only one")
         return self._first(flow, queries, self.config.sub_queries) or [question]
 
-    def _planned(self, flow: Workflow, prompt: str, **values: object) -> tuple[SubQuery, ...]:
+    def _planned(
+        self, flow: Workflow, prompt: str, schema: Mapping[str, Any], check: Check, **values: object
+    ) -> tuple[SubQuery, ...]:  # Any: a JSON schema
         references = WITH_REFERENCES if self.config.grounding else WITHOUT_REFERENCES
-        reply = flow.ask_for(prompt, PLAN, plan_faults, True, references=references, **values)
-        if reply is None:
+        if not self._has_triples:
+            references = f"{references} {WITHOUT_TRIPLES}"
+        reply = flow.ask_for(prompt, schema, check, True, references=references, **values)
+        if reply is None or not reply["sub_queries"]:
             return ()
         plan = read_plan(reply, self._last_number() + 1)
         if plan.faults:
             flow.notes.append(f"the sub-queries are answered one after another: {'; '.join(plan.faults)}")
-        return plan.queries
+        if self._has_triples:
+            return plan.queries
+        return tuple(query._replace(triples=()) if query.text else query for query in plan.queries)
 
     # ------------------------------------------------------------------------------------------ iterative retrieval
 
-    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[StageResult]]:
-        """Return a stage for each sub-query and channel, and before those of one that waits, one that grounds it."""
-        stages: list[Stage[StageResult]] = []
-        places: dict[str, list[int]] = {}
+    def _stages(self, queries: Sequence[SubQuery]) -> Sequence[Stage[SubAnswer]]:
+        """Return a stage for each sub-query, after all that it waits for, directly or not."""
+        places = {query.name: place for place, query in enumerate(queries)}
+        waits: dict[str, frozenset[str]] = {}
         for query in queries:
             needs = query.needs if self.config.grounding else ()
-            after: tuple[int, ...] = ()
-            if needs:
-                waits = tuple(place for name in needs for place in places.get(name, ()))
-                stages.append(Stage(partial(self._grounded, query), waits))
-                after = (len(stages) - 1,)
-            for channel in self.config.searched:
-                places.setdefault(query.name, []).append(len(stages))
-                stages.append(Stage(partial(self._answered, query, channel), after))
-        return stages
+            waits[query.name] = frozenset(needs).union(*(waits.get(name, ()) for name in needs)) & places.keys()
+        read = self._passages_read()
+        return [
+            Stage(
+                partial(self._answered, query, _following(query, queries, waits), read),
+                tuple(sorted(places[name] for name in waits[query.name])),
+            )
+            for query in queries
+        ]
 
-    def _answered(self, query: SubQuery, channel: Channel, flow: Workflow, before: Sequence[StageResult]) -> SubAnswer:
-        """Return what comes of one sub-query in a channel; what a spent budget leaves of it, where one ends it."""
-        query = next((result for result in before if isinstance(result, SubQuery)), query)
-        label, findings = label_of(channel, query), Findings()
+    def _passages_read(self) -> tuple[str, ...]:
+        """Return the ids of the passages that were shown so far."""
+        has_passages = self.sources.spaces.has_passages
+        return tuple(
+            dict.fromkeys(
+                scored.item.id
+                for answer in self.answers
+                for scored in answer.findings.read.nodes
+                if scored.item.type in PASSAGES or not has_passages
+            )
+        )
+
+    def _answered(
+        self,
+        query: SubQuery,
+        following: Sequence[SubQuery],
+        read: Sequence[str],
+        flow: Workflow,
+        before: Sequence[SubAnswer],
+    ) -> SubAnswer:
+        """Return what comes of one sub-query; what a spent budget leaves of it, where one ends it.
+
+        `before` are the answers to all that it waits for: one of them may have come upon its answer.
+        """
+        if (known := self._answer_to(query)) is not None:
+            # An expansion repeats what others wait for. Its passages were read, and would be left out.
+            return replace(known, label=query.name, query=query, early=())
+        earlier = [answer for answer in before if answer.query.name in query.needs]
+        early = next((answer for answer in before for found in answer.early if found.name == query.name), None)
+        if early is not None and (answered := _taken_up(query, early, earlier)) is not None:
+            return answered
+        findings = Findings()
         try:
-            findings = self._gathered(flow, label, query, channel)
-            return self._studied(flow, label, query, findings)
+            query = self._grounded(query, flow, earlier) if earlier else query
+            parts = [self._gathered(flow, query, channel, read) for channel in self._channels_of(query)]
+            findings = Findings.together(parts)
+            return self._studied(flow, query, following, findings)
         except BudgetExhausted as spent:
             is_asked = self.config.decomposition
-            return SubAnswer(label, query, findings, findings.text, is_asked=is_asked, spent=spent)
+            return SubAnswer(query.name, query, findings, findings.text, is_asked=is_asked, spent=spent)
 
-    def _gathered(self, flow: Workflow, label: str, query: SubQuery, channel: Channel) -> Findings:
+    def _answer_to(self, query: SubQuery) -> SubAnswer | None:
+        """Return what came of the same sub-query in an earlier plan, if that is an answer."""
+        asked = query.shown.casefold()
+        earlier = (answer for answer in self.answers if answer.query.shown.casefold() == asked)
+        return next((answer for answer in earlier if answer.answer is not None), None)
+
+    def _channels_of(self, query: SubQuery) -> Sequence[Channel]:
+        """Return the channels that a sub-query is asked in: without triples not in the relational one, if it can be."""
+        return self._channels if query.triples or "semantic" not in self._channels else ("semantic",)
+
+    def _gathered(self, flow: Workflow, query: SubQuery, channel: Channel, read: Sequence[str]) -> Findings:
         """Return the evidence of a channel: what its triples match, and where that is nothing sure, by its words."""
-        part = self.config.source(channel)
+        part, label = self.config.source(channel), label_of(channel, query)
         if channel == "semantic" or not query.triples or part == "text":
-            return self.sources.gather(flow, label, query.query, part)
+            return self.sources.gather(flow, label, query.query, part, without=read)
         matched = self.sources.execute(flow, label, query)
         if matched is not None and matched.bindings and part == "graph":
             return matched
-        gathered = self.sources.gather(flow, label, query.query, part)
+        gathered = self.sources.gather(flow, label, query.query, part, without=read)
         return gathered if matched is None else self.sources.joined(flow, label, matched, gathered)
 
-    def _studied(self, flow: Workflow, label: str, query: SubQuery, findings: Findings) -> SubAnswer:
+    def _studied(self, flow: Workflow, query: SubQuery, following: Sequence[SubQuery], findings: Findings) -> SubAnswer:
         """Return the evidence refined and answered from, in one call; none is made where nothing was found."""
-        config, context = self.config, findings.text
-        if not context or not (config.refinement or config.decomposition):
-            return SubAnswer(label, query, findings, context, is_asked=config.decomposition)
+        config, name, is_asked = self.config, query.name, self.config.decomposition
+        if not (config.refinement or is_asked):
+            return SubAnswer(name, query, findings, findings.text, is_asked=False)
+        if not findings.text:
+            return SubAnswer(name, query, findings, confidence=0.0, is_asked=is_asked)
         if not config.refinement:
-            answer, used = sub_answer(flow, label, query, findings, context)
-            return SubAnswer(label, query, findings, context, answer, used)
-        reply = flow.ask_for("graphsearch-lean-study", STUDY, query=query.shown, evidence=context)
+            answer, used = sub_answer(flow, name, query, findings, findings.text)
+            return SubAnswer(name, query, findings, findings.text, answer, used)
+        reply = flow.ask_for(
+            "graphsearch-lean-study",
+            STUDY,
+            study_faults,
+            True,
+            question=flow.question.text,
+            following=_bullets([f"#{later.name}: {later.shown}" for later in following]),
+            name=name,
+            query=query.shown,
+            evidence=findings.text,
+        )
         if reply is None:
-            flow.notes.append(f"{label}: not refined or answered in a form that can be read; the evidence stands")
-            return SubAnswer(label, query, findings, context, is_asked=config.decomposition)
+            flow.notes.append(f"{name}: not refined or answered in a form that can be read; the evidence stands")
+            return SubAnswer(name, query, findings, findings.text, is_asked=is_asked)
         return SubAnswer(
-            label,
+            name,
             query,
             findings,
-            reply["summary"].strip() or context,
-            sub_answer_of(reply["answer"]) if config.decomposition else None,
+            reply["summary"].strip(),
+            sub_answer_of(reply["answer"]) if is_asked else None,
             known_labels(reply["used"], findings.labels),
             float(reply["confidence"]),
-            is_asked=config.decomposition,
+            _early(reply["also"], following, findings),
+            is_asked=is_asked,
         )
 
     # ---------------------------------------------------------------------------------------------------- grounding
 
-    def _grounded(self, query: SubQuery, flow: Workflow, before: Sequence[StageResult]) -> SubQuery:
+    def _grounded(self, query: SubQuery, flow: Workflow, earlier: Sequence[SubAnswer]) -> SubQuery:
         """Return a sub-query with answers put in where they are short; a model works in those that are not."""
-        earlier = [result for result in before if isinstance(result, SubAnswer)]
-        best = _best(earlier)
-        answers = {name: answer.answer for name, answer in best.items() if answer.answer and _is_short(answer.answer)}
-        filled = query.filled(answers, self._variables(earlier, best))
+        filled = query.filled(_short_answers(earlier), self._variables(earlier))
         if not query.unsaid and not filled.references() & set(query.needs):
             return filled
+        if all(answer.is_empty for answer in earlier):  # then a model has nothing to work in
+            return filled.filled({answer.query.name: f"“{answer.query.text}”" for answer in earlier})
         try:
             reply = flow.ask_for(
                 "graphsearch-lean-ground",
@@ -149,7 +235,7 @@ class LeanInquiry(Inquiry):
         flow.notes.append(f"sub-query {query.name} could not be grounded, and is asked as it is")
         return filled
 
-    def _variables(self, earlier: Sequence[SubAnswer], best: Mapping[str, SubAnswer]) -> dict[str, str]:
+    def _variables(self, earlier: Sequence[SubAnswer]) -> dict[str, str]:
         """Return the names that variables stand for, by the bindings of triples that agree with the answer.
 
         An answer that no binding agrees with stands for itself, where there is one unknown; without an answer the best
@@ -158,7 +244,7 @@ class LeanInquiry(Inquiry):
         graph = self.sources.graph
         values: dict[str, str] = {}
         for sub in earlier:
-            answer = best[sub.query.name].answer if sub.query.name in best else None
+            answer = sub.answer
             bindings = [
                 {name: graph.node(node).name for name, node in binding.items() if name.startswith("?")}
                 for binding in sub.findings.bindings
@@ -174,13 +260,35 @@ class LeanInquiry(Inquiry):
 
     # ------------------------------------------------------------------------------------------- reflection routing
 
+    def _judged(self, flow: Workflow) -> DraftVerdict | None:
+        """Return the verdict on a draft: without a call where the last step has no answer, in one where all is sure."""
+        config = self.config
+        if config.verification and config.expansion and _is_open(self.newest):
+            missing = tuple(answer.query.shown for answer in self.newest if answer.answer is None)
+            return self._marked(flow, DraftVerdict(False, missing, word="unanswered"))
+        if config.verification and config.drafting and self._is_sure:
+            reply = flow.ask_for("graphsearch-lean-conclude", CONCLUSION, **self._history(flow))
+            if reply is not None:
+                self.draft = reply["explanation"].strip()
+                is_answered = words_of(reply["answer"]) is not None
+                verdict = self._marked(flow, _verdict_of({**reply, "accept": reply["accept"] and is_answered}))
+                self.reply = reply if verdict.accept else None
+                return verdict
+            flow.notes.append("no conclusion in a form that can be read: it is drafted, verified and answered apart")
+        return super()._judged(flow)
+
+    @property
+    def _is_sure(self) -> bool:
+        """Whether no answer needs a second look. Earlier questions that stayed open were asked again since."""
+        answered = [answer for answer in self.answers if answer.answer is not None]
+        return all(answer.is_sure for answer in (*answered, *self.newest))
+
     def _verdict(self, flow: Workflow) -> DraftVerdict:
         reply = flow.ask_for("graphsearch-lean-verify", LEAN_VERDICT, **self._history_with_draft(flow))
         if reply is None:
             flow.notes.append("no verdict that can be read: the draft counts as rejected")
             return DraftVerdict(False)
-        missing, against = (tuple(filter(None, map(one_line, reply[name]))) for name in ("missing", "contradictions"))
-        return DraftVerdict(reply["accept"], missing, against)
+        return _verdict_of(reply)
 
     def _expanded(self, flow: Workflow, verdict: DraftVerdict) -> Sequence[SubQuery]:
         if not verdict.missing and not verdict.contradictions:
@@ -188,6 +296,8 @@ class LeanInquiry(Inquiry):
         return self._planned(
             flow,
             "graphsearch-lean-expand",
+            FURTHER_PLAN,
+            further_plan_faults,
             missing=_bullets(verdict.missing),
             contradictions=_bullets(verdict.contradictions),
             most=self.config.new_queries,
@@ -195,14 +305,62 @@ class LeanInquiry(Inquiry):
         )
 
 
-def _best(answers: Sequence[SubAnswer]) -> dict[str, SubAnswer]:
-    """Return the answer that counts for each sub-query: of its channels' the surest, else the first."""
-    best: dict[str, SubAnswer] = {}
-    for answer in answers:
-        other = best.get(answer.query.name)
-        if answer.answer is not None and (other is None or answer.confidence > other.confidence):
-            best[answer.query.name] = answer
-    return best
+def _following(query: SubQuery, queries: Sequence[SubQuery], waits: Mapping[str, frozenset[str]]) -> list[SubQuery]:
+    """Return the later sub-queries that wait for this one, and for nothing that may not be known by then."""
+    known = {query.name, *waits[query.name]}
+    following: list[SubQuery] = []
+    for later in queries:
+        if query.name in waits[later.name] and waits[later.name] <= known:
+            following.append(later)
+            known.add(later.name)
+    return following
+
+
+def _early(
+    replies: Sequence[Mapping[str, Any]], following: Sequence[SubQuery], findings: Findings
+) -> tuple[EarlyAnswer, ...]:  # Any: a reply that fits its schema
+    """Return what a reading says of later sub-queries: of those that it was shown, each once."""
+    early: dict[str, EarlyAnswer] = {}
+    for reply in replies:
+        name, answer = name_of(reply["id"]), sub_answer_of(reply["answer"])
+        if answer is not None and name in {query.name for query in following}:
+            used = known_labels(reply["used"], findings.labels)
+            found = EarlyAnswer(name, answer, reply["summary"].strip(), used, float(reply["confidence"]))
+            early.setdefault(name, found)
+    return tuple(early.values())
+
+
+def _taken_up(query: SubQuery, reader: SubAnswer, earlier: Sequence[SubAnswer]) -> SubAnswer | None:
+    """Return the answer that an earlier reading came upon; None where it is not sure, or rests on what is not."""
+    found = next(found for found in reader.early if found.name == query.name)
+    if not found.is_sure or not all(answer.is_sure for answer in (reader, *earlier)):
+        return None
+    labels = {label: reader.findings.labels[label] for label in found.used}
+    return SubAnswer(
+        query.name,
+        query.filled(_short_answers(earlier)),
+        Findings(labels=labels),
+        found.context,
+        found.answer,
+        found.used,
+        found.confidence,
+    )
+
+
+def _short_answers(answers: Sequence[SubAnswer]) -> dict[str, str]:
+    """Return the answers, by the names of their sub-queries, that can stand in another sub-query as they are."""
+    return {answer.query.name: answer.answer for answer in answers if answer.answer and _is_short(answer.answer)}
+
+
+def _is_open(answers: Sequence[SubAnswer]) -> bool:
+    """Tell whether a last step, one that no other waits for, was asked and has no answer."""
+    needed = {name for answer in answers for name in answer.query.needs}
+    return any(answer.is_asked and answer.answer is None and answer.query.name not in needed for answer in answers)
+
+
+def _verdict_of(reply: Mapping[str, Any]) -> DraftVerdict:  # Any: a reply that fits its schema
+    missing, against = (tuple(filter(None, map(one_line, reply[name]))) for name in ("missing", "contradictions"))
+    return DraftVerdict(reply["accept"], missing, against)
 
 
 def _is_short(answer: str) -> bool:

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
 
-from orienteer.agents.answer import NOT_THERE, with_ids
+from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.errors import BudgetExhausted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.methods.graphsearch.conclusion import Conclusion, conclude, conclusion_of
 from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.faithful import ChannelInquiry
 from orienteer.methods.graphsearch.inquiry import Inquiry, Stage, side_by_side
 from orienteer.methods.graphsearch.lean import LeanInquiry
 from orienteer.methods.graphsearch.queries import SubQuery, one_line
 from orienteer.methods.graphsearch.sources import TOOLS, Sources
-from orienteer.methods.graphsearch.sub_answers import (
-    ANSWER,
-    SubAnswer,
-    history,
-    known_labels,
-    quoted,
-    without_labels,
-    words_of,
-)
+from orienteer.methods.graphsearch.sub_answers import SubAnswer
 from orienteer.protocols import LanguageModel, Method, Run
 from orienteer.records import Message, Question, Ranked, Result, ToolboxSpec, Trajectory
 from orienteer.retrieval.bases.table import RankedBase, open_base
@@ -80,16 +72,6 @@ def _opened(graph: Graph, base: Method | None, config: GraphSearchConfig) -> Sou
     return Sources(graph, RankedBase(graph, base), config)
 
 
-class Conclusion(NamedTuple):
-    """The answer to the question."""
-
-    short: str | None = None
-    """The answer in a few words and its citations; None where the model gave none that can be read."""
-    long: str | None = None
-    cited: tuple[str, ...] = ()
-    """Ids of nodes."""
-
-
 class _GraphSearchCourse:
     """One question on its way."""
 
@@ -139,11 +121,13 @@ class _GraphSearchCourse:
         self._inquiries[0].answers.append(SubAnswer("Q", query, findings, findings.text, is_asked=False))
 
     def _concluded(self, *, is_cut_short: bool) -> Conclusion:
-        """Return the answer; where nothing was read there is none, and no call is made for it."""
-        findings = [answer.findings for answer in self._answers()]
-        if not any(part.labels for part in findings):
-            is_empty = not is_cut_short and not any(part.read for part in findings)
-            return Conclusion(NOT_THERE if is_empty else None)
+        """Return the answer; where nothing was found there is none, and no call is made for it."""
+        answers = self._answers()
+        if not any(answer.told or answer.answer for answer in answers):
+            is_unread = any(answer.findings.read and not answer.findings.labels for answer in answers)
+            return Conclusion(None if is_cut_short or is_unread else NOT_THERE)
+        for reply in (inquiry.reply for inquiry in self._inquiries if inquiry.reply is not None):
+            return conclusion_of(self._flow, reply, answers)
         last = self._flow.fork(self._flow.run.final())
         try:
             return conclude(last, self._inquiries, self._config)
@@ -170,48 +154,6 @@ class _GraphSearchCourse:
         others = [row for row in cited if not answers[row] and (mask is None or mask[row])][: question.k - 1]
         rows = [row for row in reasons if answers[row]][: question.k - len(others)]
         return self._flow.present({row: reasons[row] for row in (*rows, *others)})
-
-
-def conclude(flow: Workflow, inquiries: Sequence[Inquiry], config: GraphSearchConfig) -> Conclusion:
-    """Return the answer from what all channels have found, in one call.
-
-    Raises `BudgetExhausted`, `ModelError`.
-    """
-    answers = [answer for inquiry in inquiries for answer in inquiry.answers]
-    labels = {label: ids for answer in answers for label, ids in answer.findings.labels.items()}
-    standing = {True: "accepted", False: "rejected", None: "not verified"}
-    drafts = [
-        f"Draft ({inquiry.name}, {standing[inquiry.is_accepted]}):\n{quoted(inquiry.draft)}"
-        for inquiry in inquiries
-        if inquiry.draft
-    ]
-    reply = flow.ask_for(
-        "graphsearch-answer",
-        ANSWER,
-        question=flow.question.text,
-        history=history(answers, config.history_tokens),
-        drafts="\n".join(drafts) or "(none)",
-    )
-    if reply is None:
-        flow.notes.append("no answer in a form that can be read")
-        return Conclusion()
-    long = with_ids(reply["explanation"].strip(), labels)
-    words = words_of(reply["answer"])
-    if words is None and (line := one_line(reply["answer"] or "")) and not without_labels(line):
-        flow.notes.append("no answer: the model gave labels alone")
-        return Conclusion(None, long.text or None, long.cited)
-    if words is None:
-        return Conclusion(NOT_THERE, long.text or None, long.cited)
-    short = with_ids(words, labels)
-    listed = [node for label in known_labels(reply["cited"], labels) for node in labels[label]]
-    foreign = [label for label in reply["cited"] if not known_labels([label], labels)]
-    if foreign:
-        flow.notes.append(f"the answer cites what is not in the evidence: {', '.join(map(repr, foreign))}")
-    cited = tuple(dict.fromkeys((*short.cited, *listed)))
-    if not cited and not long.cited:
-        flow.notes.append("the answer cites nothing of the evidence")
-    marks = "".join(f"[{node}]" for node in cited if f"[{node}]" not in short.text)
-    return Conclusion(f"{short.text} {marks}".strip(), long.text or None, tuple(dict.fromkeys((*cited, *long.cited))))
 
 
 def _by_use(answers: Sequence[SubAnswer], cited: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -132,6 +132,12 @@ def plan_faults(reply: JsonValue) -> Sequence[str]:
     return _faults(_entries(reply))
 
 
+def further_plan_faults(reply: JsonValue) -> Sequence[str]:
+    """Return the same of an expansion, which may be empty."""
+    assert isinstance(reply, dict)  # the schema was checked before
+    return plan_faults(reply) if reply["sub_queries"] else ()
+
+
 def read_plan(reply: Mapping[str, Any], first: int = 1) -> SubQueryPlan:  # Any: a reply that fits its schema
     """Return the plan, its sub-queries named by numbers from `first` on; those without words are left out."""
     entries = _entries(reply)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from orienteer.agents.workflow import Workflow
@@ -13,6 +14,7 @@ from orienteer.records import Message, Observed, Reply, Step, ToolCall
 from orienteer.retrieval.evidence import Evidence, render
 from orienteer.retrieval.matching.matcher import TripleMatcher
 from orienteer.retrieval.query import Analyzer, KnowledgeBase, Part, Query
+from orienteer.retrieval.reading import worth_reading
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import (
     GATHER,
@@ -24,6 +26,7 @@ from orienteer.tools.evidence import (
     observed,
     part_of,
 )
+from orienteer.tools.parameters import LARGEST_K
 
 TOOLS = (GatherEvidence.spec, MatchTriples.spec)
 
@@ -40,24 +43,37 @@ class Sources:
         """Which nodes of the graph are passages, entities and facts."""
         self._matcher = TripleMatcher(graph, self.spaces)
 
-    def gather(self, flow: Workflow, label: str, query: Query, part: Part) -> Findings:
+    @property
+    def has_relations(self) -> bool:
+        """Whether the graph states relations, or merely how texts hang together."""
+        return self._matcher.has_relations
+
+    def gather(
+        self, flow: Workflow, label: str, query: Query, part: Part, *, without: Sequence[str] | None = None
+    ) -> Findings:
         """Return what the retriever gives for a query, recorded as a tool call.
 
-        Nodes may be of any type: the question's filters are for its answers. Raises `BudgetExhausted` and `ModelError`
-        where a server is asked.
+        `without` asks for what is worth reading, without the nodes of these ids. Nodes may be of any type: the
+        question's filters are for its answers. Raises `BudgetExhausted` and `ModelError` where a server is asked.
         """
+        tokens, most, read = self._config.evidence_tokens, self._config.top_k, without or ()
         # The last call is the answer's: a retriever's agents end without one.
-        run, query = flow.run.without_reserve(), replace(query, k=self._config.passages)
+        run = flow.run.without_reserve()
+        # Beside what is read, the ranking may need more.
+        wanted = most if without is None else max(most + len(read), flow.question.k)
+        query = replace(query, k=max(most, min(wanted, LARGEST_K)))
         if self._analyzer is not None and not (query.low or query.high):
             query = query.analyzed(self._analyzer, run)  # before the call is recorded, which then replays as it was
         whole = self.base.gather(query, run)
-        evidence = part_of(whole, part)
-        arguments = arguments_of(self.base.name, query, self.base.config, self._config.evidence_tokens, part)
+        evidence, limit = part_of(whole, part), None
+        if without is not None:
+            evidence, limit = worth_reading(evidence, self.graph, most, without=read), most
+        arguments = arguments_of(self.base.name, query, self.base.config, tokens, part, most=limit, without=read)
         self._record(flow, label, GATHER, arguments, evidence)
         for trajectory in whole.trajectories:
             flow.record(trajectory)
         if not evidence:
-            reason = whole.reason or f"the retriever gave nothing that is {part}"
+            reason = whole.reason or f"the retriever gave nothing that is {f'{part} and new' if read else part}"
             flow.notes.append(f"{label}: nothing was found: {reason}")
         elif whole.reason:
             flow.notes.append(f"{label}: {whole.reason}")

@@ -38,7 +38,7 @@ from orienteer.retrieval.matching.bindings import (
     match_of,
 )
 from orienteer.retrieval.matching.partners import NOBODY, OtherEnd, Partners, Surroundings
-from orienteer.retrieval.matching.predicate import PredicateFit, Predicates
+from orienteer.retrieval.matching.predicate import PredicateFit, Predicates, stating_types
 from orienteer.retrieval.matching.slots import Slot, SlotLinker
 from orienteer.retrieval.mentions import TypeLinker
 from orienteer.retrieval.spaces import Spaces
@@ -66,6 +66,11 @@ class TripleMatcher:
     @cached_property
     def _predicates(self) -> Predicates:
         return Predicates(self.graph)
+
+    @cached_property
+    def has_relations(self) -> bool:
+        """Whether the graph states any relation that a triple could match: by an edge type, or by facts."""
+        return bool(stating_types(self.graph)) or bool(self.spaces.facts.any())
 
     def match(self, triples: Sequence[TriplePattern], *, run: Run) -> TripleMatch:
         """Return what matches these triples together, best first.

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from orienteer.graph.reserved import LINKS_TO, MENTIONS, NEXT, PART_OF, PASSAGES, RESERVED, SHARES_NAMES, SIMILAR
 from orienteer.graph.store import Graph
 from orienteer.ingest.extraction.records import CO_OCCURS, SYNONYM
+from orienteer.retrieval.expansion.relations import HELD
 from orienteer.retrieval.mentions import SHARED, is_akin, type_phrases
 from orienteer.text.tokenizer import Tokenizer
 
@@ -30,8 +31,8 @@ AGAINST = 0.7
 """What an edge counts that points the other way than its triple."""
 ONE_WAY = 0.9
 """The same for an edge type that joins no two node types both ways."""
-NEARNESS = frozenset({LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR, CO_OCCURS, SYNONYM})
-"""Edge types that a build makes between what may be an end, and that state nothing of either.
+STRUCTURAL = frozenset({LINKS_TO, MENTIONS, NEXT, PART_OF, SHARES_NAMES, SIMILAR, CO_OCCURS, SYNONYM, *HELD})
+"""Edge types that a build makes, and that state nothing of what they join.
 
 Entities may be joined by relations that are called so; there these are edge types like any other.
 """
@@ -42,6 +43,15 @@ _FUNCTION = frozenset(
     + ("have", "he", "her", "his", "in", "is", "it", "its", "of", "on", "or", "she", "that", "the", "their", "they")
     + ("this", "to", "was", "were", "which", "who", "whom", "whose", "will", "with")
 )
+
+
+def stating_types(graph: Graph) -> frozenset[str]:
+    """Return the edge types that state something of what they join: in a graph without passages all of them."""
+    types = graph.arrays.types
+    if PASSAGES.isdisjoint(types.nodes):
+        return frozenset(types.edges)
+    related = {edge.type for edge in graph.schema.edges if RESERVED.isdisjoint((edge.source, edge.target))}
+    return frozenset(types.edges) - (STRUCTURAL - (related - {CO_OCCURS, SYNONYM}))
 
 
 class _EdgeTypeLabel(NamedTuple):
@@ -88,10 +98,8 @@ class Predicates:
             )
             joined.setdefault(triple.type, set()).update(self._tokenizer.stem(word) for end in ends for word in end)
         self._types = graph.arrays.types.edges
-        is_built = not PASSAGES.isdisjoint(graph.arrays.types.nodes)
-        related = {triple.type for triple in schema.edges if RESERVED.isdisjoint((triple.source, triple.target))}
-        empty = NEARNESS - (related - {CO_OCCURS, SYNONYM}) if is_built else frozenset()
-        self._states = np.array([name not in empty for name in self._types], np.bool_)
+        stating = stating_types(graph)
+        self._states = np.array([name in stating for name in self._types], np.bool_)
         both_ways = {
             triple.type for triple in schema.edges if (triple.target, triple.type, triple.source) in schema.edges
         }
