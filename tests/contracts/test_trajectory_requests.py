@@ -122,6 +122,15 @@ def test_a_course_sends_all_its_prompts_and_asks_for_objects_as_it_says(play, co
     assert any(request.schema != "null" for request in model.sent) == course.has_objects
 
 
+@pytest.mark.parametrize("course", OBJECTS)
+def test_whoever_is_asked_for_json_is_held_to_a_schema(play, course):
+    """The server then forces it, where it can; where not, the schema goes in words (`test_llm_openai.py`)."""
+    for request in play(course).model.sent:
+        system = json.loads(request.messages)[0]["content"]
+        wants_object = "JSON object" in system and request.tools == "[]"
+        assert wants_object == (request.schema != "null"), system
+
+
 def test_the_courses_meet_what_is_hard_to_give_back(play):
     steps = {
         course.name: [step for trajectory in play(course).result.trajectories for step in trajectory.steps]
@@ -213,6 +222,7 @@ WIRES = (
     ("react", "text", ()),
     ("react", "auto", ("tools",)),
     ("spark", "auto", ()),
+    ("spark", "auto", ("response_format",)),
     ("spark", "schema", ()),
     ("spark", "text", ()),
     ("vanilla", "auto", ()),
