@@ -110,6 +110,8 @@ class GraphScout:
             question=question,
             method=self.name,
             model=self._model.name,
+            prompt=prompt.name,
+            prompt_version=prompt.version,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
             dialect="qwen" if self.config.calls == "text" else "native",

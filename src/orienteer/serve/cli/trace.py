@@ -115,8 +115,8 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
     out.print(f"{number}. {trajectory.question.text}")
     steps = counted(len(trajectory.steps), "step")
     out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
-    if trajectory.reading is not None and trajectory.reading.text is not None:
-        out.print(f"   read as: {trajectory.reading.text}")
+    prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
+    _print_values(out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text))
     for place, step in enumerate(trajectory.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")
@@ -127,17 +127,20 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
             out.print(f"   {place}. {call.name} {call.arguments}")
             for line in observations[call.id].text.splitlines() if call.id in observations else ():
                 out.print(f"        {line}")
-    ends = (
+    _print_values(
+        out,
         ("selected", ", ".join(trajectory.selected)),
         ("nearby", ", ".join(trajectory.nearby)),
         ("answer", trajectory.answer),
         ("error", trajectory.error),
+        *(("note", note) for note in trajectory.notes),
     )
-    for label, value in ends:
+
+
+def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:
+    for label, value in labelled:
         if value:
             out.print(f"   {label}: {value}")
-    for note in trajectory.notes:
-        out.print(f"   note: {note}")
 
 
 def _print_request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
