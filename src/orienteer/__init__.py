@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from orienteer.ingest.graph import Graph
     from orienteer.llm.budget import Allowance, Budget
     from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+    from orienteer.llm.prompts import prompt_of
     from orienteer.llm.replies import RecordedModel, Recording
     from orienteer.llm.scripted import ScriptedModel
     from orienteer.methods.baselines.listwise import ListwiseReranker
@@ -122,6 +123,7 @@ __all__ = [
     "give_vectors",
     "open_base",
     "open_toolbox",
+    "prompt_of",
     "read_questions",
     "read_run",
     "read_settings",
@@ -149,6 +151,7 @@ _HOMES = {
     "ingest.formats.table": ("Batch", "Format"),
     "llm.budget": ("Allowance", "Budget"),
     "llm.openai": ("OpenAIConfig", "OpenAIModel"),
+    "llm.prompts": ("prompt_of",),
     "llm.replies": ("RecordedModel", "Recording"),
     "llm.scripted": ("ScriptedModel",),
     "methods.baselines.listwise": ("ListwiseReranker",),

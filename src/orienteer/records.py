@@ -405,7 +405,11 @@ class Trajectory(Record):
     question: Question
     method: str
     model: str | None = None
+    prompt: str | None = None
+    """The name of the prompt that it was begun with, `prompts/NAME.md`; None where no model was asked."""
+    prompt_version: int | None = None
     prompt_hash: str | None = None
+    """The sha256 of its words."""
     sampling: Sampling = Sampling()
     dialect: Dialect = "native"
     """How calls and what they give are written to the model."""

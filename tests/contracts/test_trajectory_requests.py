@@ -12,11 +12,12 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
-from fakes.recorder import Recorder, Sent, canonical, sent
+from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
 from orienteer.agents.replay import replay
 from orienteer.agents.requests import SentRequest, requests
 from orienteer.graph.store import Graph
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm.prompts import prompts_of
 from orienteer.methods.baselines.listwise import ListwiseReranker
 from orienteer.methods.table import METHODS
 from orienteer.records import Result, Trajectory
@@ -26,6 +27,7 @@ from orienteer.settings import Settings
 for module in ("ladybug", "pydantic_monty", "graspologic_native"):
     pytest.importorskip(module)
 
+KNOWN = [prompt for package in PACKAGES for prompt in prompts_of(package)]
 BY_NAME = {course.name: course for course in COURSES}
 
 
@@ -122,6 +124,26 @@ def test_a_course_sends_all_its_prompts_and_asks_for_objects_as_it_says(play, co
     assert any(request.schema != "null" for request in model.sent) == course.has_objects
 
 
+@pytest.mark.parametrize("course", OBJECTS)
+def test_whoever_is_asked_for_json_is_held_to_a_schema(play, course):
+    """The server then forces it, where it can; where not, the schema goes in words (`test_llm_openai.py`)."""
+    for request in play(course).model.sent:
+        system = json.loads(request.messages)[0]["content"]
+        wants_object = "JSON object" in system and request.tools == "[]"
+        assert wants_object == (request.schema != "null"), system
+
+
+@pytest.mark.parametrize("course", IDS)
+def test_a_trajectory_names_the_prompt_that_it_was_begun_with(play, course):
+    for trajectory in play(course).result.trajectories:
+        stamp = (trajectory.prompt, trajectory.prompt_version, trajectory.prompt_hash)
+        if trajectory.model is None:
+            assert stamp == (None, None, None)
+        else:
+            prompt = next(prompt for prompt in KNOWN if prompt.name == trajectory.prompt)
+            assert stamp == (prompt.name, prompt.version, prompt.sha256)
+
+
 def test_the_courses_meet_what_is_hard_to_give_back(play):
     steps = {
         course.name: [step for trajectory in play(course).result.trajectories for step in trajectory.steps]
@@ -216,6 +238,7 @@ WIRES = (
     ("react", "text", ()),
     ("react", "auto", ("tools",)),
     ("spark", "auto", ()),
+    ("spark", "auto", ("response_format",)),
     ("spark", "schema", ()),
     ("spark", "text", ()),
     ("vanilla", "auto", ()),

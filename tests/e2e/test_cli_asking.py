@@ -317,9 +317,43 @@ def test_the_requests_of_a_trace_are_printed_as_they_were_sent(clubs, server, cl
     assert "-- system" in printed
 
 
+def test_what_cost_turns_is_printed_and_counted(clubs, server, cli, monkeypatch):
+    """Three agents that misspell a tool, ask twice and end; faults of a trace are no failure of the command."""
+
+    def policy(body, before):
+        turns = (
+            [("look_up", {"query": "choir"})],
+            [("search_in_graph", {"query": "choir"})],
+            [("search_in_graph", {"query": "choir"})],
+            [("add_to_answer", {"nodes": ["ann"]}), ("finish", {})],
+        )
+        turn = sum(message["role"] == "assistant" for message in body["messages"])
+        return Answer(calls=turns[turn]) if "tools" in body else Answer(content="Ann leads it [ann].")
+
+    monkeypatch.setattr(server, "policy", policy)
+    model = ("--model", "fake", "--base-url", server.url, "--set", "early_stop=false")
+    assert cli("ask", clubs, "Who leads the Choir?", *model, "--trace", "t.jsonl", "-q").code == 0
+    printed = cli("trace", "lint", "t.jsonl")
+    assert (printed.code, printed.err) == (0, "")
+    lines = printed.out.splitlines()
+    assert lines[0] == "1. Who leads the Choir?"
+    assert lines[1].startswith("   ark: 2 of 4 turns in vain, ")
+    assert lines[2].startswith("   1. failed: look_up: BadCall: There is no tool 'look_up'.")
+    assert lines[3] == '   3. repeated: search_in_graph: the same call as in turn 2: {"query": "choir"}'
+    assert lines[-3].startswith("6 of 13 turns in vain, ")
+    assert lines[-3].endswith("; 6 findings")
+    assert lines[-2:] == ["   failed 3: look_up BadCall 3", "   repeated 3: search_in_graph 3"]
+    counted = cli("trace", "lint", "t.jsonl", "--json").json
+    assert (counted["trajectories"], counted["turns"], counted["turns_in_vain"]) == (4, 13, 6)
+    assert 0 < counted["tokens_in_vain"] < counted["tokens"]
+    assert [(one["trajectory"], one["step"], one["kind"]) for one in counted["findings"]] == [
+        (number, *found) for number in (1, 2, 3) for found in ((1, "failed"), (3, "repeated"))
+    ]
+
+
 def test_a_trace_of_an_older_version_is_a_clear_error(home, cli):
     (home / "old.jsonl").write_text('{"version": 1, "question": {"text": "?"}, "method": "ark"}\n')
-    for command in ("show", "requests"):
+    for command in ("show", "requests", "lint"):
         ran = cli("trace", command, "old.jsonl")
         assert ran.code == 2
         assert "line 1: a trajectory of version 1 cannot be read: this orienteer reads version 2" in ran.err

@@ -213,6 +213,45 @@ def check_conditions(made, how_many, seed):
     return answered
 
 
+def check_lists(made, how_many, seed):
+    """Patterns in [ ], from every node, once for each of its edges: a row that is there twice stays there twice."""
+    graph, nodes, edges = made
+    brute = Brute(nodes, edges)
+    year = {node.id: node.properties["year"] for node in nodes}
+    answered, chance = 0, np.random.default_rng(seed)
+    for hops, types in queries(how_many, seed):
+        outer = str(chance.choice(NODE_TYPES))
+        pattern, last = written(hops, [None, *types[1:]]), f"n{len(hops)}"
+        text = (
+            f"MATCH (a:`{outer}`)-[]-() RETURN a.id, [{pattern} | {last}.id] AS ends, "
+            f"[{pattern} WHERE {last}.year > 1993 | [{last}.year, 1]] AS late, [(a)-[]-() | 1] AS ones"
+        )
+        right = {}
+        for node in nodes:
+            if node.type == outer:
+                ends = [walk[-1] for walk in brute.walks(node.id, hops, types[1:])]
+                around = len(brute.around[node.id])
+                late = sorted([year[end], 1] for end in ends if year[end] > 1993)
+                right[node.id] = (sorted(ends), late, [1] * around, around)
+        if sum(len(row[0]) * row[3] for row in right.values()) > 3_000:
+            continue
+        try:
+            found = Cypher(graph).query(text, limit=100_000, seconds=60)
+        except BadQuery as error:
+            if not is_impossible(error, any(ends for ends, *_ in right.values())):
+                raise
+            continue
+        assert not found.truncated
+        rows = Counter((node, repr((sorted(ends), sorted(late), ones))) for node, ends, late, ones in found.rows)
+        assert rows == Counter({(node, repr(row[:3])): row[3] for node, row in right.items() if row[3]}), text
+        answered += 1
+    return answered
+
+
+def test_patterns_in_a_list_from_every_node(made):
+    assert check_lists(made, 60, seed=7) > 20
+
+
 def test_chains_are_laid_as_brute_force_lays_them(made):
     answered, refused = check_chains(made, 60, seed=1)
     assert answered > 30

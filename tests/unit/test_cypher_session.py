@@ -151,12 +151,47 @@ def test_types_come_back_as_the_graph_spells_them(graph):
         ("MATCH (n:Order) OPTIONAL MATCH (n)-[:gene]->(m) RETURN m", BadQuery, "No edge of this graph fits"),
         ("MATCH (n) RETURN m", BadQuery, "Known here: n"),
         ("MATCH (n) RETURN n.name LIMIT $k", BadQuery, "$k was not given"),
+        ("MATCH (n) WHERE 'C' IN [(n)--(m) | m.name] RETURN n", BadQuery, "write WITH a, [(a)-[..]->(b) | b.name] AS"),
+        ("MATCH (n) RETURN [(n)--(m) | [(m)--(k) | k.name]]", BadQuery, "not inside another one"),
+        ("MATCH (n) WITH n, collect(n.name) AS l RETURN [x IN l | [(n)--(m) | m.name]]", BadQuery, "RETURN and WITH"),
+        ("MATCH (n) RETURN [(a:Gene)--(b) | b.name]", BadQuery, "MATCH (a) first"),
+        ("MATCH (n)--(m) RETURN [(n)-[*1..2]-(m) | 1]", BadQuery, "something new"),
+        ("MATCH (n) RETURN [(n)--(m) | null]", BadQuery, "means nothing"),
+        ("MATCH (n:Order) RETURN [(n)-[:gene]->(m) | m.id]", BadQuery, "No edge of this graph fits"),
     ],
 )
 def test_errors_name_what_is_near_and_what_to_do(graph, query, error, said):
     with pytest.raises(error) as caught:
         Cypher(graph).query(query)
     assert said in str(caught.value)
+
+
+def test_patterns_in_brackets_are_lists(graph):
+    """A row that is there twice stays so; what is null is left out, and told."""
+    found = Cypher(graph).query(
+        "MATCH (g:Gene)--() RETURN g.id, [(g)-[:CbG]->(s) | s.id] AS s, [(g)-[:gene]->(l) | 1] AS ones, "
+        "[(g)-[:interacts]-(o) WHERE o.Year < 2005 | o.year] AS years, size([(g)--(x) | x.year]) AS k ORDER BY g.id"
+    )
+    g1, g2, g3 = ("g1", ["s1", "s1"], [1], [], 6), ("g2", ["s1"], [1], [], 4), ("g3", [], [], ["old"], 2)
+    assert found.rows == (g1,) * 6 + (g2,) * 4 + (g3,) * 2  # g3 interacts with g1, and with g2, which has no `year`
+    assert "[(a)-[..]->(b) | b.x] leaves out what is null" in found.notes
+
+
+def test_what_is_held_in_part_is_told_where_a_query_names_it(scratch):
+    """Counts over such types are silently wrong otherwise."""
+    with GraphBuilder(path := scratch()) as builder:
+        for node in NODES:
+            builder.add_node(node)
+        builder.add_edges(EdgeBatch([e.source for e in EDGES], [e.type for e in EDGES], [e.target for e in EDGES]))
+        builder.publish(partial=["gene", "Order"], labels={"gene": "belongs to"})
+    cypher = Cypher(Graph.open(path))
+    assert cypher.query("MATCH (:Gene)-[:gene]->(b) RETURN count(b)").notes == (
+        "belongs to is held in part here: a count of it is too low",
+    )
+    assert cypher.query("MATCH (n:Order) RETURN count(n)").notes == (
+        "Order is held in part here: a count of it is too low",
+    )
+    assert cypher.query("MATCH (:Gene)-[:GENE]->(b) RETURN count(b)").notes == ()
 
 
 # --------------------------------------------------------------------------------------------------------------- copy

@@ -414,6 +414,26 @@ def test_a_server_that_ignores_everything_ends_in_words(served):
     ]
 
 
+def test_a_server_that_ignores_schemas_is_asked_for_objects_in_words(served):
+    """It takes the parameter and passes it over: the model would never see what object is wanted."""
+
+    def policy(body, before):
+        is_told = "JSON schema" in body["messages"][0]["content"]
+        return Answer(content='{"answer": 1}' if is_told else "It is one.")
+
+    server, model = served(policy, ignores=("response_format",))
+    replies = [model.chat(QUESTION, schema={"type": "object"}).message.content for _ in range(3)]
+    assert replies == ["It is one.", "It is one.", '{"answer": 1}']
+    assert ["response_format" in body for body in server.bodies] == [True, True, False]
+
+
+def test_a_server_that_has_given_objects_is_not_doubted_for_prose(served):
+    server, model = served(lambda body, before: Answer(content="No." if before else 'Sure: {"answer": 1}'))
+    for _ in range(5):
+        model.chat(QUESTION, schema={"type": "object"})
+    assert all("response_format" in body for body in server.bodies)
+
+
 def test_a_server_that_has_given_calls_is_not_doubted_for_prose(served):
     def policy(body, before):
         return Answer(content="Done.") if before else Answer(calls=[("search", {"query": "a"})])

@@ -246,18 +246,28 @@ def _list(reader: TokenReader) -> Expression:
     reader.expect("[", "of a list")
     if reader.is_variable() and reader.is_word("IN", ahead=1):
         return _comprehension(reader)
-    if reader.is_sign("(") and not reader.is_sign("]", ",", ahead=reader.after_bracket()):
-        raise BadQuery(
-            "[(a)-[..]->(b) | b.name] is not supported: write OPTIONAL MATCH (a)-[..]->(b) and collect(b.name)"
-        )
     items: list[Expression] = []
     while not reader.takes("]"):
         items.append(read_expression(reader))
+        if reader.is_word("WHERE") or reader.is_sign("|"):
+            return _pattern_comprehension(reader, items)
         if len(items) > _MOST_ITEMS:
             raise BadQuery(f"a list has more than {_MOST_ITEMS:,} items: pass it as a parameter")
         if not reader.is_sign("]"):
             reader.expect(",", "in a list")
     return syntax.ListOf(tuple(items))
+
+
+def _pattern_comprehension(reader: TokenReader, items: list[Expression]) -> Expression:
+    """Read the rest of `[(a)-[..]->(b) WHERE p | e]`, whose pattern was read as a condition."""
+    pattern = items[0] if len(items) == 1 else None
+    if not isinstance(pattern, syntax.Subquery) or pattern.where is not None or len(pattern.paths) > 1:
+        raise reader.wrong("before WHERE and | in [ ] stands one pattern, as in [(a)-[..]->(b) WHERE b.x = 1 | b.name]")
+    where = read_expression(reader) if reader.takes_word("WHERE") else None
+    reader.expect("|", "in [(a)-[..]->(b) | b.name]")
+    result = read_expression(reader)
+    reader.expect("]", "after [(a)-[..]->(b) | b.name")
+    return syntax.PatternComprehension(pattern.paths[0], where, result)
 
 
 def _comprehension(reader: TokenReader) -> Expression:
@@ -338,6 +348,8 @@ def _call(reader: TokenReader) -> Expression:
             reader.expect(",", f"between the arguments of {word.value}")
     if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.Subquery):
         return syntax.Subquery("COUNT", arguments[0].paths, arguments[0].where)  # size((a)--(b))
+    if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.PatternComprehension):
+        return syntax.Subquery("COUNT", (arguments[0].path,), arguments[0].where)  # its list holds null, too
     return syntax.FunctionCall(name, tuple(arguments), distinct)
 
 

@@ -169,6 +169,15 @@ class Comprehension(Tree):
 
 
 @dataclass(frozen=True, slots=True)
+class PatternComprehension(Tree):
+    """`[(a)-[..]->(b) WHERE p | e]`."""
+
+    path: PathPattern
+    where: Expression | None
+    result: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Quantifier(Tree):
     """`any(x IN list WHERE p)`, and all, none, single."""
 
@@ -210,6 +219,7 @@ Expression: TypeAlias = (
     | Slice
     | CaseExpression
     | Comprehension
+    | PatternComprehension
     | Quantifier
     | Subquery
     | HasType

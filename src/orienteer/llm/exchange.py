@@ -44,6 +44,8 @@ def begin(
         question=question,
         method=method,
         model=model.name,
+        prompt=prompt.name,
+        prompt_version=prompt.version,
         prompt_hash=prompt.sha256,
         sampling=sampling,
         opening=prompt.filled(values),

@@ -18,6 +18,7 @@ from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
 from orienteer.llm.prices import price_of
 from orienteer.llm.replies import ChatRequest
+from orienteer.llm.spoken import object_in
 from orienteer.llm.wire import Answered, Body, Way, answer, blamed, body_of, way_of
 from orienteer.options import Options
 from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
@@ -250,14 +251,15 @@ class OpenAIModel:
             if new:
                 logger.warning("%s at %s does not take %s", self._name, self.base_url, ", ".join(sorted(new)))
             self._lacks |= new
-            if not request.tools or way is None:
+            if way is None:
                 return
-            if read.message.tool_calls:
+            text = read.message.content or ""
+            if read.message.tool_calls or (not request.tools and object_in(text) is not None):
                 self._heeded.add(way)
                 self._prose = 0
                 return
             is_current = way == way_of(request, self._lacks)  # else another thread has stepped down meanwhile
-            if is_current and read.message.content and not read.truncated and way not in self._heeded:
+            if is_current and text and not read.truncated and way not in self._heeded:
                 self._doubt(way)
 
     def _doubt(self, way: Way) -> None:

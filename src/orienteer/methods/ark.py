@@ -169,19 +169,21 @@ class Ark:
         return trajectory, toolbox.session
 
     def _begun(self, question: Question, number: int, random_seed: int, toolbox: Toolbox) -> Trajectory:
-        system, prompt_hash = self._prompt(toolbox)
+        prompt = prompt_of(self._prompt_name)
         return Trajectory(
             question=question,
             method=self.name,
             model=self._model.name,
-            prompt_hash=prompt_hash,
+            prompt=prompt.name,
+            prompt_version=prompt.version,
+            prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed + number),
             dialect=self._dialect,
             toolbox=toolbox.spec,
             tools=toolbox.specs,
             elision=ELISION,
             opening=(
-                Message(role="system", content=system),
+                Message(role="system", content=self._filled(prompt.system, toolbox)),
                 Message(role="user", content=f"Find the nodes that answer this question: {question.text}"),
             ),
         )
@@ -204,17 +206,15 @@ class Ark:
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
         return open_plain(self._graph, self.config.mode, parameters)
 
-    def _prompt(self, toolbox: Toolbox) -> tuple[str, str]:
-        """Return the system prompt for this graph and the hash of the prompt's file."""
-        prompt = prompt_of(self._prompt_name)
+    def _filled(self, system: str, toolbox: Toolbox) -> str:
+        """Return the system prompt for this graph."""
         schema = self._graph.schema
-        filled = Template(prompt.system).substitute(
+        return Template(system).substitute(
             schema="\n".join(schema_lines(self._graph)),
             node_types=", ".join(schema.node_types),
             edge_types=", ".join(schema.label(name) for name in schema.edge_types),
             tools="\n".join(f"- {spec.name}: {spec.description}" for spec in toolbox.specs),
         )
-        return filled, prompt.sha256
 
     @property
     def _prompt_name(self) -> str:

@@ -22,6 +22,10 @@ MOST_TYPES = 60
 """Node types that a schema lists."""
 MOST_TRIPLES = 200
 """Ways in which an edge type joins two node types that a schema lists: a prompt has to end."""
+PARTIAL = (
+    "(partial): this graph holds only some of these: a count over them is too low, and nothing found proves nothing"
+)
+"""What a schema says of such types, once."""
 _MOST_PROPERTIES = 40
 _MOST_NAMED = 30  # node types in one line
 
@@ -52,9 +56,20 @@ def kind_line(graph: Graph, kind: Kind) -> str:
     return f"{arrow(graph.schema.label(kind.edge_type), direction)} {kind.node_type}"
 
 
+def partly(graph: Graph, type_name: str) -> str:
+    """Return what stands behind the count of a type: ` (partial)` where the graph holds only some of it, else nothing.
+
+    PARTIAL says what it means.
+    """
+    return " (partial)" if type_name in graph.schema.partial else ""
+
+
 def counts_line(graph: Graph, counts: Mapping[Kind, int], *, most: int = 12) -> str:
     """Return counts by kind of edge, most first."""
-    parts = [f"{kind_line(graph, kind)} {count}" for kind, count in list(counts.items())[:most]]
+    parts = [
+        f"{kind_line(graph, kind)} {count}{partly(graph, kind.edge_type)}"
+        for kind, count in list(counts.items())[:most]
+    ]
     rest = len(counts) - most
     return "; ".join(parts) + (f"; {rest} more kind{'s' * (rest != 1)}" if rest > 0 else "")
 
@@ -111,13 +126,17 @@ def schema_lines(graph: Graph) -> list[str]:
     """Return the schema as a prompt shows it: node types, then each edge type with what it joins, most first."""
     schema, types, triples = graph.schema, types_by_size(graph), triples_by_size(graph)
     more = f"; {len(types) - MOST_TYPES} more" if len(types) > MOST_TYPES else ""
-    lines = ["node types: " + "; ".join(f"{name} {schema.node_types[name]}" for name in types[:MOST_TYPES]) + more]
+    counts = (f"{name} {schema.node_types[name]}{partly(graph, name)}" for name in types[:MOST_TYPES])
+    lines = [f"node types: {'; '.join(counts)}{more}"]
     for triple in triples[:MOST_TRIPLES]:
         label = schema.label(triple.type)
         code = f" [{triple.type}]" if label != triple.type else ""
-        lines.append(f"{triple_line(graph, triple, label)}{code} {schema.edges[triple]}")
+        count = f"{schema.edges[triple]}{partly(graph, triple.type)}"
+        lines.append(f"{triple_line(graph, triple, label)}{code} {count}")
     if len(triples) > MOST_TRIPLES:
         lines.append(f"{len(triples) - MOST_TRIPLES} rarer ones")
+    if schema.partial:
+        lines.append(PARTIAL)
     if graph.arrays.manifest.properties:
         lines.append("properties: " + ", ".join(graph.arrays.manifest.properties[:_MOST_PROPERTIES]))
     return lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -20,12 +21,23 @@ from orienteer.cypher.view import View, identifiers, viewed_schema
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
-from orienteer.retrieval.graph_text import MOST_TRIPLES, MOST_TYPES, triples_by_size, types_by_size
+from orienteer.retrieval.graph_text import (
+    MOST_TRIPLES,
+    MOST_TYPES,
+    PARTIAL,
+    partly,
+    triples_by_size,
+    types_by_size,
+)
 from orienteer.text.lines import one_line
 
 _PROPERTIES = 20  # of each node type
 _LOOKED_AT = 200  # nodes among which an example's is chosen
 _FEW = 50  # neighbours of an example's node at the most, where one has so few: an example is to be quick
+_STEPS = 3  # of a walk for an example
+_MANY = 20_000  # edges of one of its steps at the most
+_LONGEST_NAME = 80  # characters by which an example gives a node
+_ALTERNATIVES = 4  # edge types of one pattern
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -105,38 +117,99 @@ class Wording:
 
 
 def examples(graph: Graph, view: View | None) -> list[str]:
-    """Return examples of code: what is around a node, one step, two steps counted, words in names."""
+    """Return examples of code: what is around a node, words in names, what joins two nodes, a path that is counted."""
     wording = Wording(graph, view)
-    steps = _steps(wording)
-    if steps is None:
+    walk = _walk(graph)
+    if walk is None:
         name = max(graph.schema.node_types, key=lambda node_type: graph.schema.node_types[node_type])
         return [_code(f"MATCH {wording.node('n', name)} RETURN n.id AS id, n.name AS name ORDER BY id LIMIT 5")]
-    first, second, row = steps
-    parameters = {"id": wording.identifier(row)}
-    start = wording.node("a", first.source, " {id: $id}")
-    step = f"{start}{wording.edge(first)}{wording.node('b', first.target)}"
-    pieces = [
+    first = walk.steps[0].near
+    begin = wording.node("a", first, " {id: $id}")
+    return [
         "# what is around a node, by edge type\n"
-        + _code(f"MATCH {start}-[r]-(b) RETURN type(r) AS edge, count(DISTINCT b) AS n ORDER BY n DESC", parameters),
-        "# the neighbours by one edge type\n"
-        + _code(f"MATCH {step} RETURN b.id AS id, b.name AS name ORDER BY name LIMIT 10", parameters),
-        "# nodes of a type whose name has a word\n"
         + _code(
-            f"MATCH {wording.node('n', first.source)} WHERE toLower(n.name) CONTAINS toLower($word) "
-            "RETURN n.id AS id, n.name AS name ORDER BY name LIMIT 5",
-            {"word": _word(graph.arrays.names[row])},
+            f"MATCH {begin}-[r]-(b) RETURN type(r) AS edge, count(DISTINCT b) AS n ORDER BY n DESC",
+            {"id": wording.identifier(walk.row)},
         ),
+        "# nodes of any type whose name has a word\n"
+        + _code(
+            "MATCH (n) WHERE toLower(n.name) CONTAINS toLower($word) "
+            "RETURN n.id AS id, labels(n)[0] AS type, n.name AS name ORDER BY name LIMIT 5",
+            {"word": _word(graph.arrays.names[walk.row])},
+        ),
+        _joining(wording, walk),
+        _counted(wording, walk),
     ]
-    if second is not None:
-        triple, direction = second
-        far = triple.target if direction == "out" else triple.source
-        path = f"{step}{wording.edge(triple, direction)}{wording.node('c', far)}"
-        counted = "RETURN c.id AS id, c.name AS name, count(DISTINCT b) AS n ORDER BY n DESC, id LIMIT 3"
-        pieces.append(
-            "# two steps, counted: the first of these is met most often\n"
-            + _code(f"MATCH {path} {counted}", parameters)
-        )
-    return pieces
+
+
+def _joining(wording: Wording, walk: _Walk) -> str:
+    """Return code that finds what joins two nodes known by name, by any edge of theirs; of a short walk, one step."""
+    step, *others = walk.steps
+    begin, parameters = _known(wording, "a", step.near, walk.row)
+    pattern = f"{begin}-[r{_either(wording, step)}]-{wording.node('b', step.far)}"
+    if not others:
+        found = "RETURN b.id AS id, b.name AS name, type(r) AS edge ORDER BY name LIMIT 10"
+        return "# the neighbours of a node, and by which edge\n" + _code(f"MATCH {pattern} {found}", parameters)
+    second = others[0]
+    end, other = _known(wording, "c", second.far, second.row, parameter="other")
+    found = "RETURN b.id AS id, b.name AS name, type(r) AS first, type(s) AS second ORDER BY name LIMIT 10"
+    return "# what joins two nodes, by any of several edge types\n" + _code(
+        f"MATCH {pattern}-[s{_either(wording, second)}]-{end} {found}", parameters | other
+    )
+
+
+def _counted(wording: Wording, walk: _Walk) -> str:
+    """Return code that walks on from a node, and says which of the last nodes is met by most ways."""
+    path, parameters = _known(wording, "a", walk.steps[0].near, walk.row)
+    for variable, step in zip("bcd", walk.steps, strict=False):
+        path += f"{wording.edge(step.triple, step.direction)}{wording.node(variable, step.far)}"
+    far, before = "abcd"[len(walk.steps)], "abcd"[len(walk.steps) - 1]
+    number = f"count(DISTINCT {before})"
+    counted = f"RETURN {far}.id AS id, {far}.name AS name, {number} AS n ORDER BY n DESC, id LIMIT 3"
+    edges = ("one edge", "two edges", "three edges")[len(walk.steps) - 1]
+    return f"# {edges} away: which is met by most ways\n" + _code(f"MATCH {path} {counted}", parameters)
+
+
+def _known(
+    wording: Wording, variable: str, node_type: str, row: int, *, parameter: str = "name"
+) -> tuple[str, dict[str, str]]:
+    """Return the pattern for a node that is given by its name, or by its id where the name is long, and its value."""
+    name = wording.graph.arrays.names[row]
+    key, value = ("name", name) if len(name) <= _LONGEST_NAME else ("id", wording.identifier(row))
+    return wording.node(variable, node_type, f" {{{key}: ${parameter}}}"), {parameter: value}
+
+
+def _either(wording: Wording, step: _Step) -> str:
+    """Return the edge types that join the two node types of a step, whichever way, that of the step first: `:A|B`."""
+    ends = {step.near, step.far}
+    types = [triple.type for triple in triples_by_size(wording.graph) if {triple.source, triple.target} == ends]
+    several = dict.fromkeys((step.triple.type, *types))
+    return ":" + "|".join(quoted(wording.edge_type(name)) for name in islice(several, _ALTERNATIVES))
+
+
+class _Step(NamedTuple):
+    """A step along a kind of edge, and a node that it leads to."""
+
+    triple: Triple
+    direction: Direction
+    row: int
+
+    @property
+    def near(self) -> str:
+        """Return the type of the node that it leaves."""
+        return self.triple.source if self.direction == "out" else self.triple.target
+
+    @property
+    def far(self) -> str:
+        """Return the type of the node that it leads to."""
+        return self.triple.target if self.direction == "out" else self.triple.source
+
+
+class _Walk(NamedTuple):
+    """A node, and up to three steps that can be walked from it."""
+
+    row: int
+    steps: tuple[_Step, ...]
 
 
 def quoted(name: str) -> str:
@@ -151,30 +224,50 @@ def _code(query: str, parameters: dict[str, str] | None = None) -> str:
     return f"rows = cypher({text}{argument})\nprint(rows)"
 
 
-def _steps(wording: Wording) -> tuple[Triple, tuple[Triple, Direction] | None, int] | None:
-    """Return the commonest kind of edge, one that leads on from it, and a node that the first kind leaves."""
-    graph = wording.graph
+def _walk(graph: Graph) -> _Walk | None:
+    """Return a walk for examples: along edge types of which several join two node types, if any, and common ones."""
     triples = triples_by_size(graph)
-    for first in triples:
+    pairs = Counter(frozenset((triple.source, triple.target)) for triple in triples)
+    for first in sorted(triples, key=lambda triple: pairs[frozenset((triple.source, triple.target))] < 2):
         rows = _sources(graph, first)
         if len(rows):
             row = _quick(graph, rows)
             reached = graph.arrays.entries(np.array([row], np.int32), [first.target], [first.type], "out").neighbor
-            return first, _next(graph, triples, first, np.unique(reached[reached != row])), row
+            begin = _Step(first, "out", int(reached[reached != row][0]))
+            return _Walk(row, _longer(graph, triples, begin, row, np.unique(reached[reached != row])))
     return None
 
 
-def _next(graph: Graph, triples: Sequence[Triple], first: Triple, rows: Rows) -> tuple[Triple, Direction] | None:
-    """Return the commonest other kind of edge around these nodes, with the direction in which it is walked."""
+def _longer(graph: Graph, triples: Sequence[Triple], begin: _Step, row: int, rim: Rows) -> tuple[_Step, ...]:
+    """Return up to three steps that never come back: each set of nodes is new."""
+    steps, seen = [begin], np.union1d(np.array([row]), rim)
+    while len(steps) < _STEPS:
+        found = _next(graph, triples, [step.triple for step in steps], steps[-1].far, rim, seen)
+        if found is None:
+            break
+        step, rim = found
+        steps.append(step)
+        seen = np.union1d(seen, rim)
+    return tuple(steps)
+
+
+def _next(
+    graph: Graph, triples: Sequence[Triple], walked: Sequence[Triple], node_type: str, rows: Rows, seen: Rows
+) -> tuple[_Step, Rows] | None:
+    """Return a step from these nodes of a type to nodes not seen before, and those: along the commonest kind of edge.
+
+    A kind that was walked already comes last; one that leads to very many nodes is not taken.
+    """
     directions: tuple[Direction, ...] = ("out", "in")
-    for triple in triples:
+    for triple in sorted(triples, key=lambda triple: triple in walked):
         for direction in directions:
             near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)
-            if triple == first or near != first.target:
+            if near != node_type:
                 continue
-            entries = graph.arrays.entries(rows, [far], [triple.type], direction)
-            if (entries.neighbor != entries.owner).any():
-                return triple, direction
+            entries = graph.arrays.entries(rows.astype(np.int32), [far], [triple.type], direction)
+            reached = np.setdiff1d(entries.neighbor, seen)
+            if len(reached) and len(entries.neighbor) <= _MANY:
+                return _Step(triple, direction, int(reached[0])), reached
     return None
 
 
@@ -201,7 +294,8 @@ def _word(name: str) -> str:
 def _node_types(wording: Wording) -> Iterator[str]:
     names = types_by_size(wording.graph)
     for name in names[:MOST_TYPES]:
-        yield f"- {quoted(one_line(wording.node_type(name)))}: {wording.graph.schema.node_types[name]:,}"
+        count = f"{wording.graph.schema.node_types[name]:,}{partly(wording.graph, name)}"
+        yield f"- {quoted(one_line(wording.node_type(name)))}: {count}"
     if len(names) > MOST_TYPES:
         yield f"- {len(names) - MOST_TYPES} rarer ones"
 
@@ -226,7 +320,9 @@ def _edge_types(wording: Wording) -> Iterator[str]:
         label = wording.graph.schema.label(triple.type)
         meaning = f" [{one_line(label)}]" if wording.view is None and label != called else ""
         source, target = (one_line(quoted(wording.node_type(end))) for end in (triple.source, triple.target))
-        count = wording.graph.schema.edges[triple]
-        yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count:,}"
+        count = f"{wording.graph.schema.edges[triple]:,}{partly(wording.graph, triple.type)}"
+        yield f"- ({source}){one_line(wording.edge(triple))}({target}){meaning}: {count}"
     if len(triples) > MOST_TRIPLES:
         yield f"- {len(triples) - MOST_TRIPLES} rarer ones"
+    if wording.graph.schema.partial:
+        yield PARTIAL

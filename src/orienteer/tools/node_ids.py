@@ -1,7 +1,9 @@
 """`node_id_retriever`: texts to node ids, several at once. GraphScout (003), 3.2.2; the schema is that of B.4.1.
 
-The reply has the form of the paper's trace (B.2.2): `{'topk': 2, 'results': [[{'node_id', 'node_type', 'score',
-'name'}, ...], ...]}`, a list for each query. Scores are from 0 to 1:
+In a view, which has the names of the paper's graphs, the reply has the form of its trace (B.2.2): `{'topk': 2,
+'results': [[{'node_id', 'node_type', 'score', 'name'}, ...], ...]}`, a list for each query. Without one it is ours:
+`{QUERY: [{...}, ...]}`, so that nobody has to count places, and a query that names nodes exactly finds these alone,
+which is said, unless `topk` is given. In a model's code `find(text, k=2)` gives the same. Scores are from 0 to 1:
 
 - 1.0 is a node of just this name, alias or identifier, and none but such a node has it; these come first.
 - dense: the cosine of query and node, 0 where it is less.
@@ -37,6 +39,7 @@ _SURE, _UNSURE = 1.0, 0.99
 _POOL = 300  # rows by words that are looked at for each query, and more where more are asked for
 _LONGEST_QUERY = 1_000  # characters
 _LONGEST_NAME = 200  # characters that are compared letter by letter
+_LONGEST_KEY = 80  # characters of a query that stand before what it found
 SPEC = ToolSpec(
     name=NAME,
     description=(
@@ -94,24 +97,40 @@ class NodeIdRetriever:
         topk = min(max(wanted, 1), MOST_TOPK)
         if topk != wanted:
             notes.append(f"topk is {wanted}: it must be 1 to {MOST_TOPK}; {topk} is taken.")
-        hits_by_query = [
-            self._found(place, query, topk, notes) for place, query in enumerate(queries[:MOST_QUERIES], 1)
-        ]
-        return self._reply(topk, hits_by_query, notes)
+        queries = queries[:MOST_QUERIES]
+        hits_by_query = [self._found(f"query {place}", query, topk, notes) for place, query in enumerate(queries, 1)]
+        if self._identifiers is None and arguments.get("topk") is None:
+            hits_by_query = [
+                _exact_alone(query, hits, notes) for query, hits in zip(queries, hits_by_query, strict=True)
+            ]
+        return self._reply(topk, queries, hits_by_query, notes)
 
-    def _found(self, place: int, query: str, topk: int, notes: list[str]) -> list[ScoredNode]:
-        """Return the nodes of one query, best first."""
+    def find(self, text: str, k: int, notes: list[str]) -> list[JsonValue]:
+        """Return the `k` best nodes of a text, those of just this name first: `id`, `type`, `name` and `score` of each.
+
+        What could not be done as asked is added to the notes.
+        """
+        what = repr(one_line(text, _LONGEST_KEY))
+        shown = map(self._shown, self._found(what, text, k, notes, number="k"))
+        return [
+            {"id": hit["node_id"], "type": hit["node_type"], "name": hit["name"], "score": hit["score"]}
+            for hit in shown
+        ]
+
+    def _found(self, what: str, query: str, topk: int, notes: list[str], *, number: str = "topk") -> list[ScoredNode]:
+        """Return the nodes of one query, best first; notes call the query `what`, and its `topk` by `number`."""
+        begin = what[0].upper() + what[1:]
         text = " ".join(query[:_LONGEST_QUERY].split())
         if not text:
-            notes.append(f"Query {place} is empty.")
+            notes.append(f"{begin} is empty.")
             return []
         if len(query) > _LONGEST_QUERY:
-            notes.append(f"Query {place} is long: its first {_LONGEST_QUERY} characters were searched for.")
+            notes.append(f"{begin} is long: its first {_LONGEST_QUERY} characters were searched for.")
         session = self._session
         named = self._called(text)
         sure, left = named[:topk], topk - len(named)
         if left < 0:
-            notes.append(f"Query {place}: {len(named)} nodes are called just so; raise topk to see all.")
+            notes.append(f"{begin}: {len(named)} nodes are called just so; raise {number} to see all.")
         if left <= 0:
             return [ScoredNode(row, _SURE) for row in sure]
         mode = session.payment.payable(session.mode, text, notes)
@@ -121,7 +140,7 @@ class NodeIdRetriever:
             more = self._by_meaning(mode, text, left + len(sure))
         others = [hit for hit in more if hit.row not in set(sure)][:left]
         if not sure and not others:
-            notes.append(f"Nothing in this graph is like query {place}: try other words.")
+            notes.append(f"Nothing in this graph is like {what}: try other words.")
         return [*(ScoredNode(row, _SURE) for row in sure), *others]
 
     def _called(self, text: str) -> list[int]:
@@ -136,17 +155,26 @@ class NodeIdRetriever:
             for row, score in zip(rows.tolist(), scores.tolist(), strict=True)
         ]
 
-    def _reply(self, topk: int, hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]) -> Observation:
+    def _reply(
+        self, topk: int, queries: Sequence[str], hits_by_query: Sequence[Sequence[ScoredNode]], notes: list[str]
+    ) -> Observation:
         """Return as many places of every list as there is room for, at least one, best first."""
         shown = [[self._shown(hit) for hit in hits] for hits in hits_by_query]
+
+        def written(places: int) -> str:
+            firsts = [hits[:places] for hits in shown]
+            if self._identifiers is not None:
+                return repr({"topk": topk, "results": firsts})
+            return repr(dict(zip(_keys(queries), firsts, strict=True)))
+
         room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
-        while places > 1 and len(repr({"topk": topk, "results": [hits[:places] for hits in shown]})) > room:
+        while places > 1 and len(written(places)) > room:
             places -= 1
         left_out = sum(max(0, len(hits) - places) for hits in shown)
         if left_out:
             notes.append(f"{left_out} nodes did not fit into this reply: {places} are shown of each query.")
-        results = repr({"topk": topk, "results": [hits[:places] for hits in shown]})
+        results = written(places)
         graph = self._session.graph
         nodes = dict.fromkeys(graph.arrays.ids[hit.row] for hits in hits_by_query for hit in hits[:places])
         return Observation("\n".join((results, *dict.fromkeys(notes))), tuple(nodes))
@@ -160,6 +188,25 @@ class NodeIdRetriever:
             "score": round(hit.score, 2),
             "name": one_line(graph.arrays.names[hit.row]),
         }
+
+
+def _keys(queries: Sequence[str]) -> list[str]:
+    """Return what stands before the nodes of each query: its text in one line, with its place where another has it."""
+    taken: dict[str, str] = {}
+    keys = []
+    for place, query in enumerate(queries, 1):
+        key = one_line(query, _LONGEST_KEY)
+        keys.append(key if taken.setdefault(key, query) == query else f"{key} ({place})")
+    return keys
+
+
+def _exact_alone(query: str, hits: list[ScoredNode], notes: list[str]) -> list[ScoredNode]:
+    """Return the nodes of just this name where there are any, and note it; else all of them."""
+    exact = [hit for hit in hits if hit.score == _SURE]
+    if not exact or len(exact) == len(hits):
+        return hits
+    notes.append(f"{one_line(query, _LONGEST_KEY)}: exact match only; give topk for others.")
+    return exact
 
 
 def by_words(graph: Graph, text: str, k: int) -> list[ScoredNode]:

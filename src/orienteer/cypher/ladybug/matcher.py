@@ -123,6 +123,7 @@ class Matcher:
     def _node(self, pattern: NodePattern) -> _PatternNode:
         names, name = self.scope.names, pattern.variable
         wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
+        self._tell_partial(wanted or ())
         node = self.nodes.get(name) if name is not None else None
         if node is None:
             node = self._first(name, wanted)
@@ -170,11 +171,12 @@ class Matcher:
             raise BadQuery(
                 "properties in a pattern of variable length are not supported: use all(r IN relationships(p)"
             )
-        direction = self._direction(pattern, {triple.type for triple in triples})
+        types = frozenset(triple.type for triple in triples)
+        self._tell_partial(types if pattern.types else ())
+        direction = self._direction(pattern, set(types))
         value = self.scope.fresh()
         edge = _PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
         self.edges.append(edge)
-        types = frozenset(triple.type for triple in triples)
         if pattern.variable is not None:
             self._check_new(pattern.variable)
             kind = ValueKind("edge", types)
@@ -184,6 +186,12 @@ class Matcher:
         if pattern.properties:
             self._keyed.append((value, ValueKind("edge", types), pattern.properties))
         return edge
+
+    def _tell_partial(self, types: Iterable[str]) -> None:
+        """Note which of the types that a pattern names the graph holds only in part: a count of them is too low."""
+        schema = self.scope.names.schema
+        for name in sorted(schema.partial.intersection(types)):
+            self.scope.note(f"{schema.label(name)} is held in part here: a count of it is too low")
 
     def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
         """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import AGGREGATES
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, conjuncts, is_unsure, joined, matches, parts_of
-from orienteer.cypher.ladybug.kinds import UNKNOWN, Value
+from orienteer.cypher.ladybug.kinds import UNKNOWN, Value, list_of
 from orienteer.cypher.ladybug.matcher import Matcher
+from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
 from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
 from orienteer.cypher.names import NameMap
@@ -146,6 +147,9 @@ class _QueryWriter:
         items = self._items(clause)
         if not items:
             raise BadQuery("* stands for nothing here: no clause before it has named anything")
+        lists = PatternLists(self.scope.variables)
+        items = [replace(item, expression=lists.without(item.expression)) for item in items]
+        gathered = self._gathered(lists) if lists.taken else ""
         before = dict(self.scope.variables)
         is_grouped = any(_aggregates(item.expression) for item in items)
         written, after = [], dict[str, Value]()
@@ -167,7 +171,45 @@ class _QueryWriter:
         # The engine drops the order of a WITH before an aggregation, even with LIMIT: an UNWIND stands between them.
         barrier = f" UNWIND [1] AS {self.scope.fresh()}" if order and not is_last else ""
         distinct = "DISTINCT " if clause.distinct else ""
-        return f"{'RETURN' if is_last else 'WITH'} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
+        begin = f"{gathered}{'RETURN' if is_last else 'WITH'}"
+        return f"{begin} {distinct}{', '.join(written)}{order}{page}{where}{barrier}"
+
+    def _gathered(self, lists: PatternLists) -> str:
+        """Write the clauses that make the lists of patterns, which are in scope from then on."""
+        kept = []
+        for name, value in self.scope.variables.items():
+            column = value.text if value.text.isidentifier() else self.scope.fresh()
+            kept.append(value.text if column == value.text else f"{value.text} AS {column}")
+            self.scope.variables = {**self.scope.variables, name: value._replace(text=column)}
+        ones = self.scope.fresh()
+        parts = [f"WITH {', '.join(kept)}, collect(1) AS {ones}"]  # the rows that are alike in all, as one
+        names = [value.text for value in self.scope.variables.values()]
+        for comprehension, variable in lists.taken.items():
+            names_now = ", ".join([*names, ones])
+            matched, value = self._collected(comprehension)
+            name = self.scope.fresh()
+            parts.append(f"{matched} WITH {names_now}, {value.text} AS {name}")
+            names.append(name)
+            self.scope.variables = {**self.scope.variables, variable: Value(name, value.kind)}
+        return f"{' '.join(parts)} UNWIND {ones} AS {self.scope.fresh()} "
+
+    def _collected(self, comprehension: syntax.PatternComprehension) -> tuple[str, Value]:
+        """Return the OPTIONAL MATCH of a pattern, and what is collected of it."""
+        outside = self.scope.variables
+        path = named(comprehension.path, outside)
+        text = self._optional(MatchClause((path,), comprehension.where, optional=True))
+        new = next(value for name, value in self.scope.variables.items() if name not in outside)
+        result = comprehension.result
+        with self.scope.aggregating(False):
+            value = self.writer.write(result)
+        self.scope.variables = outside
+        if value.kind.name == "null":
+            raise BadQuery("[(a)-[..]->(b) | null] means nothing: name what is wanted of b")
+        if not isinstance(result, syntax.Variable) and not _is_never_null(result):
+            self.scope.note(NULLS)
+        # Where nothing matches, what does not depend on it would stand in the list all the same.
+        whole = f"CASE WHEN id({new.text}) IS NOT NULL THEN {value.text} END"
+        return text, Value(f"collect({value.text if value.kind.name == 'node' else whole})", list_of(value.kind))
 
     def _items(self, clause: Projection) -> list[syntax.ProjectionItem]:
         star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in self.scope.variables]
@@ -240,6 +282,15 @@ def _part(path: str, pattern: syntax.PathPattern) -> str:
     if not pattern.edges:
         return f"id(nodes({path})[1])"
     return f"CASE WHEN size(rels({path})) > 0 THEN id(rels({path})[1]) END"
+
+
+def _is_never_null(expression: Expression) -> bool:
+    """Tell whether an expression is an id, a name, a type, a literal, a list or a map."""
+    if isinstance(expression, syntax.FunctionCall):
+        return expression.name == "type"
+    if isinstance(expression, syntax.Property):
+        return expression.key in ("id", "name")
+    return isinstance(expression, syntax.Literal_ | syntax.ListOf | syntax.MapOf)
 
 
 def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold

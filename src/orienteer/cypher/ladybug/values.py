@@ -29,6 +29,7 @@ from orienteer.cypher.ladybug.kinds import (
     repeated,
 )
 from orienteer.cypher.ladybug.matcher import Matcher, property_of
+from orienteer.cypher.ladybug.pattern_lists import ELSEWHERE
 from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, TypeTests
 from orienteer.cypher.syntax import Expression
@@ -263,6 +264,10 @@ class Writer:
         if value.kind.name not in ("integer", "float", "boolean") and not isinstance(result, syntax.Variable):
             raise BadQuery(f"[x IN list | ...] can give a property, a type, a number or a condition: {LIST_ADVICE}")
         return value
+
+    @_written.register
+    def _(self, expression: syntax.PatternComprehension) -> Value:
+        raise BadQuery(ELSEWHERE)  # the others were taken out of their clause before
 
     @_written.register
     def _(self, expression: syntax.Quantifier) -> Value:

@@ -8,13 +8,12 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypedDict
 
 from orienteer.evaluation.running.runs import RunManifest
 from orienteer.graph.store import Graph
+from orienteer.llm.prompts import prompts_of
 from orienteer.methods.table import METHODS
 from orienteer.retrieval.bases.table import BASES
 
@@ -33,7 +32,7 @@ def graph_hash(graph: Graph) -> str:
 
 
 def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
-    """Return the sha256 of each prompt file of these methods, and of the prompt for answers where there are any.
+    """Return the sha256 of each prompt of these methods, and of the prompt for answers where there are any.
 
     The prompts of a method are the files that bear its name: `ark.md`, `ark-faithful.md`; a method over another has
     those of both. A file that bears no method's name is shared by all that need a model, or by all retrievers.
@@ -41,22 +40,16 @@ def prompt_hashes(methods: Iterable[str], *, answers: bool) -> dict[str, str]:
     names = {part for method in methods for part in method.split(":")} | ({"answer"} if answers else set())
     needs_model = any(METHODS[name].needs_model for name in names if name in METHODS)
     shared = {"orienteer.methods": needs_model, "orienteer.retrieval": bool(names & {*BASES, "graphsearch"})}
-    prompt_files = [(file, is_shared) for package, is_shared in shared.items() for file in _prompts(package)]
+    prompts = [(prompt, is_shared) for package, is_shared in shared.items() for prompt in prompts_of(package)]
     return {
-        file.name: hashlib.sha256(file.read_bytes()).hexdigest()
-        for file, is_shared in prompt_files
-        if _bears(file.name, names) or (is_shared and not _bears(file.name, {*METHODS, "answer"}))
+        f"{prompt.name}.md": prompt.sha256
+        for prompt, is_shared in prompts
+        if _bears(prompt.name, names) or (is_shared and not _bears(prompt.name, {*METHODS, "answer"}))
     }
 
 
-def _prompts(package: str) -> list[Traversable]:
-    """Return the prompt files of a package by name."""
-    folder = files(package) / "prompts"
-    return sorted((file for file in folder.iterdir() if file.is_file()), key=lambda file: file.name)
-
-
-def _bears(file_name: str, names: Iterable[str]) -> bool:
-    return any(file_name.startswith((f"{name}.", f"{name}-")) for name in names)
+def _bears(prompt_name: str, names: Iterable[str]) -> bool:
+    return any(f"{prompt_name}-".startswith(f"{name}-") for name in names)
 
 
 class Versions(TypedDict):

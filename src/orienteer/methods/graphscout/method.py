@@ -4,7 +4,8 @@ Paper: GraphScout (003), sections 3.2 and 3.4, appendix B.4. This is its solver 
 
 Deviations:
 1. The prompt is our own words for what B.4.2 lists; it says besides what the sandbox's Python lacks, how many calls
-   there are, and that what nodes say is data. Its examples are made from the graph, and run.
+   there are, which types are held in part, and that what nodes say is data. Its examples are made from the graph, and
+   run. In the code `find(text)` is there beside `cypher`; without a view the retriever's reply is ours.
 2. The paper gives no limit of calls for its solver; ours is its quizzer's, 10. Where it is reached without an answer
    one last turn asks for it.
 3. Cypher is answered by our engine: read-only, guarded, and with errors that name the nearest label, type or property.
@@ -33,7 +34,7 @@ from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Question, Result, Sampling, Step, Trajectory
-from orienteer.retrieval.graph_text import present_all
+from orienteer.retrieval.graph_text import present_all, types_by_size
 from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.query import AUTO
 from orienteer.retrieval.schema import describe
@@ -42,6 +43,7 @@ from orienteer.tools.code.interpreter import DIALECT, CodeInterpreter
 from orienteer.tools.toolbox import Toolbox, open_scouting
 
 _NO_NODES = "no node that may be a hit is named in the answer or was shown by a call: found by plain search"
+_NAMED = 3  # node types that the prompt's first line names
 _SMALL = 20  # nodes of a result that was rather found than listed
 _SECOND_TIER = "It is all of Python, in a process without network and without files but its own.\n"
 
@@ -108,6 +110,8 @@ class GraphScout:
             question=question,
             method=self.name,
             model=self._model.name,
+            prompt=prompt.name,
+            prompt_version=prompt.version,
             prompt_hash=prompt.sha256,
             sampling=Sampling(temperature=self.config.temperature, random_seed=random_seed),
             dialect="qwen" if self.config.calls == "text" else dialect_for(self._model),
@@ -131,9 +135,7 @@ class GraphScout:
         config, graph = self.config, self._graph
         view = config.naming
         described = describe(graph, view, has_code=config.has_code)
-        about = (
-            view.label if view is not None and view.label is not None else ", ".join(list(graph.schema.node_types)[:3])
-        )
+        about = view.label if view is not None and view.label is not None else ", ".join(types_by_size(graph)[:_NAMED])
         return Template(prompt_of(self._prompt).system).substitute(
             {name: harmless(part) for name, part in described._asdict().items()},
             about=one_line(harmless(about)),

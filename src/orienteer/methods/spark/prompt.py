@@ -12,7 +12,7 @@ from orienteer.methods.spark.examples import PlanExample
 from orienteer.methods.spark.plan import shown
 from orienteer.methods.spark.profile import property_uses
 from orienteer.records import Direction
-from orienteer.retrieval.graph_text import arrow, triples_by_size, types_by_size
+from orienteer.retrieval.graph_text import PARTIAL, arrow, partly, triples_by_size, types_by_size
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
 
 _SHARES = {"types": 0.2, "relations": 0.4, "properties": 0.4}
@@ -91,7 +91,7 @@ def _graph(graph: Graph, room: int, *, samples: bool) -> str:
 def _types(graph: Graph) -> Iterable[str]:
     yield "node types, with how many there are:"
     for name in types_by_size(graph):
-        yield f"- {_plain(name)} {graph.schema.node_types[name]}{_also(graph, name)}"
+        yield f"- {_plain(name)} {graph.schema.node_types[name]}{partly(graph, name)}{_also(graph, name)}"
 
 
 def _relations(graph: Graph) -> Iterable[str]:
@@ -102,7 +102,10 @@ def _relations(graph: Graph) -> Iterable[str]:
         means = f" means {_plain(label)!r}" if label != triple.type else ""
         direction: Direction | None = None if triple.type in schema.symmetric else "out"
         ends = f"{_plain(triple.source)} {arrow(_plain(triple.type), direction)} {_plain(triple.target)}"
-        yield f"- {ends} {schema.edges[triple]}{means}{_also(graph, triple.type, ends=(triple.source, triple.target))}"
+        also = _also(graph, triple.type, ends=(triple.source, triple.target))
+        yield f"- {ends} {schema.edges[triple]}{partly(graph, triple.type)}{means}{also}"
+    if schema.partial:
+        yield PARTIAL
 
 
 def _properties(graph: Graph, *, samples: bool) -> Iterable[str]:

@@ -1,8 +1,10 @@
-"""Commands on recorded trajectories: trace show, requests, replay, diff."""
+"""Commands on recorded trajectories: trace show, requests, replay, diff, lint."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,7 @@ from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.agents.lint import Lint
     from orienteer.agents.replay import CallReplay, Difference
     from orienteer.agents.requests import SentRequest
     from orienteer.records import Trajectory
@@ -108,6 +111,32 @@ def diff(out: Output, first: File, second: File) -> int:
     return int(not all(difference.is_empty for difference in differences))
 
 
+def lint(out: Output, file: File) -> None:
+    """Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."""
+    from orienteer.agents.lint import lint, together
+    from orienteer.agents.replay import read
+
+    trajectories = read(file)
+    lints = [lint(trajectory) for trajectory in trajectories]
+    total = together(lints)
+    if out.as_json:
+        found = [
+            {"trajectory": number, **finding.model_dump(mode="json")}
+            for number, part in enumerate(lints, 1)
+            for finding in part.findings
+        ]
+        counts = {name: value for name, value in total._asdict().items() if name != "findings"}
+        out.json({"trajectories": len(lints), **counts, "findings": found})
+        return
+    for number, (trajectory, part) in enumerate(zip(trajectories, lints, strict=True), 1):
+        if part.findings:
+            _print_findings(out, number, trajectory, part)
+    out.print(f"{_in_vain(total)}; {counted(len(total.findings), 'finding')}")
+    for kind, counts_by_cause in _causes(total).items():
+        causes = ", ".join(f"{cause} {count:,}" for cause, count in counts_by_cause.most_common())
+        out.print(f"   {kind} {counts_by_cause.total():,}: {causes}")
+
+
 def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
     model = f", {trajectory.model}" if trajectory.model else ""
     usage = trajectory.usage
@@ -115,8 +144,8 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
     out.print(f"{number}. {trajectory.question.text}")
     steps = counted(len(trajectory.steps), "step")
     out.print(f"   {trajectory.method}{model}: {steps}{spent}, ended by {trajectory.stopped_by}")
-    if trajectory.reading is not None and trajectory.reading.text is not None:
-        out.print(f"   read as: {trajectory.reading.text}")
+    prompt = f"{trajectory.prompt}, version {trajectory.prompt_version}" if trajectory.prompt else None
+    _print_values(out, ("prompt", prompt), ("read as", None if trajectory.reading is None else trajectory.reading.text))
     for place, step in enumerate(trajectory.steps, 1):
         if step.reply.message.content:
             out.print(f"   {place}. {step.reply.message.content}")
@@ -127,17 +156,46 @@ def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:
             out.print(f"   {place}. {call.name} {call.arguments}")
             for line in observations[call.id].text.splitlines() if call.id in observations else ():
                 out.print(f"        {line}")
-    ends = (
+    _print_values(
+        out,
         ("selected", ", ".join(trajectory.selected)),
         ("nearby", ", ".join(trajectory.nearby)),
         ("answer", trajectory.answer),
         ("error", trajectory.error),
+        *(("note", note) for note in trajectory.notes),
     )
-    for label, value in ends:
+
+
+def _print_values(out: Output, *labelled: tuple[str, str | None]) -> None:
+    for label, value in labelled:
         if value:
             out.print(f"   {label}: {value}")
-    for note in trajectory.notes:
-        out.print(f"   note: {note}")
+
+
+def _print_findings(out: Output, number: int, trajectory: Trajectory, part: Lint) -> None:
+    out.print(f"{number}. {trajectory.question.text}")
+    out.print(f"   {trajectory.method}: {_in_vain(part)}")
+    for _, alike in groupby(part.findings, key=lambda finding: (finding.step, finding.kind, finding.tool)):
+        finding, *more = alike
+        turn = "" if finding.step is None else f"{finding.step}. "
+        out.print(f"   {turn}{finding.kind}: {': '.join(filter(None, (finding.tool, finding.error, finding.why)))}")
+        if more:
+            out.print(f"      and {len(more):,} more of this turn (--json has all)")
+
+
+def _in_vain(part: Lint) -> str:
+    """Say what of the turns and tokens was in vain."""
+    turns = f"{part.turns_in_vain:,} of {counted(part.turns, 'turn')} in vain"
+    return f"{turns}, {part.tokens_in_vain:,} of {counted(part.tokens, 'token')}" if part.tokens else turns
+
+
+def _causes(part: Lint) -> dict[str, Counter[str]]:
+    """Return for each kind of finding how often each tool, with its error, or the reply gave rise to it."""
+    causes: dict[str, Counter[str]] = {}
+    for finding in part.findings:
+        cause = " ".join(filter(None, (finding.tool or "the reply", finding.error)))
+        causes.setdefault(finding.kind, Counter())[cause] += 1
+    return causes
 
 
 def _print_request(out: Output, number: int, trajectory: Trajectory, request: SentRequest) -> None:
@@ -197,4 +255,5 @@ COMMANDS = {
     "trace requests": (requests, "trace requests trace.jsonl"),
     "trace replay": (replay, "trace replay trace.jsonl DIR"),
     "trace diff": (diff, "trace diff monday.jsonl tuesday.jsonl"),
+    "trace lint": (lint, "trace lint trace.jsonl"),
 }

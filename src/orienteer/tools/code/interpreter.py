@@ -1,7 +1,8 @@
 """`code_interpreter`: a model's Python, run in a sandbox, with read-only Cypher over the graph inside it.
 
 Paper 003, appendix B.4.1: the name, the one parameter and `cypher(query, params=None, limit=None)` are the paper's, so
-that traces made for its tool run here. What is contained, and by what: docs/sandbox.md.
+that traces made for its tool run here; `find(text, k=2)`, the node retriever within the code, is ours. What is
+contained, and by what: docs/sandbox.md.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from orienteer.cypher.table import QueryTable
 from orienteer.errors import BadOption, MissingExtra, QueryStopped, UnsafeSandbox
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue, Observation, ToolSpec
-from orienteer.sandbox.interpreter import Interpreter, RunResult, Tier
+from orienteer.retrieval.evidence import UNPAID
+from orienteer.sandbox.interpreter import Functions, Interpreter, RunResult, Tier
 from orienteer.sandbox.tiers import Choice, open_interpreter
 from orienteer.tools import parameters
 from orienteer.tools.code.config import CodeConfig
 from orienteer.tools.code.shown import ShownNodes
+from orienteer.tools.node_ids import MOST_TOPK, TOPK, NodeIdRetriever
 from orienteer.tools.session import Session
 
 if TYPE_CHECKING:
@@ -33,7 +36,8 @@ SPEC = ToolSpec(
     description=(
         "Run Python over this graph, a heterogeneous graph that is asked in Cypher. The code has a synchronous "
         "function cypher(query, params=None, limit=None), not a separate tool: it runs one read-only Cypher query and "
-        "returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. Names "
+        "returns the rows as a list of dicts; a node in them is a dict of its id, type, name and properties. "
+        "find(text, k=2) returns the nodes that are called so, or nearly, as dicts of id, type, name and score. Names "
         "stay defined from call to call. Only what is printed comes back."
     ),
     parameters={
@@ -49,7 +53,7 @@ asyncio, base64, bisect, collections, copy, csv, dataclasses, datetime, decimal,
 math, random, re, time, typing, unicodedata.
 Missing: yield, del, class inheritance, @property and @staticmethod, `import *`, next() on a generator expression, and
 the modules heapq, statistics, string, operator, numpy, pandas, networkx.
-cypher cannot be called in a key function of sorted, min, max or map: call it in a loop before.
+cypher and find cannot be called in a key function of sorted, min, max or map: call them in a loop before.
 """
 """What a model should know of the first tier before it writes code for it."""
 _FENCE = "```"
@@ -78,10 +82,10 @@ class CodeInterpreter:
         self.config = config or CodeConfig()
         self.spec = SPEC
         self._served = ServedCypher(session.graph, rows=self.config.rows, view=self.config.view)
+        self._found = ServedFind(NodeIdRetriever(session, view=self.config.view))
         self._shown = ShownNodes(session.graph, self.config.view)
         self._opened: list[Interpreter] = []
         self._earlier: list[_Earlier] = []
-        self._has_told_tier = False
         self._open(self.config.tier)
         weakref.finalize(self, _close, self._opened)
 
@@ -115,11 +119,13 @@ class CodeInterpreter:
 
     def _open(self, tier: Choice) -> None:
         """Open a tier and start it: only then is it known whether this machine can contain it."""
-        self._opened.append(open_interpreter(tier, {"cypher": self._served.cypher}, self.config.limits))
+        functions: Functions = {"cypher": self._served.cypher, "find": self._found.find}
+        self._opened.append(open_interpreter(tier, functions, self.config.limits))
         self._opened[-1].run("")
 
     def _run(self, code: str) -> RunResult:
         self._served.begin(self.config.seconds)
+        self._found.begin()
         ran = self._opened[-1].run(code)
         self._earlier = [] if ran.is_lost else [*self._earlier, _Earlier(code, ran.error is None)]
         return ran
@@ -144,11 +150,8 @@ class CodeInterpreter:
         return ran
 
     def _reply(self, ran: RunResult, notes: list[str]) -> Observation:
-        if not self._has_told_tier:
-            notes.append(f"The code ran in the sandbox {self.tier}.")
-            self._has_told_tier = True
         parts = [part for part in (ran.printed.rstrip("\n"), ran.error) if part] or [_SILENT]
-        lines = [*parts, *(f"Note: {note}" for note in (*self._served.notes, *notes))]
+        lines = [*parts, *(f"Note: {note}" for note in (*self._served.notes, *self._found.notes, *notes))]
         nodes = self._shown.nodes(ran.printed, self._served.returned)
         return Observation("\n".join(lines), nodes, error=_kind(ran))
 
@@ -235,6 +238,32 @@ class ServedCypher:
             )
         room = _MOST_NOTES - len(self.notes)
         self.notes += [f"query {self._number}: {note}" for note in notes[: max(room, 0)]]
+
+
+class ServedFind:
+    """Finds nodes for the texts of a model's code, one run after the other. Not safe to share among threads."""
+
+    def __init__(self, retriever: NodeIdRetriever) -> None:
+        self._retriever = retriever
+        self.notes: list[str] = []
+        """What the run did not get as it was asked for, each once."""
+
+    def begin(self) -> None:
+        """Forget the run before."""
+        self.notes = []
+
+    def find(self, text: JsonValue, k: JsonValue = TOPK) -> list[JsonValue]:
+        """Return the `k` best nodes of a text, each a dict of id, type, name and score. Raises `BadOption`."""
+        if not isinstance(text, str):
+            raise BadOption(f"find(text, k=2): text must be text, not {type(text).__name__}; call it for each text")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_TOPK:
+            raise BadOption(f"find(text, k=2): k is {str(k)[:40]}: it must be a whole number from 1 to {MOST_TOPK}")
+        notes: list[str] = []
+        found = self._retriever.find(text, k, notes)
+        new = [note for note in notes if note not in self.notes]
+        # A replay goes by words where it reads that this was done: that note is never left out.
+        self.notes += [note for note in new if note == UNPAID or len(self.notes) < _MOST_NOTES]
+        return found
 
 
 def _text(query: JsonValue) -> str:
