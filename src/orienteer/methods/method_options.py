@@ -114,7 +114,7 @@ class MethodOptions(TypedDict, total=False):
     tier: Literal["auto", "monty", "cpython"]
     titles: float | None
     tokens: int
-    tools: Literal["all", "no-code"] | Literal["all", "paper", "global-only", "no-query", "no-filters"]
+    tools: Literal["all", "compact", "paper", "global-only", "no-query", "no-filters"] | Literal["all", "no-code"]
     top: int
     topics: int
     trust: float | None
