@@ -3,7 +3,8 @@
 import pytest
 
 from clinic import ask
-from orienteer.errors import AmbiguousNode, BadOption, UnknownNode
+from orienteer import Graph
+from orienteer.errors import AmbiguousNode, BadOption, UnknownNode, UnknownType
 from orienteer.records import Edge, Node
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox, open_plain
@@ -111,6 +112,46 @@ def test_types_may_be_written_in_near_forms_aloud(graph):
     found = session.edge_types(["treats", "treat", "ASSOCIATES", "associate"], notes)
     assert found == ["treats", "treats", "ASSOCIATES", "associates"]
     assert notes == ["'treat' is read as 'treats'", "'associate' is read as 'associates'"]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("works", "worked_at"),
+        ("works at", "worked_at"),
+        ("worksAt", "worked_at"),
+        ("target", "targetedGene"),
+        ("won", "won by"),
+        ("TARGETED_BY", "targetedGene"),
+    ],
+)
+def test_an_edge_type_may_be_written_in_other_forms_of_its_words(tmp_path, written, meant):
+    """Most failed calls of a distilled model had `works` for `worked_at`, or `gene` for `gene/protein`."""
+    notes = []
+    assert typed(tmp_path).edge_types([written], notes) == [meant]
+    assert notes == [f"{written!r} is read as {meant!r}"]
+
+
+@pytest.mark.parametrize(("written", "meant"), [("gene", "gene/protein"), ("Proteins", "gene/protein")])
+def test_a_node_type_may_be_one_of_its_words(tmp_path, written, meant):
+    assert typed(tmp_path).node_types([written], []) == [meant]
+
+
+@pytest.mark.parametrize("written", ["by", "process", "paints", "", "works for"])
+def test_what_several_types_may_be_is_none_of_them(tmp_path, written):
+    with pytest.raises(UnknownType):
+        typed(tmp_path).node_types([written], [])
+
+
+def typed(tmp_path):
+    nodes = [("a", "gene/protein"), ("b", "biological_process"), ("c", "cellular_process"), ("d", "person")]
+    edges = [("d", "worked_at", "a"), ("a", "targetedGene", "b"), ("a", "won by", "c")]
+    graph = Graph.from_records(
+        [Node(key, node_type, key.upper(), "") for key, node_type in nodes],
+        [Edge(*edge) for edge in edges],
+        path=tmp_path / "typed",
+    )
+    return Session(graph)
 
 
 def test_several_references_give_each_row_once(graph):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -18,7 +18,9 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import Mode
 from orienteer.retrieval.mentions import letter_likeness
+from orienteer.text.function_words import LANGUAGES
 from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
+from orienteer.text.tokenizer import Tokenizer
 from orienteer.tools.payment import Payment
 
 REPLY_TOKENS = 1_200
@@ -32,6 +34,8 @@ _NAME = 60  # characters of a line of a reply that is a name alone
 _MORE = 40  # characters that the head of a page is longer by where not all of its rows fit
 _REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOKENIZER = Tokenizer()
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
 
@@ -226,14 +230,32 @@ class Session:
         except UnknownType as error:
             schema = self.graph.schema
             called = {word.casefold(): code for code in types for word in schema.also_called.get(code, ())}
-            guess = called.get(name.casefold()) or (
-                error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None
+            guess = (
+                called.get(name.casefold())
+                or (error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None)
+                or _by_words(name, {code: schema.label(code) for code in types})
             )
             if guess is None or not self.saves_sets:
                 raise
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess
         return name
+
+
+def _by_words(name: str, types: Mapping[str, str]) -> str | None:
+    """Return the one type, of codes with their labels, that has all words of a name, in whatever form.
+
+    None where none has, or several: `works` is `worked_at`, and `gene` is `gene/protein`.
+    """
+    words = _stems(name)
+    having = [code for code, label in types.items() if words and words <= _stems(label)]
+    return having[0] if len(having) == 1 else None
+
+
+def _stems(name: str) -> frozenset[str]:
+    """Return the stems of the words of a type's name, `PaintedBy` and `PAINTED_BY` alike, but those like `by`."""
+    apart = _CAPITAL.sub(" ", name)
+    return frozenset(_TOKENIZER.stems_of(_TOKENIZER.words(apart))) - LANGUAGES["en"]
 
 
 def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
