@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from string import Template
 from threading import Lock
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -141,11 +141,19 @@ class Ark:
             question=question.text,
             method=self.name,
             hits=hits,
+            **self._answered(hits),
             trajectories=trajectories,
             usage=sum((trajectory.usage for trajectory in trajectories), Usage()),
             stopped_by=_ending(agents),
             notes=(*notes, *_notes(agents), *reranked.notes),
         )
+
+    def _answered(self, hits: Sequence[Ranked]) -> dict[str, Any]:  # Any: fields of a result
+        """Return the names of the nodes as the answer of a model that has learnt to find nodes, and not to write."""
+        if not self._is_compact or not hits:
+            return {}
+        names = [hit.name for hit in hits]
+        return {"answer": ", ".join(names), "answer_kind": "entity" if len(names) == 1 else "set"}
 
     def begin_agent(self, question: Question, number: int, *, random_seed: int) -> Trajectory:
         """Return the trajectory without steps that an agent, numbered from 0, begins with."""
