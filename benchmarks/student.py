@@ -64,7 +64,7 @@ class Figure:
     """F1 of the nodes chosen, a question each."""
     calls: int
     valid: int
-    """Calls that could be read and did not come back as errors."""
+    """Calls that could be read and did not come back as errors; a turn of prose counts as one that could not."""
     turns: int
     tokens: int
     seconds: float
@@ -73,7 +73,7 @@ class Figure:
 def collected(options: argparse.Namespace) -> None:
     """Collect trajectories over the graphs to learn from, and questions of the test graphs."""
     graphs = [Graph.open(path) for path in options.graph]
-    config = CollectConfig(teacher="anchor", count=options.number, patterns=PATTERNS)
+    config = CollectConfig(teacher="anchor", count=options.number, patterns=PATTERNS, mistakes=options.mistakes)
     collect(graphs, options.out / "collection", config, settings=read_settings(), progress=_told)
     print((options.out / "collection" / CARD).read_text(encoding="utf-8"))
     for path in options.test:
@@ -146,9 +146,8 @@ def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
         golds = [set(line.gold.nodes) for line, _ in of_pattern]
         steps = [step for _, course in of_pattern if course is not None for step in course.steps]
         failed = sum(map(failed_calls, steps))
-        calls = sum(len(step.reply.message.tool_calls) for step in steps) + sum(
-            not step.reply.message.tool_calls for step in steps
-        )
+        made = sum(len(step.reply.message.tool_calls) + step.unread for step in steps)
+        prose = sum(not step.reply.message.tool_calls and not step.unread for step in steps)
         yield Figure(
             model=model,
             graph=graph,
@@ -156,8 +155,8 @@ def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
             questions=len(keys),
             hits=sum(bool(some) and some[0] in gold for some, gold in zip(chosen, golds, strict=True)),
             f1=tuple(round(_f1(set(some), gold), 4) for some, gold in zip(chosen, golds, strict=True)),
-            calls=calls,
-            valid=calls - min(calls, failed),
+            calls=made + prose,
+            valid=made - min(made, failed),
             turns=len(steps),
             tokens=sum(line.usage.prompt_tokens + line.usage.completion_tokens for line, _ in of_pattern),
             seconds=sum(line.seconds for line, _ in of_pattern),
@@ -254,6 +253,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         one.add_argument("--test", type=Path, nargs="*", default=[])
         one.add_argument("--model", nargs="*", default=["anchor=anchor"])
         one.add_argument("--number", type=int, default=300)
+        one.add_argument("--mistakes", type=float, default=0.0)
         one.add_argument("--tests", type=int, default=150)
         one.add_argument("--student", default=SMOLLM2)
         one.add_argument("--recipe", default="smollm2-compact")

@@ -1,17 +1,18 @@
 """Invented graphs of many vocabularies: what a student of tools learns on, so that it learns to read a schema.
 
-    python benchmarks/worlds.py FOLDER [--variants N]
+    python benchmarks/worlds.py FOLDER [--variants N] [--names GRAPH ... --without GRAPH ...]
 
 Each world is a graph of some hundred nodes with its own node types and edge types. Names are made of syllables and
-common words; nothing of them is from anywhere. A variant of a world lacks an edge type or two, has other nodes, and
-writes its types in another way: `painted_by`, `PaintedBy`, `PAINTED_BY`, `painted by`.
+common words; nothing of them is from anywhere. With `--names` they are those of the nodes of other graphs, but none
+that `--without` has, so that a test graph stays unseen. A variant of a world lacks an edge type or two, has other
+nodes, and writes its types in another way: `painted_by`, `PaintedBy`, `PAINTED_BY`, `painted by`.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from orienteer import Edge, Graph, Node
@@ -321,8 +322,8 @@ EDGE_STYLES = (snake, camel, str.upper, spaced)
 NODE_STYLES = (snake, camel, spaced, camel)
 
 
-def make(world: str, folder: Path, *, variant: int = 0) -> None:
-    """Write the graph of a variant of a world; the first one, 0, is whole."""
+def make(world: str, folder: Path, *, variant: int = 0, pool: Sequence[str] = ()) -> None:
+    """Write the graph of a variant of a world, 0 the whole one; nodes are called as in the pool, where there is one."""
     chance = random.Random(f"{world}-{variant}")
     edges = WORLDS[world]
     if variant:
@@ -334,8 +335,9 @@ def make(world: str, folder: Path, *, variant: int = 0) -> None:
         ]
     types = sorted({end for source, _, target, _ in edges for end in (source, target)})
     nodes: dict[str, list[Node]] = {}
+    given = iter(chance.sample(pool, len(types) * SIZE)) if pool else None
     for node_type in types:
-        drawn = names(node_type, chance)
+        drawn = given or names(node_type, chance)
         nodes[node_type] = [
             Node(f"{node_type}:{number}", node_type, next(drawn), f"A {node_type.replace('_', ' ').lower()}.")
             for number in range(SIZE)
@@ -351,17 +353,30 @@ def make(world: str, folder: Path, *, variant: int = 0) -> None:
     Graph.from_records([node for some in nodes.values() for node in some], made, path=folder)
 
 
+def called(paths: Sequence[Path]) -> set[str]:
+    """Return the short names of the nodes of graphs."""
+    return {
+        name
+        for path in paths
+        for name in Graph.open(path).arrays.names
+        if isinstance(name, str) and 2 <= len(name) <= 40
+    }
+
+
 def main() -> None:
     """Write all worlds into a folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--variants", type=int, default=1)
+    parser.add_argument("--names", type=Path, nargs="*", default=[])
+    parser.add_argument("--without", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    pool = sorted(called(options.names) - called(options.without))
     for world in WORLDS:
         for variant in range(options.variants):
             folder = options.folder / (f"{world}-{variant}" if variant else world)
-            make(world, folder, variant=variant)
+            make(world, folder, variant=variant, pool=pool)
             print(folder)
 
 

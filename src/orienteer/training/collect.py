@@ -65,6 +65,8 @@ class CollectConfig:
     """Of generated questions; all where none is named."""
     rules: tuple[str, ...] = ()
     """Rules by which trajectories are dropped."""
+    mistakes: float = 0.0
+    """Of the teacher `anchor`: share of episodes that begin with a call gone wrong."""
     random_seed: int = 0
     workers: int | None = None
 
@@ -100,6 +102,7 @@ def collect(
         agent=agent,
         model=model.name if has_model and model is not None else None,
         samples=config.samples if has_model else 1,
+        mistakes=config.mistakes,
         random_seed=config.random_seed,
         rules=config.rules,
         questions_sha256=_sha256(questions),
@@ -175,7 +178,11 @@ class _Desk:
     def _shown(self, graph: Graph, examples: Sequence[Example]) -> Iterator[Trajectory]:
         """Yield the episodes of a teacher without a model."""
         stage = Stage(graph, self.variant, self.settings)
-        anchor = AnchorTrail(graph, stage, self.settings) if self.config.teacher == "anchor" else None
+        anchor = (
+            AnchorTrail(graph, stage, self.settings, mistakes=self.config.mistakes)
+            if self.config.teacher == "anchor"
+            else None
+        )
         for number, example in enumerate(examples, 1):
             episode = anchor.episode(example) if anchor is not None else quiz_program(stage, example)
             if episode is not None:

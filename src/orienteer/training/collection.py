@@ -55,6 +55,7 @@ class Collection(Record):
     model: str | None = None
     samples: int
     """Trajectories for each question."""
+    mistakes: float = 0.0
     random_seed: int
     rules: tuple[str, ...] = ()
     questions_sha256: str | None = None

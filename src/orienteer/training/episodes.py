@@ -11,12 +11,14 @@ quiz     the query that proves a question's answer (GraphScout, 003, section 3.3
 
 from __future__ import annotations
 
+import copy
 import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from orienteer.errors import Error
+from orienteer.errors import Error, Unknown
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.graph.store import Graph
@@ -29,6 +31,9 @@ from orienteer.tools.toolbox import Toolbox, open_compact
 
 _WALKS = ("follow", "intersect")
 """The calls of `anchor` that find a whole set by names and types."""
+_TRIES = 4
+_OF_NAMES = 0.7
+"""Share of mistakes that are made in names of nodes, not in types: what a model of 135M parameters gets wrong."""
 _WIDEST = 100
 """Nodes of an answer at the most, for it to be compared with a call's result."""
 Call = tuple[str, Mapping[str, Any]]  # Any: JSON
@@ -65,10 +70,15 @@ def spoken(calls: Sequence[Call]) -> str:
 
 
 class AnchorTrail:
-    """The teacher `anchor`. Not safe to share among threads."""
+    """The teacher `anchor`. Not safe to share among threads.
 
-    def __init__(self, graph: Graph, stage: Stage, settings: Settings) -> None:
-        self._graph, self._stage = graph, stage
+    A share of its episodes, `mistakes`, begins with a call gone wrong: a name misspelt, or a type that there is not. A
+    student of flawless episodes has never read an error, and ends at the first one; `SftConfig.learns_failed` leaves
+    such a call out of what is learnt.
+    """
+
+    def __init__(self, graph: Graph, stage: Stage, settings: Settings, *, mistakes: float = 0.0) -> None:
+        self._graph, self._stage, self._mistakes = graph, stage, mistakes
         self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
 
     def episode(self, example: Example) -> Trajectory | None:
@@ -84,9 +94,31 @@ class AnchorTrail:
             return None
         whole = f"@{len(call[1].get('steps', [call]))}"  # a walk keeps a set for each of its steps
         answer = spoken([("add_to_answer", {"nodes": [whole]}), ("finish", {})])
-        played = self._stage.play(example, [spoken([call]), answer])
+        wrong = self._mistaken(call, example)
+        played = self._stage.play(example, [*([spoken([wrong])] if wrong else []), spoken([call]), answer])
         is_same = set(played.selected) == set(trail.selected)
         return played if is_same and played.stopped_by == "finish" else None
+
+    def _mistaken(self, call: Call, example: Example) -> Call | None:
+        """Return the call with one mistake that the tool refuses; None where none is due, or it takes them all."""
+        chance = random.Random(example.question.text)
+        if chance.random() >= self._mistakes:
+            return None
+        for _ in range(_TRIES):
+            wrong = _with_mistake(call[1], chance)
+            if wrong is not None and self._is_refused(call[0], wrong):
+                return call[0], wrong
+        return None
+
+    def _is_refused(self, name: str, arguments: Mapping[str, Any]) -> bool:  # Any: JSON
+        toolbox: Toolbox = open_compact(self._graph, "lexical")
+        try:
+            toolbox.call(name, arguments)
+        except Unknown:
+            return True
+        except Error:
+            return False
+        return False
 
     def _finding(self, trail: Trajectory, question: str) -> Iterator[Call]:
         """Yield calls that find just what was selected, those with the fewest words first."""
@@ -130,6 +162,37 @@ class AnchorTrail:
             return None
         called = {link.row for link in arrays.name_index.called(" ".join(arrays.tokenizer.words(name)))}
         return name if called <= {row} else f"{name} ({arrays.type_at(row)})"
+
+
+def _with_mistake(arguments: Mapping[str, Any], chance: random.Random) -> dict[str, Any] | None:  # Any: JSON
+    """Return arguments with one of their names misspelt; None where there is none to misspell."""
+    wrong: dict[str, Any] = copy.deepcopy(dict(arguments))
+    names: list[tuple[Any, str | int]] = [(wrong, "start")] if "start" in wrong else []  # where each stands
+    names += [(wrong["nodes"], place) for place in range(len(wrong.get("nodes", ())))]
+    types: list[tuple[Any, str | int]] = [(wrong[key], 0) for key in ("node_types", "edge_types") if wrong.get(key)]
+    types += [(step, key) for step in wrong.get("steps", ()) for key in ("edge", "type") if key in step]
+    holder, place = chance.choice(names if not types or chance.random() < _OF_NAMES else types)
+    misspelt = _misspelt(holder[place], chance)
+    if misspelt == holder[place]:
+        return None
+    holder[place] = misspelt
+    return wrong
+
+
+def _misspelt(name: str, chance: random.Random) -> str:
+    """Return a name as a small model copies it: letters lost, swapped or others, or its end cut off."""
+    letters = list(name)
+    at = chance.randrange(len(letters))
+    kind = chance.choice(("lost", "other", "swapped", "cut"))
+    if kind == "lost":
+        del letters[at : at + chance.randint(1, 2)]
+    elif kind == "other":
+        letters[at] = chance.choice("abcdefghiklmnoprstuw" if letters[at].islower() else "ABCDEFGHKLMNPRST123456")
+    elif kind == "swapped":
+        letters[at : at + 2] = letters[at : at + 2][::-1]
+    else:
+        del letters[max(2, at, len(letters) // 2) :]
+    return "".join(letters).strip()
 
 
 def _without_direction(arguments: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON

@@ -68,6 +68,8 @@ class SftConfig(StudentConfig):
     """Questions of each graph that are learnt from, drawn with the seed; 0 for all."""
     samples: int = Field(default=0, ge=0)
     """Trajectories of each question; 0 for all."""
+    learns_failed: bool = True
+    """Learn turns whose calls came back as errors, as the paper does; or show them and learn only what came after."""
 
 
 class GrpoConfig(StudentConfig):

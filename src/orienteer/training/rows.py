@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol
 
 from orienteer.agents.requests import SentRequest, requests
 from orienteer.errors import BadInput
-from orienteer.records import Reply, Trajectory
+from orienteer.evaluation.running.runs import failed_calls
+from orienteer.records import Reply, Step, Trajectory
 
 IGNORED = -100
 """The label of a token that no loss is taken of, as in PyTorch's cross entropy."""
@@ -62,16 +63,22 @@ class RowCount:
 
 
 def rows(
-    trajectories: Iterable[Trajectory], template: Template, *, max_length: int, count: RowCount | None = None
+    trajectories: Iterable[Trajectory],
+    template: Template,
+    *,
+    max_length: int,
+    learns_failed: bool = True,
+    count: RowCount | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of trajectories, none longer than `max_length` tokens: later turns that do not fit are left out.
 
-    Raises `BadInput` where the template cannot write their calls of tools.
+    Without `learns_failed`, replies whose calls failed are in the rows and not learnt. Raises `BadInput` where the
+    template cannot write their calls of tools.
     """
     count = RowCount() if count is None else count
     for trajectory in trajectories:
         count.trajectories += 1
-        for parts in parts_of(trajectory, template):
+        for parts in parts_of(trajectory, template, learns_failed=learns_failed):
             row, is_whole = _tokens(parts, template, max_length)
             if not is_whole:
                 count.left_out["longer than max_length"] = count.left_out.get("longer than max_length", 0) + 1
@@ -82,17 +89,19 @@ def rows(
                 yield row
 
 
-def parts_of(trajectory: Trajectory, template: Template) -> list[list[Part]]:
+def parts_of(trajectory: Trajectory, template: Template, *, learns_failed: bool = True) -> list[list[Part]]:
     """Return the texts of each row of a trajectory. Raises `BadInput` for a template that cannot write them."""
     texts: list[list[Part]] = []
-    for request, reply in _answered(trajectory):
+    for request, step in _answered(trajectory):
+        reply = step.reply
+        is_learnt = learns_failed or not failed_calls(step)
         prompt = prompt_of(request.body(), template)
         said, end = _said(request, reply, template, prompt)
         before = "".join(part.text for part in texts[-1]) if texts else None
         if before is not None and prompt.startswith(before):
-            texts[-1] += [Part(prompt[len(before) :], is_learnt=False), Part(said + end, is_learnt=True)]
+            texts[-1] += [Part(prompt[len(before) :], is_learnt=False), Part(said + end, is_learnt)]
         else:
-            texts.append([Part(prompt, is_learnt=False), Part(said + end, is_learnt=True)])
+            texts.append([Part(prompt, is_learnt=False), Part(said + end, is_learnt)])
     return texts
 
 
@@ -109,12 +118,12 @@ def learnt_texts(row: Row, decode: Any) -> list[str]:  # Any: a tokenizer's `dec
     return texts
 
 
-def _answered(trajectory: Trajectory) -> Iterator[tuple[SentRequest, Reply]]:
-    """Yield each request that was answered, with its reply."""
+def _answered(trajectory: Trajectory) -> Iterator[tuple[SentRequest, Step]]:
+    """Yield each request that was answered, with its step."""
     for request in requests(trajectory):
         step = trajectory.steps[request.step - 1]
         if not request.is_refused and step.error is None:
-            yield request, step.reply
+            yield request, step
 
 
 def prompt_of(body: Mapping[str, Any], template: Template) -> str:  # Any: JSON
@@ -193,14 +202,14 @@ def _tokens(parts: Sequence[Part], template: Template, max_length: int) -> tuple
     """Return a row with as many whole turns as fit, None where none does, and whether all of them did."""
     ids: list[int] = []
     labels: list[int] = []
-    fits = 0
+    fits, is_whole = 0, True
     for part in parts:
         tokens = list(template(part.text, add_special_tokens=False)["input_ids"])
         ids += tokens
         labels += tokens if part.is_learnt else [IGNORED] * len(tokens)
         if len(ids) > max_length:
+            is_whole = False
             break
         if part.is_learnt:
             fits = len(ids)
-    row = Row(ids[:fits], labels[:fits]) if fits else None
-    return row, fits == len(ids)
+    return Row(ids[:fits], labels[:fits]) if fits else None, is_whole

@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -207,9 +206,7 @@ def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
     trainer.remove_callback(PrinterCallback)  # the log has it
     last = last_checkpoint(folder)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # of one library to the other
-            trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+        trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
     except OSError as error:
         raise _unsaved(folder, error.strerror or str(error)) from error
     except Exception as error:

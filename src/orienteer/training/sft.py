@@ -6,6 +6,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +75,9 @@ def distil(
             return training
         opened = open_student(student, template=config.template)
         count = RowCount()
-        learnt = list(rows(chosen, opened.tokenizer, max_length=config.max_length, count=count))
-        checked = list(rows(held, opened.tokenizer, max_length=config.max_length))
+        as_rows = partial(rows, max_length=config.max_length, learns_failed=config.learns_failed)
+        learnt = list(as_rows(chosen, opened.tokenizer, count=count))
+        checked = list(as_rows(held, opened.tokenizer))
         if not learnt:
             raise BadInput(f"no row fits {config.max_length} tokens: set a greater max_length")
         _show(folder / SHOWN, learnt, opened)

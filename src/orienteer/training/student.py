@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,7 @@ def torch() -> Any:  # Any: the module
         import transformers
     except ImportError as error:
         raise MissingExtra("training", "train") from error
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers|trl")  # of one to the other
     transformers.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return torch

@@ -70,6 +70,12 @@ class CollectFlags:
         Path | None,
         typer.Option(metavar="FILE", help="Ask nothing that shares nodes or its text with the questions in this file."),
     ] = None
+    mistakes: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE", min=0, max=1, help="Of anchor: episodes that begin with a call gone wrong, to be mended."
+        ),
+    ] = 0.0
     random_seed: Annotated[int, typer.Option(metavar="K", min=0, help="The seed of questions and episodes.")] = 0
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once, of a model.")
@@ -117,6 +123,7 @@ def collect(
         count=flags.count,
         patterns=tuple(flags.patterns or ()),
         rules=tuple(flags.rules or ()),
+        mistakes=flags.mistakes,
         random_seed=flags.random_seed,
         workers=flags.workers,
     )
