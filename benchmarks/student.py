@@ -8,20 +8,19 @@
 
 `collect` writes the teacher's trajectories over the graphs to learn from, and questions of the test graphs, whose nodes
 and texts no training has seen. `train` distils and then trains by reward, a seed at a call. `measure` asks the test
-questions of a student, greedily, and of the methods without a model; `report` prints all that was measured, with 95 %
-intervals: Wilson's for shares, the bootstrap's over questions for means.
+questions of a student, greedily (a folder of transformers, or `local:FILE.gguf`), and of `anchor`; `report` prints all
+that was measured, with 95 % intervals by the bootstrap over questions, the seeds of a student averaged.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import resource
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +46,6 @@ from orienteer.training.student import SMOLLM2, open_student
 AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
 PATTERNS = ("one_hop", "two_hops", "two_anchors", "three_anchors")
 TEST_SEED = 7
-FIGURES = "figures.jsonl"
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,8 @@ class Figure:
     model: str
     graph: str
     pattern: str
-    questions: int
-    hits: int
-    """Questions whose first node is gold."""
+    hits: tuple[bool, ...]
+    """Whether the first node is gold, a question each, in the order of their ids."""
     f1: tuple[float, ...]
     """F1 of the nodes chosen, a question each."""
     calls: int
@@ -115,19 +112,21 @@ def measured(options: argparse.Namespace) -> None:
         settings = read_settings()
         for model in options.model:
             name, _, where = model.partition("=")
-            run = options.out / "runs" / f"{path.name}-{name}"
+            run = options.out / "runs" / f"{path.name}--{name}"
             config = RunConfig(k=100, workers=options.workers)
             if where == "anchor":
                 evaluate(graph, asked, ["anchor"], run, config=RunConfig(k=100), settings=settings)
+            elif where.startswith("local:"):
+                alone = RunConfig(k=100, workers=1)
+                evaluate(graph, asked, [AGENT], run, config=alone, model=settings.open_model(where), settings=settings)
             else:
                 student = open_student(where)
                 network = student.model.to("cuda") if _has_gpu() else student.model
                 with Policy(network, student.tokenizer, name=name, most_tokens=128) as policy:
                     evaluate(graph, asked, [AGENT], run, config=config, model=policy, settings=settings)
             for figure in figures(name, path.name, run):
-                with (options.out / FIGURES).open("a", encoding="utf-8") as lines:
-                    lines.write(f"{json.dumps(asdict(figure))}\n")
-                print(f"{figure.model} {figure.graph} {figure.pattern}: Hit@1 {figure.hits}/{figure.questions}")
+                hits = f"{sum(figure.hits)} of {len(figure.hits)}"
+                print(f"{figure.model} {figure.graph} {figure.pattern}: first node right in {hits}")
 
 
 def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
@@ -141,7 +140,9 @@ def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
     for key, line in lines.items():
         by_pattern[str(line.fields["pattern"])].append(key)
     for pattern, keys in sorted(by_pattern.items()):
+        keys.sort()
         of_pattern = [(lines[key], courses.get(key)) for key in keys]
+        # What an agent chose; a list that was filled up would hide that it chose nothing.
         chosen = [course.selected if course is not None else line.ranking for line, course in of_pattern]
         golds = [set(line.gold.nodes) for line, _ in of_pattern]
         steps = [step for _, course in of_pattern if course is not None for step in course.steps]
@@ -152,8 +153,7 @@ def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
             model=model,
             graph=graph,
             pattern=pattern,
-            questions=len(keys),
-            hits=sum(bool(some) and some[0] in gold for some, gold in zip(chosen, golds, strict=True)),
+            hits=tuple(bool(some) and some[0] in gold for some, gold in zip(chosen, golds, strict=True)),
             f1=tuple(round(_f1(set(some), gold), 4) for some, gold in zip(chosen, golds, strict=True)),
             calls=made + prose,
             valid=made - min(made, failed),
@@ -164,35 +164,36 @@ def figures(model: str, graph: str, run: Path) -> Iterator[Figure]:
 
 
 def reported(options: argparse.Namespace) -> None:
-    """Print all that was measured as a table; seeds of one kind of student are pooled."""
-    lines = [json.loads(line) for line in (options.out / FIGURES).read_text(encoding="utf-8").splitlines()]
-    pooled: defaultdict[tuple[str, str, str], list[Figure]] = defaultdict(list)
-    for line in lines:
-        figure = Figure(**{**line, "f1": tuple(line["f1"])})
-        kind = figure.model.rstrip("0123456789").rstrip("-")
-        for pattern in (figure.pattern, "all"):
-            pooled[kind, figure.graph, pattern].append(figure)
-    print("| model | graph | questions | n | Hit@1 | F1 of the nodes | valid calls | turns | tokens |")
-    print("|---|---|---|--:|--:|--:|--:|--:|--:|")
-    for (kind, graph, pattern), some in pooled.items():
-        count = sum(figure.questions for figure in some)
+    """Print all that was measured as a table; the seeds of one kind of student are put together."""
+    together: defaultdict[tuple[str, str, str], list[Figure]] = defaultdict(list)
+    for run in sorted((options.out / "runs").iterdir()):
+        graph, _, name = run.name.partition("--")
+        for figure in figures(name, graph, run):
+            for pattern in (figure.pattern, "all"):
+                together[name.rstrip("0123456789").rstrip("-"), graph, pattern].append(figure)
+    print("| model | graph | questions | n | seeds | Hit@1 | F1 of the nodes | valid calls | turns | tokens |")
+    print("|---|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    for (kind, graph, pattern), some in sorted(together.items()):
+        seeds = len({figure.model for figure in some})
         calls = sum(figure.calls for figure in some)
-        f1 = np.array([value for figure in some for value in figure.f1])
+        hits = by_question(some, "hits")
+        turns, tokens = (
+            sum(getattr(figure, name) for figure in some) / sum(len(figure.hits) for figure in some)
+            for name in ("turns", "tokens")
+        )
         valid = f"{sum(figure.valid for figure in some) / calls:.1%}" if calls else "-"
-        turns, tokens = (sum(getattr(figure, name) for figure in some) / count for name in ("turns", "tokens"))
         print(
-            f"| {kind} | {graph} | {pattern} | {count} | {share(sum(figure.hits for figure in some), count)} "
-            f"| {mean(f1)} | {valid} | {turns:.1f} | {tokens:,.0f} |"
+            f"| {kind} | {graph} | {pattern} | {len(hits)} | {seeds} | {mean(hits)} | {mean(by_question(some, 'f1'))} "
+            f"| {valid} | {turns:.1f} | {tokens:,.0f} |"
         )
 
 
-def share(count: int, of: int) -> str:
-    """Return a share with Wilson's interval of 95 %."""
-    z = 1.96
-    part = count / of
-    middle = (part + z * z / (2 * of)) / (1 + z * z / of)
-    half = z * math.sqrt(part * (1 - part) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return f"{part:.3f} [{middle - half:.2f}, {middle + half:.2f}]"
+def by_question(some: Sequence[Figure], name: str) -> np.ndarray:
+    """Return the mean over the seeds for each question: (questions,). Seeds answer the same questions."""
+    by_seed: defaultdict[str, list[float]] = defaultdict(list)
+    for figure in some:
+        by_seed[figure.model] += getattr(figure, name)
+    return np.asarray(list(by_seed.values()), float).mean(axis=0)
 
 
 def mean(values: np.ndarray) -> str:

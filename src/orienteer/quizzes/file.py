@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import read_questions
+from orienteer.evaluation.examples import Example
 from orienteer.evaluation.quiz_item import QuizItem
 from orienteer.graph.store import Graph
 from orienteer.records import Record
@@ -55,15 +56,20 @@ def nodes_of(graph: Graph, path: Path) -> frozenset[str]:
     Gold nodes and fields of ids are taken as they are; names in the answers' and the questions' texts are looked up,
     the longest first, and every node of a name counts.
     """
+    examples = read_questions(path, graph=graph).examples
+    return frozenset(node for example in examples for node in nodes_in(graph, example))
+
+
+def nodes_in(graph: Graph, example: Example) -> set[str]:
+    """Return the ids of nodes that a question names, or that answer it, as `nodes_of` does."""
     nodes = set[str]()
-    for example in read_questions(path, graph=graph).examples:
-        lists: list[Iterable[object]] = [example.gold.nodes]
-        lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
-        for ids in lists:
-            nodes.update(node for node in ids if isinstance(node, str) and graph.arrays.ids.find(node) is not None)
-        for text in (example.question.text, *example.gold.answers):
-            nodes.update(graph.arrays.ids[row] for row in _named_in(graph, text))
-    return frozenset(nodes)
+    lists: list[Iterable[object]] = [example.gold.nodes]
+    lists += [value for name in _FIELDS if isinstance(value := example.fields.get(name), list)]
+    for ids in lists:
+        nodes.update(node for node in ids if isinstance(node, str) and graph.arrays.ids.find(node) is not None)
+    for text in (example.question.text, *example.gold.answers):
+        nodes.update(graph.arrays.ids[row] for row in _named_in(graph, text))
+    return nodes
 
 
 def _named_in(graph: Graph, text: str) -> set[int]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from orienteer.agents import replay
 from orienteer.display import Count
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.datasets import read_questions
@@ -20,18 +22,20 @@ from orienteer.evaluation.running.runner import Progress as RunProgress
 from orienteer.evaluation.running.runner import RunConfig, evaluate
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.running.sweep import Variant, variants
-from orienteer.files import locked, write_whole
+from orienteer.files import locked, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
-from orienteer.quizzes.file import as_lines, nodes_of
+from orienteer.quizzes.file import as_lines, nodes_in, nodes_of
 from orienteer.quizzes.questions import generate_questions
 from orienteer.quizzes.quiz import generate_quiz
 from orienteer.records import Record, Trajectory, Usage
 from orienteer.settings import Settings
+from orienteer.text.tokenizer import Tokenizer
 from orienteer.training.collection import (
     CARD,
     DROPPED,
+    GENERATED,
     MANIFEST,
     QUESTIONS,
     TRAJECTORIES,
@@ -47,7 +51,6 @@ AGENTS: Mapping[str, str] = {"anchor": "ark tools=compact agents=1", "quiz": "gr
 """Teachers without a model, and the agent whose episodes they give."""
 Progress = Callable[[str, int], None]
 """Told the graph's name and how many results of it are done, a `Count`."""
-_FIELDS = ("anchors", "clue_nodes")
 _LOCK = ".lock"
 
 
@@ -58,7 +61,8 @@ class CollectConfig:
     teacher: str
     """`anchor`, `quiz`, or a method with its options: `ark agents=1`."""
     samples: int = 3
-    """Trajectories for each question, each with a random seed of its own; 1 of a teacher without a model."""
+    """Times that a model is asked each question, each with a random seed of its own; each agent is a trajectory. 1 of a
+    teacher without a model."""
     count: int = 1000
     """Questions that are generated for each graph at the most, where none are given."""
     patterns: tuple[str, ...] = ()
@@ -92,6 +96,10 @@ def collect(
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise BadOption(f"two graphs are called {twice[0]!r}: their folders need names of their own")
     rules_of(config.rules)
+    if questions is not None and len(graphs) > 1:
+        raise BadOption(f"the questions in {questions} are about one graph: collect over the others into other folders")
+    if config.mistakes and config.teacher != "anchor":
+        raise BadOption(f"mistakes are made for the teacher anchor alone: {config.teacher} makes its own")
     has_model = config.teacher not in AGENTS
     agent = config.teacher if has_model else AGENTS[config.teacher]
     [variant] = variants([agent], settings=settings)
@@ -107,6 +115,7 @@ def collect(
         rules=config.rules,
         questions_sha256=_sha256(questions),
         question_count=config.count if questions is None else None,
+        patterns=config.patterns,
         avoid_sha256=_sha256(avoid),
         orienteer=__version__,
     )
@@ -114,12 +123,22 @@ def collect(
     with locked(folder / _LOCK, busy=f"another process is collecting into {folder}: wait for it, or name another"):
         done = _begun(folder, manifest)
         desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress)
+        parts = {part.name: part for part in done.parts}
         for graph in graphs:
-            if graph.path.name not in {part.name for part in done.parts}:
+            if (part := parts.get(graph.path.name)) is not None and part.graph_sha256 != graph_hash(graph):
+                raise BadInput(
+                    f"{folder} holds trajectories of another graph {part.name!r}: collect into another folder"
+                )
+        if done.rules != config.rules:
+            parts = {name: desk.sifted_anew(part) for name, part in parts.items()}
+        done = done.model_copy(update={"rules": config.rules, "parts": tuple(parts.values()), "is_complete": False})
+        _write(folder, done)
+        for graph in graphs:
+            if graph.path.name not in parts:
                 part, usage = desk.collected(graph)
                 done = done.model_copy(update={"parts": (*done.parts, part), "usage": done.usage + usage})
                 _write(folder, done)
-        done = done.model_copy(update={"is_complete": {part.name for part in done.parts} >= set(names)})
+        done = done.model_copy(update={"is_complete": True})
         _write(folder, done)
     return done
 
@@ -142,32 +161,46 @@ class _Desk:
         """Write the trajectories of a graph, and return what there is of it and what it took."""
         place = self.folder / graph.path.name
         place.mkdir(exist_ok=True)
-        asked, avoided = self._asked(graph, place / QUESTIONS)
+        asked, avoided = self._asked(graph, place)
+        failed = 0
         if self.config.teacher in AGENTS:
             taught, usage = list(self._shown(graph, asked.examples)), Usage()
         else:
             taught, usage = self._paid(graph, asked, place)
+            answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
+            taught, failed = answered, len(taught) - len(answered)
         part = GraphPart(
             name=graph.path.name,
             path=str(graph.path.absolute()),
             graph_sha256=graph_hash(graph),
             questions=len(asked.examples),
             avoided=avoided,
+            failed=failed,
             without=len(asked.examples) - len({trajectory.question.id for trajectory in taught}),
         )
         return self._sifted(part, taught, asked.examples, place), usage
 
-    def _asked(self, graph: Graph, file: Path) -> tuple[QuestionSet, int]:
-        """Return the questions that may be asked, written down where they were generated, and how many may not."""
-        if self.questions is None and not file.exists():
-            write_whole(file, as_lines(self._generated(graph)))
-        asked = read_questions(self.questions or file, graph=graph)
-        if self.avoid is None:
-            return asked, 0
-        nodes = nodes_of(graph, self.avoid)
-        texts = {example.question.text.casefold() for example in read_questions(self.avoid, graph=graph).examples}
-        kept = tuple(example for example in asked.examples if not _is_avoided(example, nodes, texts))
-        return replace(asked, examples=kept), len(asked.examples) - len(kept)
+    def _asked(self, graph: Graph, place: Path) -> tuple[QuestionSet, int]:
+        """Return the questions that may be asked, as they are then written down, and how many may not be."""
+        generated = place / GENERATED
+        if self.questions is None and not generated.exists():
+            write_whole(generated, as_lines(self._generated(graph)))
+        found = read_questions(self.questions or generated, graph=graph).examples
+        kept = list(found)
+        if self.avoid is not None:
+            nodes = nodes_of(graph, self.avoid)
+            texts = {_folded(example) for example in read_questions(self.avoid, graph=graph).examples}
+            kept = [
+                example
+                for example in found
+                if _folded(example) not in texts and nodes.isdisjoint(nodes_in(graph, example))
+            ]
+        if not kept:
+            raise BadInput(
+                f"none of the {len(found):,} questions about {graph.path.name} may be asked: all are avoided"
+            )
+        write_whole(place / QUESTIONS, "".join(f"{_as_line(example)}\n" for example in kept))
+        return read_questions(place / QUESTIONS, graph=graph), len(found) - len(kept)
 
     def _generated(self, graph: Graph) -> Iterable[Record]:
         config = self.config
@@ -179,7 +212,13 @@ class _Desk:
         """Yield the episodes of a teacher without a model."""
         stage = Stage(graph, self.variant, self.settings)
         anchor = (
-            AnchorTrail(graph, stage, self.settings, mistakes=self.config.mistakes)
+            AnchorTrail(
+                graph,
+                stage,
+                self.settings,
+                mistakes=self.config.mistakes,
+                random_seed=self.config.random_seed,
+            )
             if self.config.teacher == "anchor"
             else None
         )
@@ -201,7 +240,12 @@ class _Desk:
                 asked,
                 [self.variant.label],
                 run,
-                config=RunConfig(random_seed=config.random_seed + number, workers=config.workers),
+                # Agents of one sample have seeds one after another, so samples must lie that far apart.
+                config=RunConfig(
+                    random_seed=config.random_seed + number * self.variant.agents,
+                    workers=config.workers,
+                    retry_failed=True,
+                ),
                 model=self.model,
                 budget=self.budget,
                 settings=self.settings,
@@ -220,6 +264,13 @@ class _Desk:
 
     def _tell(self, graph: str, before: int, total: int, so_far: RunProgress) -> None:
         self.progress(graph, Count(before + so_far.done, of=total))
+
+    def sifted_anew(self, part: GraphPart) -> GraphPart:
+        """Sift the trajectories of a graph that are there by the rules of now, and return the counts."""
+        place = self.folder / part.name
+        files = (place / TRAJECTORIES, place / DROPPED)
+        taught = [trajectory for file in files if any(read_lines(file)) for trajectory in replay.read(file)]
+        return self._sifted(part, taught, read_questions(place / QUESTIONS).examples, place)
 
     def _sifted(
         self, part: GraphPart, taught: Sequence[Trajectory], examples: Sequence[Example], place: Path
@@ -242,13 +293,17 @@ class _Desk:
         return part.model_copy(update=update)
 
 
-def _is_avoided(example: Example, nodes: frozenset[str], texts: set[str]) -> bool:
-    """Say whether a question shares its text, or a gold, anchor or clue node, with those to be avoided."""
-    own = set(example.gold.nodes)
-    for name in _FIELDS:
-        value = example.fields.get(name)
-        own.update(node for node in value if isinstance(node, str)) if isinstance(value, list) else None
-    return example.question.text.casefold() in texts or not own.isdisjoint(nodes)
+def _folded(example: Example) -> str:
+    """Return a question's words, case and marks aside."""
+    return " ".join(Tokenizer.words(example.question.text))
+
+
+def _as_line(example: Example) -> str:
+    """Return a question as a line of a file of questions."""
+    gold = example.gold.model_dump(mode="json", include={"nodes", "answers", "answer_type"}, exclude_none=True)
+    return json.dumps(
+        {"id": example.question.id, "question": example.question.text, **gold, **example.fields}, ensure_ascii=False
+    )
 
 
 def _begun(folder: Path, manifest: Collection) -> Collection:
@@ -266,7 +321,7 @@ def _begun(folder: Path, manifest: Collection) -> Collection:
         there = Collection.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
-    progress = {"parts", "usage", "is_complete", "orienteer", "model"}
+    progress = {"parts", "usage", "is_complete", "orienteer", "rules"}
     old, new = there.model_dump(exclude=progress), manifest.model_dump(exclude=progress)
     if differs := [f"{name} ({old[name]}, now {new[name]})" for name in new if old[name] != new[name]]:
         raise BadInput(f"{folder} holds another collection: {'; '.join(differs)}. Collect as before, or elsewhere")

@@ -4,6 +4,7 @@ FOLDER/
   collection.json        what it was made of, and how many trajectories each rule dropped
   card.md                the same for a person
   GRAPH/questions.jsonl  the questions that were asked
+  GRAPH/generated.jsonl  those that were made, the avoided ones among them
   GRAPH/run-1/ ...       runs as `eval run` writes them, where the teacher needs a model
   GRAPH/trajectories.jsonl, dropped.jsonl   a trace each: `orienteer trace` reads them
 """
@@ -23,6 +24,7 @@ from orienteer.records import Record, Trajectory, Usage
 
 MANIFEST, CARD = "collection.json", "card.md"
 QUESTIONS, TRAJECTORIES, DROPPED = "questions.jsonl", "trajectories.jsonl", "dropped.jsonl"
+GENERATED = "generated.jsonl"
 
 
 class GraphPart(Record):
@@ -38,6 +40,8 @@ class GraphPart(Record):
     """Questions left out, since they share nodes or their text with those to be avoided."""
     trajectories: int = 0
     """Trajectories that stay."""
+    failed: int = 0
+    """Trajectories that ended with the model's failure, and are left out; the same command asks them again."""
     without: int = 0
     """Questions for which the teacher has no trajectory."""
     dropped: dict[str, int] = {}
@@ -60,6 +64,8 @@ class Collection(Record):
     rules: tuple[str, ...] = ()
     questions_sha256: str | None = None
     """Of the file of questions; None where they were generated."""
+    patterns: tuple[str, ...] = ()
+    """Of generated questions; all where none is named."""
     question_count: int | None = None
     """Questions generated for each graph, at the most; None where a file of questions was given."""
     avoid_sha256: str | None = None

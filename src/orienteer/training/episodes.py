@@ -12,11 +12,13 @@ quiz     the query that proves a question's answer (GraphScout, 003, section 3.3
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from orienteer.errors import Error, Unknown
 from orienteer.evaluation.examples import Example
@@ -77,8 +79,10 @@ class AnchorTrail:
     such a call out of what is learnt.
     """
 
-    def __init__(self, graph: Graph, stage: Stage, settings: Settings, *, mistakes: float = 0.0) -> None:
-        self._graph, self._stage, self._mistakes = graph, stage, mistakes
+    def __init__(
+        self, graph: Graph, stage: Stage, settings: Settings, *, mistakes: float = 0.0, random_seed: int = 0
+    ) -> None:
+        self._graph, self._stage, self._mistakes, self._random_seed = graph, stage, mistakes, random_seed
         self._anchor = Retriever(graph, "anchor", settings=replace(settings, model=None, options={}))
 
     def episode(self, example: Example) -> Trajectory | None:
@@ -101,7 +105,8 @@ class AnchorTrail:
 
     def _mistaken(self, call: Call, example: Example) -> Call | None:
         """Return the call with one mistake that the tool refuses; None where none is due, or it takes them all."""
-        chance = random.Random(example.question.text)
+        digest = hashlib.sha256(f"{self._random_seed} {example.question.text}".encode()).digest()
+        chance = np.random.default_rng(list(digest[:16]))
         if chance.random() >= self._mistakes:
             return None
         for _ in range(_TRIES):
@@ -145,6 +150,8 @@ class AnchorTrail:
         named: dict[str, Any] = {}
         for parameter, value in arguments.items():
             if parameter in ("start", "nodes"):
+                if any(node.startswith("@") for node in ([value] if parameter == "start" else value)):
+                    return None  # a set of an earlier call, which the episode has not
                 names = [self._name(node, question) for node in ([value] if parameter == "start" else value)]
                 if None in names:
                     return None
@@ -164,31 +171,32 @@ class AnchorTrail:
         return name if called <= {row} else f"{name} ({arrays.type_at(row)})"
 
 
-def _with_mistake(arguments: Mapping[str, Any], chance: random.Random) -> dict[str, Any] | None:  # Any: JSON
+def _with_mistake(arguments: Mapping[str, Any], chance: np.random.Generator) -> dict[str, Any] | None:  # Any: JSON
     """Return arguments with one of their names misspelt; None where there is none to misspell."""
     wrong: dict[str, Any] = copy.deepcopy(dict(arguments))
     names: list[tuple[Any, str | int]] = [(wrong, "start")] if "start" in wrong else []  # where each stands
     names += [(wrong["nodes"], place) for place in range(len(wrong.get("nodes", ())))]
     types: list[tuple[Any, str | int]] = [(wrong[key], 0) for key in ("node_types", "edge_types") if wrong.get(key)]
     types += [(step, key) for step in wrong.get("steps", ()) for key in ("edge", "type") if key in step]
-    holder, place = chance.choice(names if not types or chance.random() < _OF_NAMES else types)
-    misspelt = _misspelt(holder[place], chance)
+    places = names if not types or chance.random() < _OF_NAMES else types
+    holder, place = places[chance.integers(len(places))]
+    misspelt = _misspelt(str(holder[place]), chance)
     if misspelt == holder[place]:
         return None
     holder[place] = misspelt
     return wrong
 
 
-def _misspelt(name: str, chance: random.Random) -> str:
+def _misspelt(name: str, chance: np.random.Generator) -> str:
     """Return a name as a small model copies it: letters lost, swapped or others, or its end cut off."""
     letters = list(name)
-    at = chance.randrange(len(letters))
-    kind = chance.choice(("lost", "other", "swapped", "cut"))
-    if kind == "lost":
-        del letters[at : at + chance.randint(1, 2)]
-    elif kind == "other":
-        letters[at] = chance.choice("abcdefghiklmnoprstuw" if letters[at].islower() else "ABCDEFGHKLMNPRST123456")
-    elif kind == "swapped":
+    at, kind = int(chance.integers(len(letters))), int(chance.integers(4))
+    if kind == 0:
+        del letters[at : at + int(chance.integers(1, 3))]
+    elif kind == 1:
+        others = "abcdefghiklmnoprstuw" if letters[at].islower() else "ABCDEFGHKLMNPRST123456"
+        letters[at] = others[chance.integers(len(others))]
+    elif kind == 2:
         letters[at : at + 2] = letters[at : at + 2][::-1]
     else:
         del letters[max(2, at, len(letters) // 2) :]
@@ -211,7 +219,9 @@ def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
     query, answers = example.fields.get("gold_query"), example.gold.answers
     if not isinstance(query, str) or not answers:
         return None
-    code = f"for row in cypher({json.dumps(query, ensure_ascii=False)}):\n    print(row)"
+    given = example.fields.get("gold_parameters")
+    parameters = f", {given!r}" if given else ""
+    code = f"for row in cypher({query!r}{parameters}):\n    print(row)"
     said = "; ".join(answers) if example.gold.answer_type == "set" else answers[0]
     played = stage.play(example, [spoken([("code_interpreter", {"code": code})]), f"\\answer{{{said}}}"])
     is_sound = played.stopped_by == "finish" and all(

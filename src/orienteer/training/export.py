@@ -8,6 +8,7 @@ that llama.cpp writes in another way than transformers.
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -23,6 +24,7 @@ _INTERLEAVED = "llama"
 """The architecture whose query and key rows llama.cpp keeps in pairs, for its rotary embedding."""
 _KNOWN = (_INTERLEAVED, "qwen2", "qwen3")
 _ALIGNED = 32
+_ROPE = "rope_freqs.weight"
 
 
 def export(folder: Path, file: Path, *, mould: Path | None = None, precision: Precision = "q8_0") -> Path:
@@ -38,15 +40,22 @@ def export(folder: Path, file: Path, *, mould: Path | None = None, precision: Pr
         raise BadInput(
             f"{place} does not say which GGUF file it came from ({MOULD}): name one of the same model with --mould"
         )
+    card = file.with_suffix(".card.json")
     partial = file.with_name(file.name + ".partial")
     try:
         _write(place, partial, mould, precision)
+        # First the card: without it the model would be spoken to in another dialect than it has learnt.
+        write_whole(card, json.dumps(_card(training, place, file), indent=1, ensure_ascii=False) + "\n")
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
-    card = file.with_suffix(".card.json")
-    write_whole(card, json.dumps(_card(training, place, file), indent=1, ensure_ascii=False) + "\n")
     return card
+
+
+def _flags_of(agent: str) -> str:
+    """Return a method with its options as flags of a command."""
+    name, *options = shlex.split(agent)
+    return " ".join([f"--method {name}", *(f"--set {shlex.quote(option)}" for option in options)])
 
 
 def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any: JSON
@@ -56,7 +65,7 @@ def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any
     return {
         **own,
         "file": file.name,
-        "use": f"orienteer ask DIR QUESTION --method '{training.agent}' --model local:{file.name}",
+        "use": f"orienteer ask DIR QUESTION {_flags_of(training.agent)} --model local:{file.name}",
         "trained": f"{training.kind}: {rows}{counted(training.steps, 'step')}, {training.seconds:.0f} s",
         "settings": training.settings,
         "collection_sha256": training.collection_sha256,
@@ -127,7 +136,10 @@ def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # A
                 if architecture == _INTERLEAVED and own.endswith(("q_proj.weight", "k_proj.weight")):
                     values = _interleaved(values, heads if "q_proj" in own else key_heads)
                 weights[name] = values
-    missing = [name for name in wanted if name not in weights and name != "rope_freqs.weight"]
+    if _ROPE in wanted and _ROPE not in weights:  # it follows from the settings, and no checkpoint has it
+        [own] = [tensor for tensor in shape.tensors if tensor.name == _ROPE]
+        weights[_ROPE] = gguf.quants.dequantize(own.data, own.tensor_type)
+    missing = [name for name in wanted if name not in weights]
     unlike = [name for name, values in weights.items() if tuple(values.shape) != wanted[name]]
     if missing or unlike:
         raise BadInput(f"the mould is of another model than {place} ({(missing + unlike)[0]}): name one with --mould")

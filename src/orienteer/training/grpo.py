@@ -5,10 +5,13 @@
 3.4.3  a step        A = (r - mean) / std within a group; the smaller of rho A and clip(rho, 1 - low, 1 + high) A, less
                      the divergence from the student at the beginning (equations 6 to 10), on the student's tokens alone
 
-TRL has the arithmetic. It takes rho by token where equation 9 has one for the episode, as the paper's own trainer does,
-and adds 1e-4 to the deviation, without which a group of equal rewards would divide by nothing. The paper names one
-bound of rho in equation 6 and two in table 3, which are the ones here. It does not say in which order its 2,000
-questions are asked, nor whether they are renewed: `order` and `refresh` are ours (`Deck`).
+TRL has the arithmetic. Where it and the paper differ:
+1. rho is by token where equation 9 has one for the episode, as in the paper's own trainer.
+2. The deviation is that of a sample, plus 1e-4, without which a group of equal rewards would divide by nothing.
+3. A batch of episodes is one step, so rho is 1 when it is taken, and its bounds, the two of table 3, do not act. They
+   are handed on for a trainer that takes several steps to a batch.
+4. The order of questions and their renewal are ours (`Deck`): the paper says of its 2,000 neither.
+Episodes are sampled by transformers; one process, no vLLM.
 """
 
 from __future__ import annotations
@@ -20,11 +23,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orienteer.errors import BadOption
 from orienteer.files import locked, write_whole
 from orienteer.graph.store import Graph
+from orienteer.records import Dialect, Manner
 from orienteer.settings import Settings
 from orienteer.training.collection import read_collection, trajectories
 from orienteer.training.curves import CURVES, write_curves
@@ -39,17 +41,17 @@ from orienteer.training.runs import (
     Training,
     arguments,
     begin,
+    ended_early,
     last_checkpoint,
     last_of,
     lora_of,
     save,
     sha256_of,
     step_log,
+    step_of,
     train,
 )
 from orienteer.training.student import Student, open_student, source_of, torch
-
-COLLAPSED = "rewards collapsed"
 
 
 def reinforce(
@@ -67,7 +69,7 @@ def reinforce(
     `graphs` are those of the collection, by name. Raises `BadInput` where the collection, the student or the folder do
     not fit, `MissingExtra` without PyTorch.
     """
-    manifest = read_collection(collection)
+    manifest, dialect = read_collection(collection), _dialect_of(collection)
     pytorch = torch()
     source = source_of(student)
     if source.is_file() and config.kl and not config.lora:
@@ -81,15 +83,15 @@ def reinforce(
                 student=str(source),
                 collection_sha256=sha256_of(collection),
                 agent=manifest.agent,
-                dialect=_dialect_of(collection),
+                dialect=dialect,
+                graphs=tuple(sorted(graphs)),
                 settings=json.loads(config.model_dump_json()),
             ),
         )
         if training.is_complete:
             return training
         episodes = Episodes(collection, graphs, config, settings, folder)
-        last = last_checkpoint(folder)
-        episodes.take_up(int(last.name.rpartition("-")[2]) if last is not None else 0)
+        episodes.take_up(step_of(last_checkpoint(folder)))
         opened = open_student(student, template=config.template)
         pytorch.manual_seed(config.random_seed)
         began = time.monotonic()
@@ -97,12 +99,13 @@ def reinforce(
             opened.model,
             opened.tokenizer,
             name="student",
+            manner=Manner(dialect=dialect, why="as the collection was written"),
             temperature=config.temperature,
             most_tokens=config.most_tokens,
+            most_prompt_tokens=config.max_length,
         )
-        collapse = Collapse(config.patience)
         with policy:
-            trainer = _trainer(opened, folder, config, episodes, policy, collapse, progress)
+            trainer = _trainer(opened, folder, config, episodes, policy, progress)
             train(trainer, folder)
         save(opened, trainer.model, folder, training)
         write_curves(folder / CURVES, {folder.name: folder})
@@ -112,7 +115,7 @@ def reinforce(
                 "seconds": training.seconds + time.monotonic() - began,
                 "loss": last_of(folder / LOG, "loss"),
                 "reward": last_of(folder / LOG, "reward"),
-                "stopped": COLLAPSED if collapse.has_happened else None,
+                "stopped": episodes.collapse.level or ended_early(trainer, config),
                 "is_complete": True,
             }
         )
@@ -126,7 +129,6 @@ def _trainer(
     config: GrpoConfig,
     episodes: Episodes,
     policy: Policy,
-    collapse: Collapse,
     progress: Progress,
 ) -> Any:  # Any: TRL's trainer
     """Return TRL's trainer, with our episodes in place of its own and a step to each batch of them."""
@@ -135,11 +137,10 @@ def _trainer(
     import trl
     from datasets import Dataset
 
-    of_step = config.batch * config.group
     own = trl.GRPOConfig(
         **shared,
-        generation_batch_size=of_step,
-        gradient_accumulation_steps=max(1, of_step // config.micro_batch),
+        generation_batch_size=config.of_step,
+        gradient_accumulation_steps=config.of_step // config.micro_batch,
         num_generations=config.group,
         max_completion_length=None,
         temperature=config.temperature,
@@ -162,61 +163,43 @@ def _trainer(
         train_dataset=Dataset.from_list([{"prompt": str(place)} for place in range(config.batch)]),
         processing_class=student.tokenizer,
         peft_config=lora_of(config),
-        rollout_func=rollouts(episodes, policy, config),
-        callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(collapse)],
+        rollout_func=rollouts(episodes, policy, config, end=student.tokenizer.eos_token_id),
+        callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(episodes)],
     )
     policy.use(trainer.model)
     return trainer
 
 
-def _ending(collapse: Collapse) -> Any:  # Any: a callback of transformers
+def _ending(episodes: Episodes) -> Any:  # Any: a callback of transformers
     """Return a callback that ends training once rewards have collapsed."""
     from transformers import TrainerCallback
 
     class Ending(TrainerCallback):  # type: ignore[misc]  # it has no types
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
-            if logs and "reward" in logs and collapse.is_reached(logs["reward"]):
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if episodes.collapse.level is not None:
                 control.should_training_stop = True
 
     return Ending()
 
 
-def _dialect_of(collection: Path) -> str:
+def _dialect_of(collection: Path) -> Dialect:
     """Return how the teacher of a collection wrote its calls, which the student is asked in too."""
     return next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
 
 
-class Collapse:
-    """Tells when rewards have collapsed: under half of the best mean so far, for some steps on end."""
-
-    def __init__(self, patience: int) -> None:
-        self._patience, self._means = patience, list[float]()
-        self.has_happened = False
-
-    def is_reached(self, reward: float) -> bool:
-        """Take a step's mean reward, and say whether training should end."""
-        self._means.append(reward)
-        window = self._patience
-        if not window or len(self._means) < 2 * window:
-            return False
-        means = np.convolve(self._means, np.ones(window) / window, mode="valid")
-        self.has_happened = bool(means[-1] < means.max() / 2)
-        return self.has_happened
-
-
 def rollouts(
-    episodes: Episodes, policy: Policy, config: GrpoConfig
+    episodes: Episodes, policy: Policy, config: GrpoConfig, *, end: int
 ) -> Callable[[list[str], Any], dict[str, Any]]:  # Any: TRL's trainer, and what it takes
     """Return what TRL calls for the episodes of a step (`rollout_func`)."""
 
     def roll(prompts: list[str], trainer: Any) -> dict[str, Any]:  # Any: as above
         step = trainer.state.global_step + 1
         played, rewards = episodes.play(policy, step)
-        rows = [row_of(episode, max_length=config.max_length) for episode in played]
+        rows = [row_of(episode, max_length=config.max_length, end=end) for episode in played]
         return {
-            "prompt_ids": [row.input_ids[:first] for first, row in rows],
-            "completion_ids": [row.input_ids[first:] for first, row in rows],
-            "env_mask": [[int(label != IGNORED) for label in row.labels[first:]] for first, row in rows],
+            "prompt_ids": [one.row.input_ids[: one.prompt] for one in rows],
+            "completion_ids": [one.row.input_ids[one.prompt :] for one in rows],
+            "env_mask": [[int(label != IGNORED) for label in one.row.labels[one.prompt :]] for one in rows],
             "logprobs": None,  # one step to a batch: TRL's own pass gives the old probabilities
             **{term: [float(getattr(got, term)) for got in rewards] for term in TERMS},
         }

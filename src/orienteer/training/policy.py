@@ -10,10 +10,11 @@ from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from orienteer.agents.dialect import read_calls
 from orienteer.errors import ModelError
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.wire import body_of
-from orienteer.records import JsonValue, Message, Price, Raw, Reply, Sampling, ToolSpec, Usage
+from orienteer.records import JsonValue, Manner, Message, Price, Raw, Reply, Sampling, ToolSpec, Usage
 from orienteer.training.rows import prompt_of
 from orienteer.training.student import torch
 
@@ -50,16 +51,20 @@ class Policy:
         tokenizer: Any,  # Any: its tokenizer
         *,
         name: str,
+        manner: Manner | None = None,
         temperature: float | None = None,
         most_tokens: int = 256,
         most_prompt_tokens: int = 8192,
         batch_tokens: int = 200_000,
     ) -> None:
-        """`temperature` goes before that of a request; `most_tokens` are those of a reply.
+        """`manner` says in which dialect agents are to speak to it; where it says none, natively.
+
+        `temperature` goes before that of a request; `most_tokens` are those of a reply.
 
         `batch_tokens` bounds what one batch holds, prompts and replies together.
         """
         self._model, self._tokenizer, self._name = model, tokenizer, name
+        self.manner = manner or Manner()
         self._temperature, self._most_tokens = temperature, most_tokens
         self._most_prompt_tokens, self._batch_tokens = most_prompt_tokens, batch_tokens
         ends = model.generation_config.eos_token_id
@@ -125,8 +130,10 @@ class Policy:
         said = self._tokenizer.decode(sampled[:-1] if is_ended else sampled)
         course.text = text + self._tokenizer.decode(sampled)
         course.token_ids = (*prompt_ids, *sampled)
+        message = Message(role="assistant", content=said)
         return Reply(
-            message=Message(role="assistant", content=said),
+            # Calls of tools that went natively are read as a server reads them.
+            message=read_calls(message, turn=len(messages)).message if tools else message,
             raw=Raw(
                 text=said,
                 finish_reason="stop" if is_ended else "length",

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.options import Options
@@ -52,9 +52,20 @@ class StudentConfig(Options):
     template: Path | None = None
     """A chat template in place of the student's own."""
 
+    @property
+    def of_step(self) -> int:
+        """Return how many rows a step takes."""
+        return self.batch
+
+    @model_validator(mode="after")
+    def _check_batch(self) -> Self:
+        if self.of_step % self.micro_batch:
+            raise BadOption(f"micro_batch is {self.micro_batch}: it must divide the {self.of_step} rows of a step")
+        return self
+
 
 class SftConfig(StudentConfig):
-    """Distillation (ARK, 001, section 4.3 and appendix A.2)."""
+    """Distillation (ARK, 001, section 4.3)."""
 
     epochs: float = Field(default=1.0, gt=0)
     """Times that all rows are read."""
@@ -73,7 +84,10 @@ class SftConfig(StudentConfig):
 
 
 class GrpoConfig(StudentConfig):
-    """Training by reward (GraphScout, 003, section 3.4, appendix A.5, table 3). The defaults are the paper's."""
+    """Training by reward (GraphScout, 003, section 3.4, appendix A.5).
+
+    Defaults are those of the paper's table 3; turns, most_tokens, order, refresh and patience are ours.
+    """
 
     learning_rate: float = Field(default=1e-6, gt=0)
     """Step size of AdamW."""
@@ -108,8 +122,13 @@ class GrpoConfig(StudentConfig):
     order: Literal["difficulty", "random"] = "difficulty"
     """Simple questions first, then medium, then hard ones; or as they are drawn."""
     refresh: int = Field(default=3, ge=0)
-    """A question that all episodes of a group solve, or none does, this many times in a row, is asked no more; 0 keeps
-    all."""
+    """A question whose episodes all had one reward, this many times in a row, is asked no more; 0 keeps all."""
+
+    @property
+    def of_step(self) -> int:
+        """Return how many episodes a step takes."""
+        return self.batch * self.group
+
     patience: int = Field(default=20, ge=0)
     """Steps that a collapse lasts before training ends: rewards under half of the best so far; 0 never ends it."""
 

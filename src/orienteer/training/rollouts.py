@@ -16,8 +16,9 @@ from orienteer.errors import BadInput
 from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example
 from orienteer.evaluation.quiz_item import QuizItem
+from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.sweep import variants
-from orienteer.evaluation.scores.rewards import Reward, node_reward, reward, spellings_of
+from orienteer.evaluation.scores.rewards import Reward, item_of, node_reward, reward, spellings_of
 from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.records import Trajectory
@@ -80,6 +81,25 @@ def _level(asked: Asked) -> int:
     return _LEVELS.index(level) if level in _LEVELS else len(_LEVELS)
 
 
+class Collapse:
+    """Tells when rewards have collapsed: under half of the best mean so far of like questions, for some steps."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._means: defaultdict[str, list[float]] = defaultdict(list)
+        self.level: str | None = None
+        """What happened, for a person; None where rewards hold."""
+
+    def learn(self, level: str, rewards: Sequence[float]) -> None:
+        """Take the rewards of a step's questions of one difficulty: hard ones after easy ones are no collapse."""
+        means, window = self._means[level], self._patience
+        means.append(float(np.mean(rewards)))
+        if window and len(means) >= 2 * window:
+            smooth = np.convolve(means, np.ones(window) / window, mode="valid")
+            if smooth[-1] < smooth.max() / 2:
+                self.level = f"rewards of {level} questions collapsed from {smooth.max():.2f} to {smooth[-1]:.2f}"
+
+
 @dataclass
 class Episodes:
     """Plays the episodes of one step after another."""
@@ -94,11 +114,17 @@ class Episodes:
         """Open the questions, and take up the deck where a training was cut off."""
         manifest = read_collection(self.collection)
         self._agent = manifest.agent
+        hashes = {part.name: part.graph_sha256 for part in manifest.parts}
+        for name, graph in self.graphs.items():
+            if hashes.get(name) != graph_hash(graph):
+                raise BadInput(f"{graph.path} is not the graph {name!r} that {self.collection} was collected over")
         self._names = {name: _names_of(graph) for name, graph in self.graphs.items()}
         questions = list(self._questions())
         if not questions:
             raise BadInput(f"{self.collection} has no questions with gold that reward={self.config.reward} can judge")
         self._deck = Deck(questions, self.config)
+        self._levels = {asked.key: str(asked.example.fields.get("difficulty")) for asked in questions}
+        self.collapse = Collapse(self.config.patience)
 
     def take_up(self, steps: int) -> None:
         """Forget what came after these steps, and draw again what they drew. Training goes on from a checkpoint."""
@@ -110,14 +136,13 @@ class Episodes:
             by_step[line["step"]][line["question"]].append(line["total"])
         for _, groups in sorted(by_step.items()):
             self._deck.draw(self.config.batch)
-            for key, rewards in groups.items():
-                self._deck.learn(key, rewards)
+            self._learn(groups)
 
     def play(self, policy: Policy, step: int) -> tuple[list[Trajectory], list[Reward]]:
         """Return the episodes of a step, those of one question one after another, and their rewards."""
         [variant] = variants([self._agent], settings=self.settings)
         turns = self.config.turns
-        sampled = {"temperature": self.config.temperature, "max_steps": turns, "max_calls": turns}
+        sampled = {"temperature": self.config.temperature, "max_steps": turns, "max_calls": turns, "agents": 1}
         known = variant.settled()
         options = {**variant.options, **{name: value for name, value in sampled.items() if name in known}}
         agents = {
@@ -136,6 +161,15 @@ class Episodes:
         rewards = [self._reward(one, episode) for one, episode in zip(asked, episodes, strict=True)]
         self._keep(step, asked, episodes, rewards)
         return episodes, rewards
+
+    def _learn(self, groups: Mapping[str, Sequence[float]]) -> None:
+        """Take in the rewards of a step's groups, by question."""
+        by_level: defaultdict[str, list[float]] = defaultdict(list)
+        for key, rewards in groups.items():
+            self._deck.learn(key, rewards)
+            by_level[self._levels.get(key, "")] += rewards
+        for level, rewards in by_level.items():
+            self.collapse.learn(level, rewards)
 
     def _questions(self) -> Iterable[Asked]:
         """Yield the questions of the collection, of all its graphs, that the reward can judge."""
@@ -170,25 +204,39 @@ class Episodes:
         lines, groups = [], defaultdict[str, list[float]](list)
         for one, episode, got in zip(asked, episodes, rewards, strict=True):
             terms = {term: round(float(getattr(got, term)), 4) for term in TERMS}
-            append_line(self.folder / REWARDS, json.dumps({"step": step, "question": one.key, **terms}))
+            learnt = row_of(episode, max_length=self.config.max_length, end=0).turns
+            turns = {"turns": len(episode.steps), "learnt": learnt}
+            append_line(self.folder / REWARDS, json.dumps({"step": step, "question": one.key, **terms, **turns}))
             note = f"reward {', '.join(f'{term} {value:.2f}' for term, value in terms.items())}"
             lines.append(_without_tokens(episode).model_copy(update={"notes": (*episode.notes, note)}))
             groups[one.key].append(got.total)
-        for key, totals in groups.items():
-            self._deck.learn(key, totals)
+        self._learn(groups)
         file = self.folder / ROLLOUTS / f"step-{step:05}.jsonl"
         file.parent.mkdir(exist_ok=True)
         write_whole(file, "".join(f"{line.model_dump_json()}\n" for line in lines))
 
 
-def row_of(episode: Trajectory, *, max_length: int) -> tuple[int, Row]:
-    """Return an episode as tokens: how many are the first prompt's, and the row, its labels those that were sampled.
+class EpisodeRow(NamedTuple):
+    """An episode as tokens."""
 
-    Turns are in it as long as each prompt goes on from the last one and its reply, and the whole fits `max_length`.
+    row: Row
+    """Its labels are the tokens that were sampled."""
+    prompt: int
+    """How many are the first prompt's."""
+    turns: int
+    """Replies that are learnt."""
+
+
+def row_of(episode: Trajectory, *, max_length: int, end: int) -> EpisodeRow:
+    """Return an episode as tokens.
+
+    Turns are in it as long as each prompt goes on from the last one and its reply, and the whole fits `max_length`. A
+    dialect in words writes earlier calls in one form, so a reply that spelt its call otherwise is the last one. An
+    episode without a reply is the mark of an `end`, which nothing is learnt of.
     """
     ids: list[int] = []
     labels: list[int] = []
-    first = 0
+    first = turns = 0
     for step in episode.steps:
         raw = step.reply.raw
         if raw is None or raw.prompt_token_ids is None or raw.token_ids is None:
@@ -200,7 +248,10 @@ def row_of(episode: Trajectory, *, max_length: int) -> tuple[int, Row]:
         first = first or len(prompt)
         labels += [IGNORED] * (len(prompt) - len(ids)) + said
         ids = prompt + said
-    return first, Row(ids, labels)
+        turns += 1
+    if not turns:
+        return EpisodeRow(Row([end, end], [IGNORED, IGNORED]), 1, 0)
+    return EpisodeRow(Row(ids, labels), first, turns)
 
 
 def _episode(agent: Retriever, example: Example) -> Trajectory:
@@ -210,12 +261,7 @@ def _episode(agent: Retriever, example: Example) -> Trajectory:
 
 def _item(example: Example) -> QuizItem | None:
     """Return a question as the item of a quiz; None where it is of none."""
-    fields = {name: value for name, value in example.fields.items() if name in QuizItem.model_fields}
-    if "pattern" not in fields or "clue_nodes" not in fields or not example.gold.answers:
-        return None
-    gold = {"nodes": tuple(example.gold.nodes), "answers": example.gold.answers}
-    known = {"id": example.question.id, "question": example.question.text, "answer_type": example.gold.answer_type}
-    return QuizItem.model_validate({**fields, **gold, **known})
+    return item_of(example.question.id, example.question.text, example.gold, example.fields)
 
 
 def _anchors(example: Example) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class RowCount:
     learnt: int = 0
     """Tokens that are learnt."""
     left_out: dict[str, int] = field(default_factory=dict)
-    """Replies that are in no row, by the reason."""
+    """Rows that are not learnt whole, by the reason."""
 
 
 def rows(
@@ -180,7 +180,9 @@ def _rendered(
     text = template.apply_chat_template(
         opened, tools=tools, tokenize=False, add_generation_prompt=add_generation_prompt
     )
-    if tools and not all(str(tool["function"]["name"]) in text for tool in tools):
+    if tools and text == template.apply_chat_template(
+        opened, tokenize=False, add_generation_prompt=add_generation_prompt
+    ):
         raise BadInput("the student's chat template does not write tools: name another with template=FILE")
     return str(text)
 

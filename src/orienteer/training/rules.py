@@ -12,6 +12,8 @@ from typing import NamedTuple, TypeAlias
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.running.runs import failed_calls
+from orienteer.evaluation.scores.answers import exact
+from orienteer.evaluation.scores.rewards import final_answer
 from orienteer.records import Trajectory
 
 
@@ -51,9 +53,15 @@ def agrees(sample: Sample) -> bool:
 
 
 def fits_gold(sample: Sample) -> bool:
-    """Say whether the first node is gold. It needs labels: the paper's rejection by them is an option of its code."""
-    selected = sample.trajectory.selected
-    return bool(selected) and selected[0] in sample.gold.nodes
+    """Say whether the first node is gold, or the answer where no node was chosen.
+
+    It needs labels: the paper's rejection by them is an option of its code.
+    """
+    trajectory, gold = sample.trajectory, sample.gold
+    if trajectory.selected:
+        return trajectory.selected[0] in gold.nodes
+    answer = trajectory.answer or final_answer(trajectory)
+    return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
 
 
 RULES: Mapping[str, Rule] = {

@@ -14,8 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +32,7 @@ from orienteer.training.recipes import StudentConfig
 from orienteer.training.student import MOULD, Student, torch
 
 TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
-_CHECKPOINTS = "checkpoints"
+_CHECKPOINTS, _WHOLE = "checkpoints", "whole"
 Progress = Callable[[str, int], None]
 """Told what is counted, `rows` or `steps`, and how many there are or are done."""
 
@@ -42,6 +44,8 @@ class Training(Record):
     kind: Literal["sft", "grpo"]
     student: str
     collection_sha256: str
+    graphs: tuple[str, ...] = ()
+    """Of training by reward, the graphs that are asked about."""
     agent: str
     """The method whose requests the student answers."""
     dialect: str
@@ -77,7 +81,7 @@ def begin(folder: Path, training: Training) -> Training:
         write_whole(file, training.model_dump_json(indent=1) + "\n")
         return training
     there = _read(file)
-    conditions = {"kind", "student", "collection_sha256", "settings"}
+    conditions = {"kind", "student", "collection_sha256", "graphs", "settings"}
     old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
     if differs := [name for name in new if old[name] != new[name]]:
         raise BadInput(f"{folder} holds a training with other conditions ({', '.join(differs)}): train elsewhere")
@@ -108,12 +112,13 @@ def save(
     """Write the student, LoRA merged into it, with its tokenizer, its template and what it is for."""
     place = folder / MODEL
     merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    merged.save_pretrained(place)
-    student.tokenizer.save_pretrained(place)
-    if student.mould is not None:
-        write_whole(place / MOULD, f"{student.mould}\n")
     card = {"agent": training.agent, "dialect": training.dialect, "student": training.student, "kind": training.kind}
-    write_whole(place / CARD, json.dumps(card, indent=1) + "\n")
+    with saving(folder):
+        merged.save_pretrained(place)
+        student.tokenizer.save_pretrained(place)
+        if student.mould is not None:
+            write_whole(place / MOULD, f"{student.mould}\n")
+        write_whole(place / CARD, json.dumps(card, indent=1) + "\n")
 
 
 def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
@@ -133,7 +138,6 @@ def lora_of(config: Any) -> Any:  # Any: a config of this package; peft's
 
 def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[str, Any]:  # Any: transformers'
     """Return the settings that both kinds share. `max_steps` is -1 where epochs are counted."""
-    os.environ["WANDB_MODE"] = "disabled"  # reports nothing anywhere
     pytorch = torch()
     has_gpu = pytorch.cuda.is_available()
     if not has_gpu:
@@ -160,12 +164,34 @@ def arguments(folder: Path, config: StudentConfig, *, max_steps: int) -> dict[st
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """Return the last checkpoint of a training that is whole; None where there is none."""
-    from transformers.trainer_utils import get_last_checkpoint
-
+    """Return the last checkpoint of a training that is whole, None where there is none; others are removed."""
     place = folder / _CHECKPOINTS
-    last = get_last_checkpoint(str(place)) if place.is_dir() else None
-    return Path(last) if last is not None else None
+    whole = []
+    for checkpoint in place.glob("checkpoint-*"):
+        if (checkpoint / _WHOLE).exists():
+            whole.append(checkpoint)
+        else:
+            shutil.rmtree(checkpoint)
+    return max(whole, key=step_of, default=None)
+
+
+def step_of(checkpoint: Path | None) -> int:
+    """Return the step after which a checkpoint was written; 0 for none."""
+    return 0 if checkpoint is None else int(checkpoint.name.rpartition("-")[2])
+
+
+@contextmanager
+def saving(folder: Path) -> Iterator[None]:
+    """Turn whatever a disk that is full makes libraries raise into one sentence. Raises `Error`."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise Error(
+            f"the student could not be written to {folder} ({str(error).splitlines()[0]}): make room and repeat the "
+            f"command, which goes on from the last checkpoint in {folder / _CHECKPOINTS}"
+        ) from error
 
 
 def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a callback of transformers
@@ -192,11 +218,22 @@ def step_log(file: Path, progress: Progress, minutes: float) -> Any:  # Any: a c
                 append_line(file, json.dumps(line))
                 progress("steps", Count(state.global_step, of=state.max_steps))
 
+        def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            checkpoint = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            write_whole(checkpoint / _WHOLE, "")  # a kill, or a full disk, leaves one without it
+
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             if minutes and time.monotonic() - self._began > 60 * minutes:
                 control.should_training_stop = True
 
     return StepLog()
+
+
+def ended_early(trainer: Any, config: StudentConfig) -> str | None:  # Any: TRL's trainer
+    """Return why a training ended before its steps; None where it did not."""
+    if trainer.state.global_step >= trainer.state.max_steps:
+        return None
+    return f"{config.max_minutes:g} minutes were over" if config.max_minutes else "the loss on validation has risen"
 
 
 def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
@@ -205,21 +242,8 @@ def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
 
     trainer.remove_callback(PrinterCallback)  # the log has it
     last = last_checkpoint(folder)
-    try:
-        trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
-    except OSError as error:
-        raise _unsaved(folder, error.strerror or str(error)) from error
-    except Exception as error:
-        if type(error).__name__ == "SafetensorError":  # of a full disk: it has no class that can be imported
-            raise _unsaved(folder, str(error)) from error
-        raise
-
-
-def _unsaved(folder: Path, reason: str) -> Error:
-    return Error(
-        f"the checkpoint could not be written ({reason}): make room and repeat the command, which goes on from the "
-        f"last one in {folder / _CHECKPOINTS}"
-    )
+    trainer._save_checkpoint = saving(folder)(trainer._save_checkpoint)
+    trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
 
 
 def last_of(file: Path, figure: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Distillation: a student learns a teacher's turns, the loss on its own tokens alone (ARK, 001, section 4.3, A.2)."""
+"""Distillation: a student learns a teacher's turns, the loss on its own tokens alone (ARK, 001, section 4.3)."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from orienteer.training.runs import (
     Training,
     arguments,
     begin,
+    ended_early,
     last_of,
     lora_of,
     save,
@@ -98,6 +99,7 @@ def distil(
                 "seconds": training.seconds + time.monotonic() - began,
                 "loss": last_of(folder / LOG, "loss"),
                 "checked_loss": last_of(folder / LOG, "eval_loss"),
+                "stopped": ended_early(trainer, config),
                 "is_complete": True,
             }
         )
@@ -143,7 +145,7 @@ def _trainer(
         **shared,
         num_train_epochs=config.epochs,
         per_device_eval_batch_size=config.micro_batch,
-        gradient_accumulation_steps=max(1, config.batch // config.micro_batch),
+        gradient_accumulation_steps=config.batch // config.micro_batch,
         train_sampling_strategy="group_by_length",
         max_length=None,
         packing=False,

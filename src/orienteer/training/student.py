@@ -27,6 +27,7 @@ class Student(NamedTuple):
 
 def torch() -> Any:  # Any: the module
     """Return PyTorch. Raises `MissingExtra`."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before the hub's client is imported: nothing is downloaded
     try:
         import torch
         import transformers
@@ -42,7 +43,7 @@ def source_of(name: str) -> Path:
     """Return the folder or GGUF file that a student's name means. Raises `BadInput`."""
     if name == SMOLLM2:
         return _smollm2()
-    path = Path(name)
+    path = Path(name).resolve()
     if path.is_dir() and not (path / "config.json").exists():
         raise BadInput(f"{path} holds no model (config.json): name a folder that transformers or train sft wrote")
     if not path.exists():
@@ -58,7 +59,6 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
     pytorch = torch()
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # what is not here is an error, no download
     path = source_of(name)
     is_gguf = path.is_file()
     place, file = (path.parent, {"gguf_file": path.name}) if is_gguf else (path, {})

@@ -31,7 +31,7 @@ from orienteer.agents.answer_line import answer_in
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.runs import Line, failed_calls
+from orienteer.evaluation.running.runs import failed_calls
 from orienteer.evaluation.scores.answers import exact, set_f1
 from orienteer.records import JsonValue, Record, Trajectory
 from orienteer.tools.toolbox import code_config
@@ -144,14 +144,14 @@ def node_reward(
     )
 
 
-def item_of(line: Line) -> QuizItem | None:
-    """Return the quiz item of a line of a run, None for a question that is not of a quiz, or has no gold answer."""
-    if not line.gold.answers:
+def item_of(key: str, question: str, gold: Gold, fields: Mapping[str, JsonValue]) -> QuizItem | None:
+    """Return a question, with its id, as the item of a quiz; None where it is not of a quiz, or has no gold answer."""
+    if not gold.answers:
         return None
-    fields = {name: value for name, value in line.fields.items() if name in QuizItem.model_fields}
-    gold = {"nodes": tuple(line.gold.nodes), "answers": line.gold.answers, "answer_type": line.gold.answer_type}
+    known = {name: value for name, value in fields.items() if name in QuizItem.model_fields}
+    given = {"nodes": tuple(gold.nodes), "answers": gold.answers, "answer_type": gold.answer_type}
     try:
-        return QuizItem.model_validate({**fields, "id": line.id, "question": line.question, **gold})
+        return QuizItem.model_validate({**known, "id": key, "question": question, **given})
     except ValidationError:
         return None
 
@@ -262,8 +262,9 @@ def _named_in(arguments: str, parameters: Container[str] | None) -> set[str]:
 
     Arguments that are not among the tool's parameters do not count: the tool ignores them.
     """
-    pieces = {piece for text in _strings(arguments, parameters) for piece in _QUOTE.split(text)}
-    return pieces if len(pieces) <= FEW_STRINGS else set()
+    texts = _strings(arguments, parameters)
+    pieces = {piece for text in texts for piece in _QUOTE.split(text)}
+    return pieces.union(texts) if len(pieces) <= FEW_STRINGS else set()
 
 
 def _strings(arguments: str, parameters: Container[str] | None = None) -> tuple[str, ...]:

@@ -181,7 +181,11 @@ def _reward_score(mode: Mode, run: StoredRun) -> Callable[[Line], float | None]:
     # Here, since it loads the solver: a second that other measures need not wait.
     from orienteer.evaluation.scores.rewards import item_of, reward, spellings_of
 
-    items = {line.id: item for line in run.lines if (item := item_of(line)) is not None}
+    items = {
+        line.id: item
+        for line in run.lines
+        if (item := item_of(line.id, line.question, line.gold, line.fields)) is not None
+    }
     values: dict[tuple[str, str], float] = {}
     for question, method, trajectories in run.trajectories():
         if question in items and trajectories:

@@ -171,7 +171,7 @@ def sweep(
     set_options: Annotated[
         list[str],
         typer.Option(
-            "--set", metavar="NAME=V1,V2", help="A setting and its values, such as questions=100,600. Repeatable."
+            "--set", metavar="NAME=V1,V2", help="A setting and its values: questions=100,600, graphs=a,a+b. Repeatable."
         ),
     ],
     recipe: Recipe = None,
@@ -183,7 +183,9 @@ def sweep(
     from orienteer.training.sft import distil
 
     configs = {
-        " ".join(f"{name}={value}" for name, value in chosen.items()): read_recipe(SftConfig, recipe, chosen)
+        " ".join(f"{name}={value}" for name, value in chosen.items()): read_recipe(
+            SftConfig, recipe, {name: value.replace("+", ",") for name, value in chosen.items()}
+        )
         for chosen in combinations(axes(set_options))
     }
     trained: dict[str, Training] = {}
@@ -264,7 +266,7 @@ def _graphs_of(out: Output, collection: Path, named: Sequence[Path]) -> dict[str
     for name in moved:
         if name not in parts:
             raise BadInput(f"{collection} was not collected over a graph {name!r}: there are {', '.join(parts)}")
-    paths = moved or {name: Path(part.path) for name, part in parts.items()}
+    paths = {name: Path(part.path) for name, part in parts.items()} | moved
     for name, path in paths.items():
         if not path.exists():
             raise BadInput(f"the graph {name} is no more at {path}: say where it is with --graph DIR")
