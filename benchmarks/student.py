@@ -193,7 +193,8 @@ def by_question(some: Sequence[Figure], name: str) -> np.ndarray:
     by_seed: defaultdict[str, list[float]] = defaultdict(list)
     for figure in some:
         by_seed[figure.model] += getattr(figure, name)
-    return np.asarray(list(by_seed.values()), float).mean(axis=0)
+    scores: np.ndarray = np.asarray(list(by_seed.values()), float).mean(axis=0)
+    return scores
 
 
 def mean(values: np.ndarray) -> str:
