@@ -27,6 +27,7 @@ class Student(NamedTuple):
 
 def torch() -> Any:  # Any: the module
     """Return PyTorch. Raises `MissingExtra`."""
+    os.environ.setdefault("TQDM_DISABLE", "1")  # bars of libraries: ours tells what is done
     os.environ.setdefault("HF_HUB_OFFLINE", "1")  # before the hub's client is imported: nothing is downloaded
     try:
         import torch
