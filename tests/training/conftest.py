@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from e2e.conftest import Ran, cli, home, process  # noqa: F401  fixtures of the command line
+from e2e.conftest import cli, home, process, users_file  # noqa: F401  fixtures of the command line
 from orienteer.graph.store import Graph
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.retriever import Retriever

@@ -60,31 +60,31 @@ class Bytes:
 
 # ------------------------------------------------------------------------------------------------------------- graphs
 
-_WRITERS = ("Ada Holm", "Noor Vik", "Ines Varga", "Tomas Lind")
-_NOVELS = ("Salt Road", "Night Ferry", "Winter Harbour", "Quiet Mill", "Long Shore", "Red Kite", "Stone Boat", "Blue Hour")
-_TOWNS = ("Orsova", "Hammerfest", "Lodz")
-_SHIPS = ("Albatross", "Meridian", "Kestrel", "Halcyon", "Petrel", "Osprey")
-_CAPTAINS = ("Edda Moor", "Jonas Falk", "Mira Sund")
-_HARBOURS = ("Varberg", "Skagen")
+WRITERS = ("Ada Holm", "Noor Vik", "Ines Varga", "Tomas Lind")
+NOVELS = ("Salt Road", "Night Ferry", "Winter Harbour", "Quiet Mill", "Long Shore", "Red Kite", "Stone Boat", "Blue Hour")
+TOWNS = ("Orsova", "Hammerfest", "Lodz")
+SHIPS = ("Albatross", "Meridian", "Kestrel", "Halcyon", "Petrel", "Osprey")
+CAPTAINS = ("Edda Moor", "Jonas Falk", "Mira Sund")
+HARBOURS = ("Varberg", "Skagen")
 
 
 def books() -> tuple[list[Node], list[Edge]]:
     """Return novels, their writers and their towns."""
-    nodes = [*_named("w", "writer", _WRITERS), *_named("n", "novel", _NOVELS), *_named("t", "town", _TOWNS)]
+    nodes = [*_named("w", "writer", WRITERS), *_named("n", "novel", NOVELS), *_named("t", "town", TOWNS)]
     edges = [
-        *(Edge(f"n{at}", "written_by", f"w{at % 4}") for at in range(len(_NOVELS))),
-        *(Edge(f"n{at}", "set_in", f"t{at * 2 % 3}") for at in range(len(_NOVELS))),
-        *(Edge(f"w{at}", "born_in", f"t{at % 3}") for at in range(len(_WRITERS))),
+        *(Edge(f"n{at}", "written_by", f"w{at % 4}") for at in range(len(NOVELS))),
+        *(Edge(f"n{at}", "set_in", f"t{at * 2 % 3}") for at in range(len(NOVELS))),
+        *(Edge(f"w{at}", "born_in", f"t{at % 3}") for at in range(len(WRITERS))),
     ]
     return nodes, edges
 
 
 def ships() -> tuple[list[Node], list[Edge]]:
     """Return ships, their captains and their harbours."""
-    nodes = [*_named("s", "ship", _SHIPS), *_named("c", "captain", _CAPTAINS), *_named("h", "harbour", _HARBOURS)]
+    nodes = [*_named("s", "ship", SHIPS), *_named("c", "captain", CAPTAINS), *_named("h", "harbour", HARBOURS)]
     edges = [
-        *(Edge(f"s{at}", "commanded_by", f"c{at % 3}") for at in range(len(_SHIPS))),
-        *(Edge(f"s{at}", "moored_in", f"h{at % 2}") for at in range(len(_SHIPS))),
+        *(Edge(f"s{at}", "commanded_by", f"c{at % 3}") for at in range(len(SHIPS))),
+        *(Edge(f"s{at}", "moored_in", f"h{at % 2}") for at in range(len(SHIPS))),
     ]
     return nodes, edges
 
