@@ -70,3 +70,35 @@ def play(books):
         return agent.search(question).trajectories[0]
 
     return played
+
+
+# ------------------------------------------------------------------------------------- what needs PyTorch
+
+
+@pytest.fixture(scope="session")
+def base(episodes, scratch):
+    """Give the folder of a student that has learnt nothing."""
+    pytest.importorskip("torch")
+    return tiny.student(scratch(), tiny.texts_of(episodes))
+
+
+@pytest.fixture(scope="session")
+def lesson(worlds, scratch):
+    """Give the folder of a collection of four questions about the ships, which a student can know by heart."""
+    folder = scratch()
+    config = CollectConfig(teacher="anchor", count=4, patterns=("one_hop",))
+    collect([worlds["ships"]], folder, config, settings=Settings())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pupil(base, lesson, scratch):
+    """Give the folder of a training in which a student learns the lesson nearly by heart."""
+    from orienteer.training.recipes import SftConfig
+    from orienteer.training.sft import distil
+
+    folder = scratch()
+    settings = {**tiny.SETTINGS, "epochs": "48", "learning_rate": "5e-3", "schedule": "constant", "save_steps": "16"}
+    with tiny.no_warnings():
+        distil(lesson, folder, str(base), SftConfig.read({**settings, "batch": "4", "micro_batch": "4", "max_length": "900"}))
+    return folder
