@@ -142,6 +142,14 @@ def test_a_template_that_drops_tools_is_refused_in_a_sentence(play):
         parts_of(play("ark", NATIVE, agents=1), Bytes(CHATML))
 
 
+def test_a_template_that_drops_tools_is_refused_though_the_prompt_names_them(play):
+    """The paper's prompt names its tools, and a model that makes no call gives no other sign."""
+    trajectory = play("ark", ["I do not know."], agents=1, faithful=True, max_steps=2)
+    assert all(tool.name in trajectory.opening[0].content for tool in trajectory.tools)
+    with pytest.raises(BadInput, match="does not write tools"):
+        parts_of(trajectory, Bytes(CHATML))
+
+
 def test_a_template_that_drops_calls_is_refused_in_a_sentence(play):
     callless = QWEN.replace("message.tool_calls or []", "[]")
     with pytest.raises(BadInput, match=r"^the student's chat template does not write calls of tools: name another with"):
