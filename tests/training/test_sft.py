@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
 
-from orienteer.errors import BadInput, Error
+from orienteer.errors import BadInput, BadOption, Error
 from orienteer.training.collection import trajectories
 from orienteer.training.recipes import SftConfig
 from orienteer.training.rows import IGNORED, rows
@@ -366,3 +366,10 @@ def test_rows_that_are_all_too_long_are_told(base, lesson, tmp_path):
         distil(lesson, tmp_path / "t", str(base), config(max_length=20))
     done = distil(lesson, tmp_path / "t2", str(base), config(max_length=420))
     assert 0 < done.left_out["longer than max_length"]
+
+
+@pytest.mark.parametrize(("batch", "micro_batch"), [(8, 3), (4, 8)])
+def test_a_batch_that_cannot_be_parted_so_is_told(base, lesson, tmp_path, batch, micro_batch):
+    """Else a step has 6 rows where 8 were asked for, or 8 where 4 were."""
+    with pytest.raises(BadOption, match="micro_batch"):
+        distil(lesson, tmp_path / "t", str(base), config(batch=batch, micro_batch=micro_batch, max_steps=1))
