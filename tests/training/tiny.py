@@ -112,7 +112,7 @@ def student(folder: Path, texts: Sequence[str], *, kind: str = "llama", template
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "num_key_value_heads": 2,
-        "head_dim": 16,
+        "head_dim": 16 if kind == "llama" else 128,  # transformers reads no other from a GGUF file of Qwen's
         "max_position_embeddings": 2048,
         "tie_word_embeddings": True,
         "initializer_range": 0.1,  # the usual 0.02 learns slowly in so narrow a model
@@ -174,3 +174,56 @@ def no_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def mould(folder: Path, file: Path) -> Path:
+    """Write a student of `student` as a GGUF file in full precision, as llama.cpp's own script has it."""
+    import gguf
+    from safetensors.numpy import load_file
+
+    config = json.loads((folder / "config.json").read_text())
+    kind = config["model_type"]
+    [arch] = [key for key, name in gguf.MODEL_ARCH_NAMES.items() if name == kind]
+    writer = gguf.GGUFWriter(file, kind)
+    writer.add_context_length(config["max_position_embeddings"])
+    writer.add_embedding_length(config["hidden_size"])
+    writer.add_block_count(config["num_hidden_layers"])
+    writer.add_feed_forward_length(config["intermediate_size"])
+    writer.add_head_count(config["num_attention_heads"])
+    writer.add_head_count_kv(config["num_key_value_heads"])
+    writer.add_key_length(config["head_dim"])
+    writer.add_value_length(config["head_dim"])
+    writer.add_layer_norm_rms_eps(config["rms_norm_eps"])
+    writer.add_rope_freq_base(config["rope_parameters"]["rope_theta"])
+    writer.add_vocab_size(config["vocab_size"])
+    if kind == "llama":
+        writer.add_rope_dimension_count(config["head_dim"])
+    vocabulary = json.loads((folder / "tokenizer.json").read_text())
+    tokens = sorted(vocabulary["model"]["vocab"], key=vocabulary["model"]["vocab"].get)
+    special = {token["content"]: token["id"] for token in vocabulary["added_tokens"]}
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3 if token in special else 1 for token in tokens])  # 3: of control
+    writer.add_token_merges([" ".join(pair) for pair in vocabulary["model"]["merges"]])
+    writer.add_eos_token_id(special[END])
+    writer.add_pad_token_id(special["<pad>"])
+    writer.add_chat_template((folder / "chat_template.jinja").read_text())
+    names = gguf.get_tensor_name_map(arch, config["num_hidden_layers"])
+    for own, values in load_file(folder / "model.safetensors").items():
+        heads = {"q_proj": config["num_attention_heads"], "k_proj": config["num_key_value_heads"]}
+        several = next((count for name, count in heads.items() if own.endswith(f"{name}.weight")), None)
+        if kind == "llama" and several is not None:  # halves of a head become pairs
+            rows = [
+                head * config["head_dim"] + half * config["head_dim"] // 2 + at
+                for head in range(several)
+                for at in range(config["head_dim"] // 2)
+                for half in (0, 1)
+            ]
+            values = values[rows]
+        writer.add_tensor(names.get_name(own, try_suffixes=(".weight", ".bias")), values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
