@@ -51,6 +51,15 @@ def episodes(taught):
     return [trajectory for _, trajectory in trajectories(taught)]
 
 
+@pytest.fixture(scope="session")
+def quizzed(worlds, scratch):
+    """Give the folder of a collection of the programs of quizzes."""
+    pytest.importorskip("ladybug")
+    folder = scratch()
+    collect([worlds["books"]], folder, CollectConfig(teacher="quiz", count=8), settings=Settings())
+    return folder
+
+
 @pytest.fixture
 def copied(taught, tmp_path):
     """Give a copy of the collection, which a test may change."""

@@ -93,15 +93,6 @@ def test_the_calls_of_anchor_name_nodes_as_the_question_does(episodes):
         assert "k" not in arguments
 
 
-@pytest.fixture(scope="module")
-def quizzed(worlds, scratch):
-    """Give the folder of a collection of the programs of quizzes."""
-    pytest.importorskip("ladybug")
-    folder = scratch()
-    collect([worlds["books"]], folder, CollectConfig(teacher="quiz", count=8), settings=Settings())
-    return folder
-
-
 def test_the_program_of_a_quiz_runs_its_proof_and_says_its_answer(books, quizzed):
     part = read_collection(quizzed).parts[0]
     assert part.trajectories == part.questions == 8, "a gold query was proven before: it runs"
