@@ -133,6 +133,16 @@ SCOUT_NATIVE = (
 )
 PLAIN_NATIVE = ([call("node_id_retriever", queries=["Salt Road"])], "I do not know.", r"\answer{Salt Road}")
 
+COMPACT = (
+    "I look.\n" + words("follow", start="Ada Holm", steps=[{"edge": "directed", "type": "film"}]),
+    '<tool_call>\n{"name": \n</tool_call>',
+    words("intersect", nodes=["Ada Holm", "Night Ferry"]) + "\n" + words("search_in_graph", query="Ferry", k=12),
+    "<think>hm</think>It was Ada Holm, I think.",
+    f"{words('look_up')}\n<tool_response>\nfeigned\n</tool_response>",
+    words("follow", start="nobody", steps=[{}]),
+    words("add_to_answer", nodes=["@1"]) + "\n" + words("finish"),
+)
+
 PLAN = {
     "steps": [
         {"op": "lexical_search", "query": "Night Ferry", "node_types": ["film"], "k": 1, "into": "film"},
@@ -223,6 +233,12 @@ COURSES = (
         {AGENT: ["Hm.", *READING], **ANSWERS},
         options={"agents": 2},
         budget=Budget(calls=7),
+    ),
+    Course("ark in few words", {AGENT: COMPACT, **ANSWERS}, options={"tools": "compact"}),
+    Course(
+        "ark in few words that leaves out",
+        {AGENT: [*COMPACT[:3] * 2, COMPACT[-1]], **ANSWERS},
+        options={"tools": "compact", "agents": 1, "context_tokens": 700},
     ),
     Course("ark faithful", {AGENT: [*SEARCHES, *ENDING], **ANSWERS}, options={"faithful": True}),
     Course("react", {"react": [*SEARCHES, *ENDING], **ANSWERS}),
