@@ -38,14 +38,15 @@ def is_one_sentence(ran):
 
 
 def test_a_collection_at_the_command_line(here, cli):
-    ran = cli("train", "collect", "books", "ships", "--teacher", "anchor", "--number", "8", "--rule", "finished", "-o", "c")
+    command = ("books", "ships", "--teacher", "anchor", "--number", "8", "--rule", "finished", "-o", "c")
+    ran = cli("train", "collect", *command)
     assert ran.code == 0, ran.err
     collection = read_collection(here / "c")
     stay = [part.trajectories for part in collection.parts]
     rows = [line.split() for line in ran.out.splitlines() if line.split() and line.split()[0] in ("books", "ships")]
     assert [int(row[-1]) for row in rows] == stay
     assert f"{sum(stay)} trajectories in c" in ran.out
-    again = cli("train", "collect", "books", "ships", "--teacher", "anchor", "--number", "8", "--rule", "finished", "-o", "c", "--json")
+    again = cli("train", "collect", *command, "--json")
     assert again.json == json.loads((here / "c" / "collection.json").read_text())
     shown = cli("trace", "show", "c/books/trajectories.jsonl")
     assert shown.code == 0, shown.err
@@ -60,7 +61,8 @@ def test_given_questions_at_the_command_line(here, cli):
 
 
 def test_what_was_spent_on_a_model_is_told(here, cli):
-    with FakeServer(lambda body, before: Answer(calls=[("add_to_answer", {"nodes": ["n0"]}), ("finish", {})])) as server:
+    turn = Answer(calls=[("add_to_answer", {"nodes": ["n0"]}), ("finish", {})])
+    with FakeServer(lambda body, before: turn) as server:
         ran = cli(
             *("train", "collect", "books", "questions.jsonl", "--teacher", "ark agents=1", "-n", "2", "-o", "c"),
             *("--model", "fake", "--base-url", server.url),
@@ -70,6 +72,7 @@ def test_what_was_spent_on_a_model_is_told(here, cli):
     assert "Spent: 2 calls, 220 tokens" in (here / "c" / "card.md").read_text()
 
 
+NOBODY = ("--model", "m", "--base-url", "http://127.0.0.1:1/v1", "-o", "c")
 ANCHOR = ("--teacher", "anchor", "-o", "c")
 COLLECT = (
     (("nowhere", *ANCHOR), "nowhere"),
@@ -85,10 +88,10 @@ COLLECT = (
     (("books", "--number", "0", *ANCHOR), "--number"),
     (("books", "--random-seed", "-1", *ANCHOR), "--random-seed"),
     (("books", "--teacher", "nobody", "--model", "m", "-o", "c"), "nobody"),
-    (("books", "--teacher", "ark colour=red", "--model", "m", "--base-url", "http://127.0.0.1:1/v1", "-o", "c"), "colour"),
-    (("books", "--teacher", "bm25", "--model", "m", "--base-url", "http://127.0.0.1:1/v1", "-o", "c"), "calls no model"),
+    (("books", "--teacher", "ark colour=red", *NOBODY), "colour"),
+    (("books", "--teacher", "bm25", *NOBODY), "calls no model"),
     (("books", "--teacher", "ark", "-o", "c"), "model"),
-    (("books", "--teacher", "ark", "--model", "m", "--budget-usd", "1", "--base-url", "http://127.0.0.1:1/v1", "-o", "c"), "price"),
+    (("books", "--teacher", "ark", "--budget-usd", "1", *NOBODY), "price"),
     (("books", "--teacher", "anchor", "-o", "letters"), "holds letter.txt and no collection"),
     (("books", "--teacher", "anchor", "-o", "file"), "file"),
     (("books", "--teacher", "anchor", "-o", "file/c"), "file"),
@@ -107,7 +110,7 @@ def test_a_wrong_request_to_collect_is_told_and_nothing_is_left(here, cli, argum
     assert not (here / "c" / "books").exists() or not list((here / "c").rglob("trajectories.jsonl"))
 
 
-# ------------------------------------------------------------------------------------------------------ sft, grpo, export
+# ---------------------------------------------------------------------------------------------------- sft, grpo, export
 
 STUDENT = ("--student", "nowhere", "-o", "t")
 TRAIN = (
@@ -202,11 +205,12 @@ def test_from_graphs_to_a_student_that_is_exported(here, episodes, cli, process)
 
     random = tiny.student(here / "random", tiny.texts_of(episodes))
     tiny.mould(random, here / "mould.gguf")
-    small = [part for name, value in {**tiny.SETTINGS, "max_steps": 1, "micro_batch": 4}.items() for part in ("--set", f"{name}={value}")]
+    small = _set(**tiny.SETTINGS, max_steps=1, micro_batch=4)
+    few = _set(reward="nodes", batch=1, group=4, turns=2, most_tokens=16)
     for command in (
         ("collect", "ships", "--teacher", "anchor", "--pattern", "one_hop", "--number", "4", "-o", "c"),
         ("sft", "c", "--student", "mould.gguf", "-o", "s", *small, "--set", "batch=4"),
-        ("grpo", "c", "--student", "s/model", "-o", "g", *small, *_set(reward="nodes", batch=1, group=4, turns=2, most_tokens=16)),
+        ("grpo", "c", "--student", "s/model", "-o", "g", *small, *few),
         ("export", "g", "-o", "student.gguf", "--mould", "mould.gguf"),
     ):
         if command[0] == "sft":  # as a person runs it: what the libraries say on the way is theirs to keep
@@ -221,8 +225,9 @@ def test_from_graphs_to_a_student_that_is_exported(here, episodes, cli, process)
         assert ran.out
     card = json.loads((here / "student.card.json").read_text())
     assert (card["kind"], card["agent"]) == ("grpo", "ark tools=compact agents=1")
-    for name in ("s", "g"):
-        assert json.loads((here / name / "training.json").read_text())["student"] == str((here / ("mould.gguf" if name == "s" else "s/model")))
+    for name, student in (("s", here / "mould.gguf"), ("g", here / "s" / "model")):
+        training = json.loads((here / name / "training.json").read_text())
+        assert training["student"] == str(student), "wherever it is gone on with from"
 
 
 def _set(**options):
@@ -237,10 +242,10 @@ def test_a_student_of_a_student_knows_the_file_that_the_first_came_from(here, ep
     from training import tiny
 
     tiny.mould(tiny.student(here / "random", tiny.texts_of(episodes)), here / "mould.gguf")
-    small = [part for name, value in {**tiny.SETTINGS, "max_steps": 1, "batch": 4, "micro_batch": 4}.items() for part in ("--set", f"{name}={value}")]
+    small = _set(**tiny.SETTINGS, max_steps=1, batch=4, micro_batch=4)
     for student, target in (("mould.gguf", "one"), ("one/model", "two")):
         assert cli("train", "sft", lesson, "--student", student, "-o", target, "-q", *small).code == 0
-    (here / "elsewhere").mkdir()
     ran = cli("train", "export", "two", "-o", "two.gguf", "-q")
     assert ran.code == 0, ran.err
-    assert (here / "two" / "model" / "mould").read_text().strip() == str(here / "mould.gguf"), "wherever it is asked from"
+    noted = (here / "two" / "model" / "mould").read_text().strip()
+    assert noted == str(here / "mould.gguf"), "wherever it is asked from"

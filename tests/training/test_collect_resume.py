@@ -37,7 +37,7 @@ def policy(body, before):
 
 def asking(file, count):
     rows = [
-        {"id": f"q{at:02}", "question": f"Question {at}: which novel is {NOVELS[at % len(NOVELS)]}?", "nodes": [f"n{at % len(NOVELS)}"]}
+        {"id": f"q{at:02}", "question": f"Question {at}: which novel is {NOVELS[at % 8]}?", "nodes": [f"n{at % 8}"]}
         for at in range(count)
     ]
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -101,8 +101,8 @@ def test_an_unfinished_collection_is_not_learnt_from(worlds, tmp_path, cli):
         if graph == "ships":
             raise Killed
 
+    config = CollectConfig(teacher="anchor", count=3)
     with pytest.raises(Killed):
-        config = CollectConfig(teacher="anchor", count=3)
         collect(list(worlds.values()), tmp_path / "c", config, settings=Settings(), progress=progress)
     ran = cli("train", "sft", tmp_path / "c", "--student", "smollm2", "-o", tmp_path / "s")
     assert ran.code == 2
@@ -155,7 +155,8 @@ def teach(worlds, server, tmp_path):
     return run
 
 
-CALLS = SAMPLES * 4 * (2 + 3)  # samples, questions, turns: among the ships no novel is found, and `finish` sent back once
+CALLS = SAMPLES * 4 * (2 + 3)
+"""Samples, questions, turns: among the ships no novel is found, and `finish` is sent back once."""
 
 
 @pytest.mark.parametrize("replies", [0, 1, 8, 15, 16, 21, 39])
@@ -221,9 +222,11 @@ def test_a_process_that_is_killed_goes_on(worlds, server, process, tmp_path):
 def dying(worlds, home, cli):
     """Give a function that collects at the command line from a server whose model is dead after some replies."""
     questions = asking(home / "questions.jsonl", 26)
+
     def run(replies=10**6):
         def mortal(body, before):
-            return policy(body, before) if len(server.requests) <= replies else Answer(status=400, message="out of order")
+            is_alive = len(server.requests) <= replies
+            return policy(body, before) if is_alive else Answer(status=400, message="out of order")
 
         with FakeServer(mortal) as server:
             ran = cli(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -11,10 +12,6 @@ import sys
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("trl")
-gguf = pytest.importorskip("gguf")
-
 from orienteer.errors import BadInput, Error
 from orienteer.training.export import export
 from orienteer.training.recipes import SftConfig
@@ -23,10 +20,13 @@ from orienteer.training.sft import distil
 from orienteer.training.student import open_student
 from training import tiny
 
+torch = pytest.importorskip("torch")
+pytest.importorskip("trl")
+gguf = pytest.importorskip("gguf")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
 
 BITS = {"f16": 2**-11, "q8_0": 1 / 254 + 2**-10}
-"""By precision, how far a weight may be off: of itself, or of the greatest of its block of 32, whose scale is a half, as is what is read."""
+"""By precision, how far a weight may be off: of itself, or of the greatest of its block of 32. Scales are halves."""
 
 
 @pytest.fixture(scope="module", params=["llama", "qwen3"])
@@ -82,7 +82,11 @@ def test_the_file_says_what_the_mould_says_but_for_name_and_bits(made, tmp_path)
     old, new = gguf.GGUFReader(mould), gguf.GGUFReader(tmp_path / "s.gguf")
     apart = {"general.name", "general.file_type"}
     said = [
-        {name: value.contents() for name, value in one.fields.items() if not name.startswith("GGUF.") and name not in apart}
+        {
+            name: value.contents()
+            for name, value in one.fields.items()
+            if not name.startswith("GGUF.") and name not in apart
+        }
         for one in (old, new)
     ]
     assert said[0] == said[1]
@@ -107,10 +111,16 @@ def test_the_card_beside_it_tells_how_it_is_asked_and_made(made, tmp_path):
 
 def test_an_engine_loads_it_and_says_something(made, tmp_path):
     """In a process of its own: an engine that cannot read a file ends the process."""
-    pytest.importorskip("xllamacpp")
+    _needs_an_engine()
     *_, training = made
     export(training, tmp_path / "s.gguf")
     assert said_by_an_engine(tmp_path / "s.gguf")
+
+
+def _needs_an_engine():
+    """Skip where llama.cpp is not installed. It is not imported: beside PyTorch it ends the process."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        pytest.skip("xllamacpp is not installed")
 
 
 ENGINE = """
@@ -179,7 +189,9 @@ def test_a_mould_of_an_unknown_kind_is_refused(made, tmp_path):
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    with pytest.raises(BadInput, match="is a model of the kind gemma3, and how llama.cpp writes that is not known here"):
+    with pytest.raises(
+        BadInput, match="is a model of the kind gemma3, and how llama.cpp writes that is not known here"
+    ):
         export(made[2], tmp_path / "s.gguf", mould=tmp_path / "g.gguf")
 
 
@@ -227,7 +239,7 @@ def test_a_disk_that_is_full_leaves_the_file_that_was_there(made, tmp_path):
 @pytest.mark.slow
 def test_smollm2_comes_back_and_an_engine_loads_it(tmp_path):
     """The real one: 135 million weights, quantised at first."""
-    pytest.importorskip("xllamacpp")
+    _needs_an_engine()
     try:
         student = open_student("smollm2")
     except BadInput as error:

@@ -8,9 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("trl")
-
 from orienteer.agents import replay
 from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.scores.rewards import Reward
@@ -23,11 +20,14 @@ from orienteer.training.runs import read_training
 from orienteer.training.student import open_student
 from training import tiny
 
+torch = pytest.importorskip("torch")
+pytest.importorskip("trl")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
 
 SMALL = {
     **tiny.SETTINGS, "reward": "nodes", "batch": "2", "group": "4", "micro_batch": "8", "turns": "3", "order": "random",
-    "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4", "refresh": "1",
+    "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4",
+    "refresh": "1",
 }  # fmt: skip
 
 
@@ -182,7 +182,14 @@ class Fixed:
         got = self.rewards[(step - 1) % len(self.rewards)]
         return self.episodes, [
             Reward(
-                mode="nodes", answer_text=None, answer=total, clues=0.0, touched=(), failed_calls=0, cost=0.0, total=total
+                mode="nodes",
+                answer_text=None,
+                answer=total,
+                clues=0.0,
+                touched=(),
+                failed_calls=0,
+                cost=0.0,
+                total=total,
             )
             for total in got
         ]
@@ -228,7 +235,7 @@ def gradients_of(student, folder, episodes, rewards, **options):
 
 
 def by_hand(student, advantages, turns, *, learns=lambda is_said: is_said):
-    """Return the gradients of equation 6 at its first step: the mean over each episode's tokens, then over the group."""
+    """Return the gradients of equation 6 at the first step: the mean over an episode's tokens, then over the group."""
     model = student.model
     model.zero_grad()
     for advantage, episode in zip(advantages, turns, strict=True):
@@ -286,7 +293,9 @@ def test_a_group_of_equal_rewards_moves_nothing(fresh, tmp_path):
 
 def test_an_episode_without_tokens_takes_no_part_and_stops_nothing(fresh, tmp_path):
     """Its prompt was longer than the student takes, so that nothing was sampled."""
-    lost = known(()).model_copy(update={"steps": (Step(reply=Reply(message=Message(role="assistant")), error="too long"),)})
+    lost = known(()).model_copy(
+        update={"steps": (Step(reply=Reply(message=Message(role="assistant")), error="too long"),)}
+    )
     episodes = [known(TURNS[0]), known(TURNS[1]), known(TURNS[2]), lost]
     got = gradients_of(fresh(), tmp_path, episodes, [TOTALS])
     assert any(gradient.any() for gradient in got.values())

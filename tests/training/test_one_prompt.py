@@ -1,4 +1,4 @@
-"""One source of prompts and tools: what a student learns, is asked in training, and is asked by a server is the same."""
+"""One source of prompts and tools: what a student learns is what training and a server's evaluation ask it."""
 
 from __future__ import annotations
 
@@ -68,13 +68,10 @@ def test_a_server_in_an_evaluation_gets_what_was_learnt_from(told, books, tmp_pa
         assert ran.code == 0, ran.err
         bodies = server.bodies
     learnt = [request.body() for request in requests(episode)]
-    ids = str.maketrans({}) if "faithful" not in method else None
+    compared = _without_ids if "faithful" in method else dict  # a server numbers its calls as it likes
     assert len(bodies) == len(learnt) > 1
     for sent, own in zip(bodies, learnt, strict=True):
-        if ids is None:  # a server numbers its calls as it likes, and the template writes no number
-            assert shown(_without_ids(sent)) == shown(_without_ids(own))
-        else:
-            assert shown(sent) == shown(own)
+        assert shown(compared(sent)) == shown(compared(own))
 
 
 def _without_ids(body):

@@ -8,9 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-torch = pytest.importorskip("torch")
-pytest.importorskip("trl")
-
 from orienteer.agents.requests import requests
 from orienteer.errors import ModelError
 from orienteer.records import Message, Price, Sampling
@@ -21,6 +18,8 @@ from orienteer.training.policy import Policy
 from orienteer.training.rows import prompt_of
 from orienteer.training.student import open_student
 
+torch = pytest.importorskip("torch")
+pytest.importorskip("trl")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
 
 GREEDY = Sampling(temperature=0.0)
@@ -117,7 +116,12 @@ def test_the_tokens_of_a_conversation_that_grows_extend_one_another(student, pol
     """What was sampled stays as it was sampled; a text cut anew may be other tokens, of other probabilities."""
     [question, *_] = [one.question.text for _, one in trajectories(lesson)]
     agent = Retriever(
-        *(worlds["ships"], "ark"), model=policy, settings=Settings(), tools="compact", agents=1, max_steps=4,
+        *(worlds["ships"], "ark"),
+        model=policy,
+        settings=Settings(),
+        tools="compact",
+        agents=1,
+        max_steps=4,
         temperature=temperature,
     )
     [trajectory] = agent.search(question).trajectories
@@ -209,9 +213,11 @@ def test_memory_bounds_a_batch_and_the_model_trains_on_as_it_did(student, openin
             return student.model.generate(input_ids=input_ids, **options)
 
     student.model.train()
-    with Policy(Counting(), student.tokenizer, name="student", most_tokens=4, batch_tokens=900) as policy:
-        with ThreadPoolExecutor(8) as threads:
-            list(threads.map(policy.chat, openings * 2))
+    with (
+        Policy(Counting(), student.tokenizer, name="student", most_tokens=4, batch_tokens=900) as policy,
+        ThreadPoolExecutor(8) as threads,
+    ):
+        list(threads.map(policy.chat, openings * 2))
     assert len(sizes) >= 4
     assert max(sizes) <= 900
     assert student.model.training

@@ -1,4 +1,4 @@
-"""Recipes: each reads, has the figures of its paper, and runs a step on a tiny random model of the same architecture."""
+"""Recipes: each reads, has its paper's figures, and takes a step on a tiny random model of the same architecture."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from orienteer.settings import Settings
 from orienteer.training.recipes import GrpoConfig, SftConfig, read_recipe
 from training import tiny
 
-NAMES = sorted(
-    file.name.removesuffix(".toml") for file in files("orienteer.training").joinpath("recipes").iterdir()
-)
+NAMES = sorted(file.name.removesuffix(".toml") for file in files("orienteer.training").joinpath("recipes").iterdir())
 KINDS = {name: GrpoConfig if "graphscout" in name or "grpo" in name else SftConfig for name in NAMES}
 ARK = {
     # 001, section 4.3 and appendix A.2
@@ -149,9 +147,7 @@ def test_a_recipe_of_training_by_reward_takes_a_step(qwen3, lesson, quizzed, wor
     few = {"batch": "1", "turns": "1", "most_tokens": "4", "group": "2", "max_length": "6000", "micro_batch": "1"}
     chosen = read_recipe(GrpoConfig, name, {**STEP, **few})
     collection, graph = (quizzed, "books") if chosen.reward == "paper" else (lesson, "ships")
-    done = reinforce(
-        *(collection, tmp_path / "t", str(qwen3), chosen, {graph: worlds[graph]}), settings=Settings()
-    )
+    done = reinforce(*(collection, tmp_path / "t", str(qwen3), chosen, {graph: worlds[graph]}), settings=Settings())
     assert (done.steps, done.is_complete) == (1, True)
     [line] = _log(tmp_path)
     assert line["kl"] == pytest.approx(0.0, abs=1e-5) if chosen.kl else True

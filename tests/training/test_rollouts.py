@@ -54,7 +54,9 @@ def test_simple_questions_come_first_and_each_as_often_as_the_others(count, batc
         counts = Counter(one.key for one in flat)
         assert max(counts.values()) - min(counts.get(one.key, 0) for one in questions(count)) <= 1
     else:
-        assert all(set(Counter(one.key for one in asked).values()) <= {batch // count, batch // count + 1} for asked in drawn)
+        assert all(
+            set(Counter(one.key for one in asked).values()) <= {batch // count, batch // count + 1} for asked in drawn
+        )
 
 
 def test_random_order_mixes_the_levels():
@@ -94,7 +96,11 @@ def test_rewards_have_collapsed_when_they_stay_under_half_of_the_best(rewards, p
     """Looked at by hand: the mean of each `patience` steps on end, the last against the best."""
     collapse = Collapse(patience)
     for at, reward in enumerate(rewards, 1):
-        means = [sum(rewards[begin : begin + patience]) / patience for begin in range(at - patience + 1)] if patience else []
+        means = (
+            [sum(rewards[begin : begin + patience]) / patience for begin in range(at - patience + 1)]
+            if patience
+            else []
+        )
         expected = bool(patience) and at >= 2 * patience and means[-1] < max(means) / 2 - 1e-12
         assert collapse.is_reached(reward) is expected
 
@@ -106,7 +112,8 @@ def episode_of(turns):
     """Return a trajectory with these turns, each the token ids of its prompt and of its reply, or None."""
     steps = []
     for turn in turns:
-        raw = Raw(text="x") if turn is None else Raw(text="x", prompt_token_ids=tuple(turn[0]), token_ids=tuple(turn[1]))
+        tokens = {} if turn is None else {"prompt_token_ids": tuple(turn[0]), "token_ids": tuple(turn[1])}
+        raw = Raw(text="x", **tokens)
         steps.append(Step(reply=Reply(message=Message(role="assistant", content="x"), raw=raw)))
     return Trajectory(question=Question(id="q", text="?"), method="ark", model="student", steps=tuple(steps))
 
@@ -148,7 +155,7 @@ def courses(draw):
     """Draw the calls of a course: what each names, what it shows, and whether it failed."""
     calls = []
     for _ in range(draw(st.integers(0, 7))):
-        named = draw(st.lists(st.sampled_from([*NODES, *(name for names in NAMES.values() for name in names), "x"]), max_size=3))
+        named = draw(st.lists(st.sampled_from([*NODES, *itertools.chain(*NAMES.values()), "x"]), max_size=3))
         shown = draw(st.lists(st.sampled_from(NODES), max_size=3, unique=True))
         padding = draw(st.sampled_from([0, 0, 25]))
         calls.append((named, (*shown, *(f"other{at}" for at in range(padding))), draw(st.booleans())))
@@ -156,24 +163,18 @@ def courses(draw):
 
 
 def walked(calls, selected, stopped_by):
-    steps = tuple(
-        Step(
-            reply=Reply(
-                message=Message(
-                    role="assistant",
-                    tool_calls=(ToolCall(id=f"c{at}", name="walk", arguments=json.dumps({"nodes": named, "ignored": "d"})),),
-                )
-            ),
-            observations=(Observed(call_id=f"c{at}", text="", nodes=shown, error="Failed" if failed else None),),
-        )
-        for at, (named, shown, failed) in enumerate(calls)
-    )
+    steps = []
+    for at, (named, shown, failed) in enumerate(calls):
+        call = ToolCall(id=f"c{at}", name="walk", arguments=json.dumps({"nodes": named, "ignored": "d"}))
+        seen = Observed(call_id=f"c{at}", text="", nodes=shown, error="Failed" if failed else None)
+        reply = Reply(message=Message(role="assistant", tool_calls=(call,)))
+        steps.append(Step(reply=reply, observations=(seen,)))
     return Trajectory(
         question=Question(id="q", text="?"),
         method="ark",
         model="m",
         tools=(WALK,),
-        steps=steps,
+        steps=tuple(steps),
         selected=tuple(selected),
         stopped_by=stopped_by,
     )
@@ -187,7 +188,9 @@ def walked(calls, selected, stopped_by):
     st.sampled_from(["finish", "finish", "steps", "calls"]),
     st.sampled_from([0.0, 0.4, 1.0]),
 )
-def test_the_reward_of_nodes_is_f1_by_the_case_rule_less_failed_calls(calls, selected, gold, clues, stopped_by, threshold):
+def test_the_reward_of_nodes_is_f1_by_the_case_rule_less_failed_calls(
+    calls, selected, gold, clues, stopped_by, threshold
+):
     """Equation 5 in fractions, from what was drawn and not from the trajectory."""
     got = node_reward(
         walked(calls, selected, stopped_by), gold, {clue: NAMES[clue] for clue in clues}, threshold=threshold
@@ -230,9 +233,8 @@ class Mixed:
                 self._is_good.value = self._begun[question] % 2 == 1
         nodes = self._golds[question] if self._is_good.value else ["h0"]
         calls = [("add_to_answer", {"nodes": list(nodes)}), ("finish", {})]
-        said = "\n".join(
-            f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>" for name, arguments in calls
-        )
+        objects = [json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls]
+        said = "\n".join(f"<tool_call>\n{one}\n</tool_call>" for one in objects)
         return ScriptedModel(lambda *_: said).chat(messages, **options)
 
 
@@ -340,7 +342,9 @@ def test_a_quiz_is_judged_by_the_reward_of_the_paper(worlds, tmp_path):
         pytest.importorskip(module)
     collect([worlds["books"]], tmp_path / "c", CollectConfig(teacher="quiz", count=4), settings=Settings())
     rows = map(json.loads, (tmp_path / "c" / "books" / "questions.jsonl").read_text().splitlines())
-    answers = {row["question"]: ", ".join(row["answers"]) if row["answer_type"] == "set" else row["answers"][0] for row in rows}
+    answers = {
+        row["question"]: ", ".join(row["answers"]) if row["answer_type"] == "set" else row["answers"][0] for row in rows
+    }
 
     def said(messages, tools, sampling):
         question = next(question for question in answers if question in messages[1].content)

@@ -73,9 +73,11 @@ def test_nothing_that_is_learnt_has_a_null(episodes, play):
     native = play("ark", NATIVE, agents=1)
     scout = play("graphscout", ["I look.", r"\answer{Salt Road}"])
     template = Bytes(QWEN)
-    texts = [text for row in rows([*episodes, native, scout], template, max_length=WIDE) for text in learnt_texts(row, template.decode)]
+    made = rows([*episodes, native, scout], template, max_length=WIDE)
+    texts = [text for row in made for text in learnt_texts(row, template.decode)]
     calls = [json.loads(call) for text in texts for call in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", text)]
-    assert {tuple(sorted(call["arguments"])) for call in calls} >= {(), ("node",), ("nodes",), ("node_types", "query"), ("start", "steps")}
+    given = {tuple(sorted(call["arguments"])) for call in calls}
+    assert given >= {(), ("node",), ("nodes",), ("node_types", "query"), ("start", "steps")}
     assert not any("null" in text for text in texts)
 
 
@@ -138,7 +140,7 @@ def test_a_request_that_failed_is_not_learnt(episodes):
 
 
 def test_a_template_that_drops_tools_is_refused_in_a_sentence(play):
-    with pytest.raises(BadInput, match=r"^the student's chat template does not write tools: name another with template=FILE$"):
+    with pytest.raises(BadInput, match=r"^the student's chat template does not write tools: name another with [^\n]*$"):
         parts_of(play("ark", NATIVE, agents=1), Bytes(CHATML))
 
 
@@ -152,7 +154,7 @@ def test_a_template_that_drops_tools_is_refused_though_the_prompt_names_them(pla
 
 def test_a_template_that_drops_calls_is_refused_in_a_sentence(play):
     callless = QWEN.replace("message.tool_calls or []", "[]")
-    with pytest.raises(BadInput, match=r"^the student's chat template does not write calls of tools: name another with"):
+    with pytest.raises(BadInput, match=r"^the student's chat template does not write calls of tools: name another"):
         parts_of(play("ark", NATIVE, agents=1), Bytes(callless))
 
 
@@ -174,7 +176,8 @@ def test_a_template_that_leaves_earlier_replies_out_gives_a_row_to_each_request(
 
 def test_the_end_mark_is_that_of_the_template(episodes):
     other = CHATML.replace(END, "</s>")
-    assert all(text.endswith("</s>") and END not in text for [texts] in [learnt(episodes[0], Bytes(other))] for text in texts)
+    [texts] = learnt(episodes[0], Bytes(other))
+    assert all(text.endswith("</s>") and END not in text for text in texts)
 
 
 # ---------------------------------------------------------------------------------------------------------- length
@@ -204,8 +207,9 @@ def test_no_row_is_longer_and_it_ends_with_a_whole_turn(episodes, data):
 
 def _length_with(row, turns):
     """Return how many tokens a row has up to the end of a turn."""
-    ends = [at + 1 for at, label in enumerate(row.labels) if label != IGNORED and row.labels[at + 1 : at + 2] in ([], [IGNORED])]
-    return ends[turns - 1]
+    following = [*row.labels[1:], IGNORED]
+    pairs = enumerate(zip(row.labels, following, strict=True), 1)
+    return [at for at, (label, after) in pairs if label != IGNORED and after == IGNORED][turns - 1]
 
 
 def test_what_was_counted_adds_up(episodes):

@@ -6,12 +6,9 @@ import json
 import re
 import shutil
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
-
-torch = pytest.importorskip("torch")
-pytest.importorskip("trl")
 
 from orienteer.errors import BadInput, BadOption, Error
 from orienteer.training.collection import trajectories
@@ -22,9 +19,13 @@ from orienteer.training.sft import distil
 from orienteer.training.student import open_student
 from training import tiny
 
+torch = pytest.importorskip("torch")
+pytest.importorskip("trl")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
 
-SMALL = {**tiny.SETTINGS, "batch": "4", "micro_batch": "4", "max_length": "900", "max_steps": "2", "learning_rate": "1e-3"}
+SMALL = {
+    **tiny.SETTINGS, "batch": "4", "micro_batch": "4", "max_length": "900", "max_steps": "2", "learning_rate": "1e-3",
+}  # fmt: skip
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs limits of POSIX")
 
 
@@ -162,9 +163,7 @@ def test_a_finished_training_is_not_done_again(pupil, lesson, base):
     before = {path: path.stat().st_mtime_ns for path in pupil.rglob("*") if path.is_file()}
     told = []
     settings = read_training(pupil).settings
-    again = distil(
-        lesson, pupil, str(base), SftConfig.model_validate(settings), progress=lambda *at: told.append(at)
-    )
+    again = distil(lesson, pupil, str(base), SftConfig.model_validate(settings), progress=lambda *at: told.append(at))
     assert again == read_training(pupil)
     assert not told
     assert {path: path.stat().st_mtime_ns for path in pupil.rglob("*") if path.is_file()} == before
@@ -268,19 +267,14 @@ def full_disk(most=200_000):
 
 @posix
 def test_a_disk_that_is_full_is_told_in_a_sentence_and_nothing_is_lost(base, lesson, undisturbed, tmp_path):
-    full = None
+    with ExitStack() as full:
 
-    def progress(stage, done):
-        nonlocal full
-        if stage == "steps" and done == 3:  # the checkpoint of step 2 is whole, that of step 4 will not be
-            full = full_disk()
-            full.__enter__()
+        def progress(stage, done):
+            if stage == "steps" and done == 3:  # the checkpoint of step 2 is whole, that of step 4 will not be
+                full.enter_context(full_disk())
 
-    with pytest.raises(Error, match=r"^the checkpoint could not be written \(.*\): make room and repeat the command") as told:
-        try:
+        with pytest.raises(Error, match=r"^the checkpoint could not be written \(.*\): make room and repeat") as told:
             distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2), progress=progress)
-        finally:
-            full.__exit__(None, None, None)
     assert "\n" not in str(told.value)
     done = distil(lesson, tmp_path / "t", str(base), config(max_steps=6, save_steps=2))
     assert done.is_complete
@@ -324,7 +318,13 @@ def broken(kind, base, folder):
 
 
 KINDS = (
-    "a file of noise", "another format", "no JSON", "no weights", "half of the weights", "no tokenizer", "no template",
+    "a file of noise",
+    "another format",
+    "no JSON",
+    "no weights",
+    "half of the weights",
+    "no tokenizer",
+    "no template",
 )
 
 
@@ -347,7 +347,8 @@ def test_a_template_without_tools_is_told_in_a_sentence(base, worlds, play, copi
     turns = [[("search_in_graph", {"query": "Ada"})], [("add_to_answer", {"nodes": ["w0"]}), ("finish", {})]]
     native = play("ark", turns, agents=1, faithful=True)
     (copied / "books" / "trajectories.jsonl").write_text(f"{native.model_dump_json()}\n")
-    ran = cli("train", "sft", copied, "--student", base, "-o", tmp_path / "t", "-q", *_set({**SMALL, "graphs": "books"}))
+    options = _set({**SMALL, "graphs": "books"})
+    ran = cli("train", "sft", copied, "--student", base, "-o", tmp_path / "t", "-q", *options)
     assert ran.code == 2
     error = r"error: the student's chat template does not write (calls of )?tools: name another with template=FILE"
     assert re.fullmatch(error, ran.err.strip().splitlines()[-1])
@@ -365,7 +366,7 @@ def test_rows_that_are_all_too_long_are_told(base, lesson, tmp_path):
     with pytest.raises(BadInput, match="no row fits 20 tokens: set a greater max_length"):
         distil(lesson, tmp_path / "t", str(base), config(max_length=20))
     done = distil(lesson, tmp_path / "t2", str(base), config(max_length=420))
-    assert 0 < done.left_out["longer than max_length"]
+    assert done.left_out["longer than max_length"] > 0
 
 
 @pytest.mark.parametrize(("batch", "micro_batch"), [(8, 3), (4, 8)])

@@ -63,7 +63,10 @@ class Bytes:
 # ------------------------------------------------------------------------------------------------------------- graphs
 
 WRITERS = ("Ada Holm", "Noor Vik", "Ines Varga", "Tomas Lind")
-NOVELS = ("Salt Road", "Night Ferry", "Winter Harbour", "Quiet Mill", "Long Shore", "Red Kite", "Stone Boat", "Blue Hour")
+NOVELS = (
+    *("Salt Road", "Night Ferry", "Winter Harbour", "Quiet Mill"),
+    *("Long Shore", "Red Kite", "Stone Boat", "Blue Hour"),
+)
 TOWNS = ("Orsova", "Hammerfest", "Lodz")
 SHIPS = ("Albatross", "Meridian", "Kestrel", "Halcyon", "Petrel", "Osprey")
 CAPTAINS = ("Edda Moor", "Jonas Falk", "Mira Sund")
@@ -99,7 +102,7 @@ def _named(letter: str, kind: str, names: Sequence[str]) -> list[Node]:
 
 
 def student(folder: Path, texts: Sequence[str], *, kind: str = "llama", template: str = CHATML) -> Path:
-    """Write a random model of some 0.2 million weights with a tokenizer of its own, made of texts; return the folder."""
+    """Write a random model of some 0.2 million weights, with a tokenizer made of texts, and return its folder."""
     import torch
     from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
