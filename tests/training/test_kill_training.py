@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-STEPS, MOST_KILLS = 6, 5
-LATEST = 1.2  # seconds after a victim has begun to train: about the length of a whole training
+STEPS, MOST_KILLS = 5, 3
+LATEST = 0.9  # seconds after a victim has begun to train: about the length of a whole training
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL"),
