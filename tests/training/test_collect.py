@@ -203,17 +203,12 @@ def test_generated_questions_are_apart_from_a_test_set_of_the_same_generator(boo
         assert forbidden.isdisjoint([*row["nodes"], *row["anchors"]])
 
 
-def test_where_all_are_avoided_the_collection_is_empty_and_says_so(gathered, tmp_path):
-    file = written(tmp_path / "given.jsonl", GIVEN)
-    part = gathered(questions=file, avoid=file).parts[0]
-    assert (part.questions, part.avoided, part.trajectories) == (0, 3, 0)
-
-
-def test_a_teacher_with_a_model_and_nothing_to_ask_is_told_or_empty(gathered, tmp_path):
+@pytest.mark.parametrize("teacher", ["anchor", "ark agents=1"])
+def test_where_all_are_avoided_it_is_told(gathered, tmp_path, teacher):
     file = written(tmp_path / "given.jsonl", GIVEN)
     model = ScriptedModel(lambda *_: "nobody asks")
-    part = gathered(questions=file, avoid=file, teacher="ark agents=1", model=model).parts[0]
-    assert (part.questions, part.avoided, part.trajectories) == (0, 3, 0)
+    with pytest.raises(BadInput, match="none of the 3 questions about books may be asked: all are avoided"):
+        gathered(questions=file, avoid=file, teacher=teacher, model=model)
 
 
 # ------------------------------------------------------------------------------------------------------------- rules
@@ -317,6 +312,16 @@ def test_several_rules_count_each_by_itself_and_drop_once(sifted):
     assert part.dropped_total < sum(part.dropped.values())
 
 
+def test_other_rules_sift_what_is_there_anew_and_ask_nothing(sifted, tmp_path):
+    first = sifted()
+    for rules in (("gold",), ("finished", "answered"), ()):
+        part, kept, dropped = sifted(*rules)
+        lost = set().union(*(BROKEN[rule] for rule in rules))
+        assert (set(kept), set(dropped)) == (set(PLAYED) - lost, lost)
+        assert part.dropped == {rule: len(BROKEN[rule]) for rule in rules}
+    assert (part, sorted(kept)) == (first[0], sorted(first[1]))
+
+
 def test_a_sample_has_a_seed_of_its_own(sifted, tmp_path):
     sifted()
     rows = lines(tmp_path / "sifted" / "books" / "trajectories.jsonl")
@@ -363,7 +368,6 @@ def test_two_graphs_of_one_name_are_told_apart_or_refused(gathered, books, tmp_p
 
 OTHER = (
     {"random_seed": 1},
-    {"rules": ("finished",)},
     {"count": 11},
     {"teacher": "quiz"},
     {"patterns": ("two_hops",)},

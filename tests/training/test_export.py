@@ -103,7 +103,7 @@ def test_the_card_beside_it_tells_how_it_is_asked_and_made(made, tmp_path):
     assert card == tmp_path / "s.card.json"
     told = json.loads(card.read_text())
     assert (told["agent"], told["dialect"], told["file"]) == ("ark tools=compact agents=1", "compact", "s.gguf")
-    assert "--method 'ark tools=compact agents=1' --model local:s.gguf" in told["use"]
+    assert "--method ark --set tools=compact --set agents=1 --model local:s.gguf" in told["use"]
     assert re.fullmatch(r"sft: 4 rows, 2 steps, \d+ s", told["trained"])
     assert told["settings"]["learning_rate"] == 1e-3
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s.card.json", "s.gguf"], "and nothing half written"

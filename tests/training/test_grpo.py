@@ -13,9 +13,10 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.scores.rewards import Reward
 from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
 from orienteer.settings import Settings
-from orienteer.training.grpo import COLLAPSED, Collapse, _trainer, reinforce
+from orienteer.training.grpo import _trainer, reinforce
 from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig
+from orienteer.training.rollouts import Collapse
 from orienteer.training.runs import read_training
 from orienteer.training.student import open_student
 from training import tiny
@@ -175,11 +176,12 @@ def test_killed_at_any_step_it_goes_on_without_gaps_or_doubles(train, trained, t
 class Fixed:
     """Episodes that are known, with their rewards: what a trainer is given in place of those that are played."""
 
-    def __init__(self, episodes, rewards):
-        self.episodes, self.rewards = episodes, rewards
+    def __init__(self, episodes, rewards, *, patience=0):
+        self.episodes, self.rewards, self.collapse = episodes, rewards, Collapse(patience)
 
     def play(self, policy, step):
         got = self.rewards[(step - 1) % len(self.rewards)]
+        self.collapse.learn("simple", got)
         return self.episodes, [
             Reward(
                 mode="nodes",
@@ -228,7 +230,7 @@ def gradients_of(student, folder, episodes, rewards, **options):
 
     chosen = config(**{"batch": 1, "micro_batch": 4, "max_steps": 1, "kl": 0, **options})
     policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, folder, chosen, Fixed(episodes, rewards), policy, Collapse(0), lambda *at: None)
+    trainer = _trainer(student, folder, chosen, Fixed(episodes, rewards), policy, lambda *at: None)
     trainer.add_callback(Catch())
     trainer.train()
     return caught
@@ -306,7 +308,7 @@ def test_the_trainer_is_told_the_figures_of_the_paper(fresh, tmp_path):
     student = fresh()
     chosen = GrpoConfig.read({**tiny.SETTINGS, "batch": "16", "micro_batch": "1", "kl": "0"})
     policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, tmp_path, chosen, SimpleNamespace(), policy, Collapse(20), lambda *at: None)
+    trainer = _trainer(student, tmp_path, chosen, SimpleNamespace(), policy, lambda *at: None)
     args = trainer.args
     assert (args.num_generations, args.generation_batch_size, args.max_steps) == (8, 128, 400)
     assert (args.gradient_accumulation_steps * args.per_device_train_batch_size, args.num_iterations) == (128, 1)
@@ -320,10 +322,8 @@ def test_training_ends_when_rewards_have_collapsed(fresh, tmp_path):
     chosen = config(batch=1, micro_batch=4, max_steps=9, kl=0, learning_rate=1e-6, save_steps=100)
     policy = Policy(student.model, student.tokenizer, name="student")
     rewards = [[1.0, 0.9, 1.0, 1.0], [1.0, 1.0, 1.0, 0.8], *[[0.1, 0.0, 0.0, 0.0]] * 7]
-    collapse = Collapse(2)
-    episodes = Fixed([known(turns) for turns in TURNS], rewards)
-    trainer = _trainer(student, tmp_path, chosen, episodes, policy, collapse, lambda *at: None)
+    episodes = Fixed([known(turns) for turns in TURNS], rewards, patience=2)
+    trainer = _trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
     trainer.train()
-    assert collapse.has_happened
+    assert episodes.collapse.level is not None
     assert trainer.state.global_step == 4, "two steps of two are under half of the best two"
-    assert COLLAPSED == "rewards collapsed"

@@ -21,9 +21,8 @@ from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Observed, Question, Raw, Reply, Step, ToolCall, ToolSpec, Trajectory
 from orienteer.settings import Settings
 from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.grpo import Collapse
 from orienteer.training.recipes import GrpoConfig
-from orienteer.training.rollouts import Asked, Deck, Episodes, row_of
+from orienteer.training.rollouts import Asked, Collapse, Deck, Episodes, row_of
 from orienteer.training.rows import IGNORED
 
 
@@ -94,7 +93,7 @@ def test_a_group_that_differs_begins_the_count_anew_and_the_last_question_stays(
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0]), max_size=30), st.integers(0, 4))
 def test_rewards_have_collapsed_when_they_stay_under_half_of_the_best(rewards, patience):
     """Looked at by hand: the mean of each `patience` steps on end, the last against the best."""
-    collapse = Collapse(patience)
+    collapse, has_happened = Collapse(patience), False
     for at, reward in enumerate(rewards, 1):
         means = (
             [sum(rewards[begin : begin + patience]) / patience for begin in range(at - patience + 1)]
@@ -102,7 +101,9 @@ def test_rewards_have_collapsed_when_they_stay_under_half_of_the_best(rewards, p
             else []
         )
         expected = bool(patience) and at >= 2 * patience and means[-1] < max(means) / 2 - 1e-12
-        assert collapse.is_reached(reward) is expected
+        has_happened = has_happened or expected
+        collapse.learn("simple", [reward, reward])
+        assert (collapse.level is not None) is has_happened
 
 
 # ------------------------------------------------------------------------------------------------------- the tokens
@@ -130,17 +131,38 @@ def test_an_episode_is_its_tokens_as_far_as_they_go_on(parts, most, breaks_at):
         turns.append((prompt, said))
         ids, labels = [*ids, *seen, *said], [*labels, *[IGNORED] * len(seen), *said]
     whole = list(zip(ids, labels, strict=True))
-    first, row = row_of(episode_of(turns), max_length=most)
+    row, first, learnt = row_of(episode_of(turns), max_length=most, end=7)
     ends = list(itertools.accumulate(len(seen) + len(said) for seen, said in parts))
     allowed = ends[: breaks_at or len(ends)]
     fitting = [end for end in allowed if end <= most] or allowed[:1]  # the first turn is what there is to learn
     assert first == len(parts[0][0])
     assert list(zip(row.input_ids, row.labels, strict=True)) == whole[: fitting[-1]]
+    assert learnt == len(fitting)
 
 
 def test_a_turn_without_tokens_ends_the_row():
-    first, row = row_of(episode_of([([1, 2], [3]), None, ([1, 2, 3, 4], [5])]), max_length=100)
-    assert (first, row.input_ids, row.labels) == (2, [1, 2, 3], [IGNORED, IGNORED, 3])
+    row, first, learnt = row_of(episode_of([([1, 2], [3]), None, ([1, 2, 3, 4], [5])]), max_length=100, end=7)
+    assert (first, learnt, row.input_ids, row.labels) == (2, 1, [1, 2, 3], [IGNORED, IGNORED, 3])
+
+
+@pytest.mark.parametrize("turns", [[], [None], [None, ([1], [2])]])
+def test_an_episode_without_tokens_is_a_row_of_which_nothing_is_learnt(turns):
+    """A trainer needs a prompt and a completion of it, none of them empty."""
+    row, first, learnt = row_of(episode_of(turns), max_length=100, end=7)
+    assert learnt == 0
+    assert 0 < first < len(row.input_ids)
+    assert set(row.labels) == {IGNORED}
+
+
+def test_hard_questions_after_easy_ones_are_no_collapse():
+    collapse = Collapse(2)
+    for level, reward in (("simple", 1.0),) * 4 + (("hard", 0.1),) * 9:
+        collapse.learn(level, [reward])
+    assert collapse.level is None
+    for _ in range(3):
+        collapse.learn("hard", [0.0])
+    assert collapse.level is not None
+    assert "hard" in collapse.level
 
 
 # -------------------------------------------------------------------------------------------------------- the reward
