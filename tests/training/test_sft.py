@@ -228,12 +228,13 @@ def damaged(kind, checkpoint):
     if kind == "empty":
         for file in checkpoint.iterdir():
             file.unlink()
-    elif kind == "without its state":
-        (checkpoint / "trainer_state.json").unlink()
-    else:
+        return
+    (checkpoint / "whole").unlink(missing_ok=True)  # what marks it, after all else
+    (checkpoint / "trainer_state.json").unlink()
+    if kind == "with half of its weights":
         weights = checkpoint / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:1000])
-        for name in ("trainer_state.json", "optimizer.pt", "scheduler.pt", "rng_state.pth"):
+        for name in ("optimizer.pt", "scheduler.pt", "rng_state.pth"):
             (checkpoint / name).unlink()
 
 
