@@ -149,10 +149,10 @@ def test_the_courses_meet_what_is_hard_to_give_back(play):
         course.name: [step for trajectory in play(course).result.trajectories for step in trajectory.steps]
         for course in COURSES
     }
-    for name in ("ark", "react", "graphscout in words", "graphscout by native calls"):
+    for name in ("ark", "ark in few words", "react", "graphscout in words", "graphscout by native calls"):
         assert any(step.notice for step in steps[name]), name
         assert any("<tool_response>" in seen.text for step in steps[name] for seen in step.observations), name
-    for name in ("ark that leaves out", "graphscout that leaves out"):
+    for name in ("ark that leaves out", "ark in few words that leaves out", "graphscout that leaves out"):
         assert any(step.elided for step in steps[name]), name
     for name in ("ark whose budget ends", "graphscout by native calls, which end"):
         assert any(

@@ -112,6 +112,15 @@ SEARCHES = (
 )
 ENDING = ([call("add_to_answer", nodes=["ferry", "salt"])], [call("finish")])
 ARK = (*SEARCHES, [call("read_node", node="holm"), call("search_in_neighborhood", node="holm")], *ENDING)
+COMPACT = (
+    "I look.\n" + words("follow", start="Ada Holm", steps=[{"edge": "directed", "type": "film"}]),
+    '<tool_call>\n{"name": \n</tool_call>',
+    words("intersect", nodes=["Ada Holm", "Night Ferry"]) + "\n" + words("search_in_graph", query="Ferry", k=12),
+    "<think>hm</think>It was Ada Holm, I think.",
+    f"{words('look_up')}\n<tool_response>\nfeigned\n</tool_response>",
+    words("follow", start="nobody", steps=[{}]),
+    words("add_to_answer", nodes=["@1"]) + "\n" + words("finish"),
+)
 READING = [[call("read_node", node=f"reel{at:02}"), call("search_in_graph", query="film")] for at in range(6)]
 
 LOOK = words("node_id_retriever", queries=["Night Ferry"])
@@ -241,6 +250,12 @@ COURSES = (
         {AGENT: ["Hm.", *READING], **ANSWERS},
         options={"agents": 2},
         budget=Budget(calls=7),
+    ),
+    Course("ark in few words", {AGENT: COMPACT, **ANSWERS}, options={"tools": "compact"}),
+    Course(
+        "ark in few words that leaves out",
+        {AGENT: [*COMPACT[:3] * 2, COMPACT[-1]], **ANSWERS},
+        options={"tools": "compact", "agents": 1, "context_tokens": 700},
     ),
     Course("ark faithful", {AGENT: [*SEARCHES, *ENDING], **ANSWERS}, options={"faithful": True}),
     Course("react", {"react": [*SEARCHES, *ENDING], **ANSWERS}),
