@@ -254,9 +254,10 @@ class _Desk:
             stored = read_run(run)
             usage = sum((line.usage for line in stored.lines), usage)
             questions = {example.question.id: example.question for example in asked.examples}
+            places = {question: place for place, question in enumerate(questions)}
             taught += [
                 trajectory.model_copy(update={"question": questions[question]})
-                for question, _, trajectories in stored.trajectories()
+                for question, _, trajectories in sorted(stored.trajectories(), key=lambda one: places[one[0]])
                 for trajectory in trajectories
                 if trajectory.model is not None and trajectory.toolbox is not None
             ]

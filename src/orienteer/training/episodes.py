@@ -58,7 +58,9 @@ class Stage:
         """Return the trajectory in which the agent says these turns, one after another."""
         self._turns = turns
         [trajectory, *_] = self._agent.search(example.question.text).trajectories
-        return trajectory.model_copy(update={"question": example.question})
+        # Without its times, so that one seed gives the same bytes.
+        steps = tuple(step.model_copy(update={"seconds": 0.0}) for step in trajectory.steps)
+        return trajectory.model_copy(update={"question": example.question, "steps": steps})
 
     def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling) -> str:
         said = sum(message.role == "assistant" for message in messages)
@@ -222,7 +224,7 @@ def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
     given = example.fields.get("gold_parameters")
     parameters = f", {given!r}" if given else ""
     code = f"for row in cypher({query!r}{parameters}):\n    print(row)"
-    said = "; ".join(answers) if example.gold.answer_type == "set" else answers[0]
+    said = ", ".join(answers) if example.gold.answer_type == "set" else answers[0]
     played = stage.play(example, [spoken([("code_interpreter", {"code": code})]), f"\\answer{{{said}}}"])
     is_sound = played.stopped_by == "finish" and all(
         not seen.error for step in played.steps for seen in step.observations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -113,7 +114,6 @@ def _write(place: Path, file: Path, mould: Path, precision: Precision) -> None:
 def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # Any: gguf's reader, NumPy's arrays
     """Return the student's weights by the names of the mould. Raises `BadInput` where the two are not of one shape."""
     import gguf
-    from safetensors import safe_open
 
     def setting(name: str) -> int:
         return int(shape.fields[f"{architecture}.{name}"].contents())
@@ -125,25 +125,33 @@ def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # A
     names = gguf.get_tensor_name_map(arch, blocks)
     wanted = {tensor.name: tuple(int(size) for size in reversed(tensor.shape)) for tensor in shape.tensors}
     weights: dict[str, Any] = {}
-    for file in sorted(place.glob("*.safetensors")):
-        with safe_open(file, framework="pt") as tensors:
-            owns = tensors.keys()  # it cannot be walked through itself
-            for own in owns:
-                name = names.get_name(own, try_suffixes=(".weight", ".bias"))
-                if name not in wanted:
-                    continue  # an output layer that is tied to the embeddings
-                values = tensors.get_tensor(own).float().numpy()
-                if architecture == _INTERLEAVED and own.endswith(("q_proj.weight", "k_proj.weight")):
-                    values = _interleaved(values, heads if "q_proj" in own else key_heads)
-                weights[name] = values
+    for own, values in _tensors(place):
+        name = names.get_name(own, try_suffixes=(".weight", ".bias"))
+        if name not in wanted:
+            continue  # an output layer that is tied to the embeddings
+        is_turned = architecture == _INTERLEAVED and own.endswith(("q_proj.weight", "k_proj.weight"))
+        weights[name] = _interleaved(values, heads if "q_proj" in own else key_heads) if is_turned else values
     if _ROPE in wanted and _ROPE not in weights:  # it follows from the settings, and no checkpoint has it
-        [own] = [tensor for tensor in shape.tensors if tensor.name == _ROPE]
-        weights[_ROPE] = gguf.quants.dequantize(own.data, own.tensor_type)
+        [factors] = [tensor for tensor in shape.tensors if tensor.name == _ROPE]
+        weights[_ROPE] = gguf.quants.dequantize(factors.data, factors.tensor_type)
     missing = [name for name in wanted if name not in weights]
     unlike = [name for name, values in weights.items() if tuple(values.shape) != wanted[name]]
     if missing or unlike:
         raise BadInput(f"the mould is of another model than {place} ({(missing + unlike)[0]}): name one with --mould")
     return weights
+
+
+def _tensors(place: Path) -> Iterator[tuple[str, Any]]:  # Any: NumPy's arrays
+    """Yield the weights of a student by their names, in single precision. Raises `BadInput` where a file is cut off."""
+    from safetensors import SafetensorError, safe_open
+
+    for file in sorted(place.glob("*.safetensors")):
+        try:
+            with safe_open(file, framework="pt") as tensors:
+                names = tensors.keys()
+                yield from ((name, tensors.get_tensor(name).float().numpy()) for name in names)
+        except SafetensorError as error:
+            raise BadInput(f"{file} is not whole ({error}): repeat the command that trained it") from error
 
 
 def _interleaved(values: Any, heads: int) -> Any:  # Any: NumPy's arrays

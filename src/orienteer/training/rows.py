@@ -158,7 +158,7 @@ def _said(request: SentRequest, reply: Reply, template: Template, prompt: str) -
             "what is asked: name another with template=FILE"
         )
     said = whole[len(prompt) :].removesuffix("\n")
-    return said, ""
+    return said.removesuffix(_end(template)) if reply.truncated else said, ""
 
 
 def _end(template: Template) -> str:

@@ -58,6 +58,7 @@ def source_of(name: str) -> Path:
 def open_student(name: str, *, template: Path | None = None) -> Student:
     """Load a student in single precision. Raises `BadInput`, `MissingExtra`."""
     pytorch = torch()
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     path = source_of(name)
@@ -68,7 +69,7 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **file)
         model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **whole)
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise BadInput(f"{path} is no model that can be trained: {str(error).splitlines()[0]}") from error
     if template is not None:
         tokenizer.chat_template = template.read_text(encoding="utf-8")

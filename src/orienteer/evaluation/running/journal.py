@@ -28,6 +28,7 @@ class Journal:
     def __init__(self, path: Path, *, forgets_failed: bool = False) -> None:
         """Read what is done; with `forgets_failed`, questions that failed are not. Raises `BadInput`."""
         self._results, self._trajectories = path / RESULTS, path / TRAJECTORIES
+        self.forgets_failed = forgets_failed
         self.done: set[Pair] = set()
         self.failed: set[Pair] = set()
         """Of those that are done."""

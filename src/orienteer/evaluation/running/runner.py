@@ -153,6 +153,7 @@ class _Run:
     def __init__(self, path: Path, manifest: RunManifest, asker: Asker, replies: ReplyFolder, journal: Journal) -> None:
         self._path, self._manifest, self._asker = path, manifest, asker
         self._replies, self._journal = replies, journal
+        self._again = "" if journal.forgets_failed else " with --retry-failed"
 
     def work(
         self,
@@ -195,7 +196,7 @@ class _Run:
                 if failures >= FAILURES:
                     raise ModelError(
                         f"{failures} questions in a row failed, the last with: {line.error}. What is done stays in "
-                        f"{self._path}; when that is fixed, repeat the command with --retry-failed"
+                        f"{self._path}; when that is fixed, repeat the command{self._again}"
                     )
         return so_far
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Questions = Annotated[Path, typer.Argument(metavar="QUESTIONS", help="A file of questions, or a data set's folder.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A folder that eval run -o wrote.")]
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN...", help="A folder that eval run -o wrote.")]
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN", help="A folder that eval run -o wrote.")]
 Target = Annotated[
     Path, typer.Option("--output", "-o", metavar="RUN", help="The run's folder; an unfinished run there is continued.")
 ]

@@ -86,7 +86,7 @@ def collect(
     out: Output,
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="DIR... [QUESTIONS]", help="Graphs, and a file of questions; else they are generated."),
+        typer.Argument(metavar="DIR", help="Graphs; after one, a file of questions; else they are generated."),
     ],
     teacher: Annotated[
         str, typer.Option("--teacher", metavar="METHOD", help="anchor, quiz (no model), or a method: 'ark agents=1'.")
