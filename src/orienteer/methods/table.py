@@ -385,7 +385,8 @@ def method_of(name: str) -> MethodCard:
     hint = f" Near: {', '.join(near)}." if near else ""
     first, _, options = name.partition(" ")
     if first in names:
-        hint = f" Options are given by --set: --method {first} --set {options}."
+        flags = " ".join(f"--set {option}" for option in options.split())
+        hint = f" Options are given by --set: --method {first} {flags}."
     raise BadOption(f"There is no method {name!r}.{hint} There are: {AUTO}, {', '.join(names)}.")
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from orienteer.agents import replay
 from orienteer.display import Count
-from orienteer.errors import BadInput, BadOption
+from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.datasets import read_questions
 from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.evaluation.running.manifest import graph_hash
@@ -123,7 +123,8 @@ def collect(
     with locked(folder / _LOCK, busy=f"another process is collecting into {folder}: wait for it, or name another"):
         done = _begun(folder, manifest)
         desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress)
-        parts = {part.name: part for part in done.parts}
+        # What a failing model left out is asked again; all that is there is kept.
+        parts = {part.name: part for part in done.parts if not part.failed}
         for graph in graphs:
             if (part := parts.get(graph.path.name)) is not None and part.graph_sha256 != graph_hash(graph):
                 raise BadInput(
@@ -162,13 +163,18 @@ class _Desk:
         place = self.folder / graph.path.name
         place.mkdir(exist_ok=True)
         asked, avoided = self._asked(graph, place)
-        failed = 0
-        if self.config.teacher in AGENTS:
+        failed, config = 0, self.config
+        if config.teacher in AGENTS:
             taught, usage = list(self._shown(graph, asked.examples)), Usage()
         else:
             taught, usage = self._paid(graph, asked, place)
             answered = [trajectory for trajectory in taught if trajectory.stopped_by != "error"]
-            taught, failed = answered, len(taught) - len(answered)
+            taught, failed = answered, config.samples * len(asked.examples) * self.variant.agents - len(answered)
+            if not taught:
+                raise ModelError(
+                    f"the model answered none of the {len(asked.examples):,} questions about {graph.path.name}"
+                    f"{self._fault(place)}: when that is mended, repeat the command"
+                )
         part = GraphPart(
             name=graph.path.name,
             path=str(graph.path.absolute()),
@@ -263,6 +269,11 @@ class _Desk:
             ]
         return taught, usage
 
+    def _fault(self, place: Path) -> str:
+        """Return why the last question of the first run failed."""
+        errors = [line.error for line in read_run(place / "run-1").lines if line.error is not None]
+        return f" ({errors[-1]})" if errors else ""
+
     def _tell(self, graph: str, before: int, total: int, so_far: RunProgress) -> None:
         self.progress(graph, Count(before + so_far.done, of=total))
 
@@ -322,6 +333,11 @@ def _begun(folder: Path, manifest: Collection) -> Collection:
         there = Collection.model_validate_json(file.read_bytes())
     except ValidationError as error:
         raise BadInput(f"{file} is no manifest of this version: collect anew, in another folder") from error
+    if not there.parts and not any(folder.glob("*/run-1")):  # a command that went wrong before its first question
+        for made in folder.glob(f"*/{GENERATED}"):
+            made.unlink()
+        _write(folder, manifest)
+        return manifest
     progress = {"parts", "usage", "is_complete", "orienteer", "rules"}
     old, new = there.model_dump(exclude=progress), manifest.model_dump(exclude=progress)
     if differs := [f"{name} ({old[name]}, now {new[name]})" for name in new if old[name] != new[name]]:

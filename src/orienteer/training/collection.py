@@ -101,6 +101,8 @@ def trajectories(path: Path, *, graphs: tuple[str, ...] = ()) -> Iterator[tuple[
         if graphs and part not in graphs:
             continue
         file = path / part / TRAJECTORIES
+        if not file.exists():
+            raise BadInput(f"{file} is gone: collect anew, in another folder")
         if any(read_lines(file)):
             yield from ((part, trajectory) for trajectory in replay.read(file))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, MissingExtra
+from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
 from orienteer.training.runs import CARD, MODEL, Training, read_training
 from orienteer.training.student import MOULD, mould_of
@@ -44,7 +44,10 @@ def export(folder: Path, file: Path, *, mould: Path | None = None, precision: Pr
     card = file.with_suffix(".card.json")
     partial = file.with_name(file.name + ".partial")
     try:
-        _write(place, partial, mould, precision)
+        try:
+            _write(place, partial, mould, precision)
+        except OSError as error:
+            raise Error(f"{file} could not be written ({error}): make room and repeat the command") from error
         # First the card: without it the model would be spoken to in another dialect than it has learnt.
         write_whole(card, json.dumps(_card(training, place, file), indent=1, ensure_ascii=False) + "\n")
         partial.replace(file)
@@ -129,16 +132,21 @@ def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # A
         name = names.get_name(own, try_suffixes=(".weight", ".bias"))
         if name not in wanted:
             continue  # an output layer that is tied to the embeddings
+        if tuple(values.shape) != wanted[name]:
+            raise _of_another(place, name)
         is_turned = architecture == _INTERLEAVED and own.endswith(("q_proj.weight", "k_proj.weight"))
         weights[name] = _interleaved(values, heads if "q_proj" in own else key_heads) if is_turned else values
     if _ROPE in wanted and _ROPE not in weights:  # it follows from the settings, and no checkpoint has it
         [factors] = [tensor for tensor in shape.tensors if tensor.name == _ROPE]
         weights[_ROPE] = gguf.quants.dequantize(factors.data, factors.tensor_type)
     missing = [name for name in wanted if name not in weights]
-    unlike = [name for name, values in weights.items() if tuple(values.shape) != wanted[name]]
-    if missing or unlike:
-        raise BadInput(f"the mould is of another model than {place} ({(missing + unlike)[0]}): name one with --mould")
+    if missing:
+        raise _of_another(place, missing[0])
     return weights
+
+
+def _of_another(place: Path, tensor: str) -> BadInput:
+    return BadInput(f"the mould is of another model than {place} ({tensor}): name one of the same with --mould")
 
 
 def _tensors(place: Path) -> Iterator[tuple[str, Any]]:  # Any: NumPy's arrays

@@ -49,6 +49,7 @@ from orienteer.training.runs import (
     sha256_of,
     step_log,
     step_of,
+    tidy,
     train,
 )
 from orienteer.training.student import Student, open_student, source_of, torch
@@ -115,11 +116,12 @@ def reinforce(
                 "seconds": training.seconds + time.monotonic() - began,
                 "loss": last_of(folder / LOG, "loss"),
                 "reward": last_of(folder / LOG, "reward"),
-                "stopped": episodes.collapse.level or ended_early(trainer, config),
+                "stopped": episodes.collapse.level or ended_early(trainer, config) or episodes.lack,
                 "is_complete": True,
             }
         )
         write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
+        tidy(folder)
     return training
 
 

@@ -121,10 +121,21 @@ class Episodes:
         self._names = {name: _names_of(graph) for name, graph in self.graphs.items()}
         questions = list(self._questions())
         if not questions:
-            raise BadInput(f"{self.collection} has no questions with gold that reward={self.config.reward} can judge")
+            other = "nodes" if self.config.reward != "nodes" else "paper"
+            raise BadInput(
+                f"{self.collection} has no questions with gold that reward={self.config.reward} can judge: try "
+                f"--set reward={other}"
+            )
         self._deck = Deck(questions, self.config)
         self._levels = {asked.key: str(asked.example.fields.get("difficulty")) for asked in questions}
         self.collapse = Collapse(self.config.patience)
+        self._differed = 0
+        """Groups whose episodes had not all one reward: nothing is learnt of the others."""
+
+    @property
+    def lack(self) -> str | None:
+        """Return what kept the student from learning; None where something was learnt."""
+        return None if self._differed else "no group of episodes differed in its reward, so nothing was learnt"
 
     def take_up(self, steps: int) -> None:
         """Forget what came after these steps, and draw again what they drew. Training goes on from a checkpoint."""
@@ -167,6 +178,7 @@ class Episodes:
         by_level: defaultdict[str, list[float]] = defaultdict(list)
         for key, rewards in groups.items():
             self._deck.learn(key, rewards)
+            self._differed += max(rewards) > min(rewards)
             by_level[self._levels.get(key, "")] += rewards
         for level, rewards in by_level.items():
             self.collapse.learn(level, rewards)

@@ -151,11 +151,13 @@ def _said(request: SentRequest, reply: Reply, template: Template, prompt: str) -
     message = {"role": "assistant", "content": reply.message.content or "", "tool_calls": calls}
     whole = _rendered(template, [*body["messages"], message], body.get("tools"))
     if calls and not all(call.name in whole[len(prompt) :] for call in reply.message.tool_calls):
-        raise BadInput("the student's chat template does not write calls of tools: name another with template=FILE")
+        raise BadInput(
+            "the student's chat template does not write calls of tools: name another with --set template=FILE"
+        )
     if not whole.startswith(prompt):
         raise BadInput(
             "the student's chat template writes a conversation anew with each turn, so what was learnt would not be "
-            "what is asked: name another with template=FILE"
+            "what is asked: name another with --set template=FILE"
         )
     said = whole[len(prompt) :].removesuffix("\n")
     return said.removesuffix(_end(template)) if reply.truncated else said, ""
@@ -183,7 +185,7 @@ def _rendered(
     if tools and text == template.apply_chat_template(
         opened, tokenize=False, add_generation_prompt=add_generation_prompt
     ):
-        raise BadInput("the student's chat template does not write tools: name another with template=FILE")
+        raise BadInput("the student's chat template does not write tools: name another with --set template=FILE")
     return str(text)
 
 

@@ -29,7 +29,7 @@ from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.records import JsonValue, Record
 from orienteer.training.collection import MANIFEST as COLLECTION
 from orienteer.training.recipes import StudentConfig
-from orienteer.training.student import MOULD, Student, torch
+from orienteer.training.student import MOULD, SMOLLM2, SMOLLM2_PACKAGE, Student, torch
 
 TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
 _CHECKPOINTS, _WHOLE = "checkpoints", "whole"
@@ -83,8 +83,19 @@ def begin(folder: Path, training: Training) -> Training:
     there = _read(file)
     conditions = {"kind", "student", "collection_sha256", "graphs", "settings"}
     old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
-    if differs := [name for name in new if old[name] != new[name]]:
-        raise BadInput(f"{folder} holds a training with other conditions ({', '.join(differs)}): train elsewhere")
+    old, new = old.pop("settings") | old, new.pop("settings") | new
+    differs = [name for name in new if old.get(name) != new[name]]
+    if (
+        differs and not there.is_complete and last_checkpoint(folder) is None
+    ):  # it went wrong before its first checkpoint
+        write_whole(file, training.model_dump_json(indent=1) + "\n")
+        return training
+    if differs:
+        told = ", ".join(
+            "collection" if name == "collection_sha256" else f"{name} ({old.get(name)}, now {new[name]})"
+            for name in differs
+        )
+        raise BadInput(f"{folder} holds a training with other conditions: {told}. Train as before, or elsewhere")
     return there
 
 
@@ -92,7 +103,12 @@ def read_training(folder: Path) -> Training:
     """Read what a training came to. Raises `BadInput` where the folder holds none, or an unfinished one."""
     file = folder / TRAINING
     if not file.is_file():
-        raise BadInput(f"{folder} holds no training ({TRAINING}): name a folder that train sft or train grpo wrote")
+        inner = next((place.name for place in sorted(folder.glob(f"*/{TRAINING}"))), None)
+        other = folder.parent if (folder.parent / TRAINING).is_file() else folder / inner if inner else None
+        raise BadInput(
+            f"{folder} holds no training ({TRAINING}): name "
+            + (f"{other}" if other else "a folder that train sft or train grpo wrote")
+        )
     training = _read(file)
     if not training.is_complete:
         raise BadInput(f"the training in {folder} is not at its end: repeat the command that began it, it goes on")
@@ -112,7 +128,10 @@ def save(
     """Write the student, LoRA merged into it, with its tokenizer, its template and what it is for."""
     place = folder / MODEL
     merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    card = {"agent": training.agent, "dialect": training.dialect, "student": training.student, "kind": training.kind}
+    began_as = (
+        SMOLLM2 if SMOLLM2_PACKAGE in training.student else Path(training.student).name
+    )  # no path of this machine
+    card = {"agent": training.agent, "dialect": training.dialect, "student": began_as, "kind": training.kind}
     with saving(folder):
         merged.save_pretrained(place)
         student.tokenizer.save_pretrained(place)
@@ -244,6 +263,11 @@ def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
     last = last_checkpoint(folder)
     trainer._save_checkpoint = saving(folder)(trainer._save_checkpoint)
     trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
+
+
+def tidy(folder: Path) -> None:
+    """Remove the checkpoints of a training that is complete: each has the student and twice as much beside it."""
+    shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
 
 
 def last_of(file: Path, figure: str) -> float | None:

@@ -15,7 +15,6 @@ import numpy as np
 from orienteer.errors import BadInput
 from orienteer.files import locked, write_whole
 from orienteer.records import Trajectory
-from orienteer.training.collection import MANIFEST as COLLECTION
 from orienteer.training.collection import read_collection, trajectories
 from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.recipes import SftConfig
@@ -33,6 +32,7 @@ from orienteer.training.runs import (
     save,
     sha256_of,
     step_log,
+    tidy,
     train,
 )
 from orienteer.training.student import Student, open_student, source_of, torch
@@ -59,7 +59,8 @@ def distil(
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
         chosen, held = _chosen(collection, config)
         if not chosen:
-            raise BadInput(f"{collection} holds no trajectory to learn from: see its {COLLECTION}")
+            kept = f"validation={config.validation} leaves none of its trajectories" if held else "it has no trajectory"
+            raise BadInput(f"there is nothing to learn from in {collection}: {kept}")
         dialects = {trajectory.dialect for trajectory in chosen}
         training = begin(
             folder,
@@ -104,6 +105,7 @@ def distil(
             }
         )
         write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
+        tidy(folder)
     return training
 
 

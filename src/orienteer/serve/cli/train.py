@@ -13,6 +13,7 @@ from orienteer.display import counted
 from orienteer.errors import BadInput, UsageError
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
+    Force,
     ModelFlags,
     check_writable,
     file_trouble,
@@ -41,7 +42,12 @@ Recipe = Annotated[
 ]
 
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting over the recipe's. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting over the recipe's, such as max_steps=100; a wrong name lists all. Repeatable.",
+    ),
 ]
 
 
@@ -101,6 +107,7 @@ def collect(
     budget: BudgetFlags,
 ) -> None:
     """Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo."""
+    from orienteer.evaluation.running.sweep import variants
     from orienteer.training.collect import AGENTS, CollectConfig
     from orienteer.training.collect import collect as collected
 
@@ -113,7 +120,8 @@ def collect(
     configured = model.settings()
     limits = budget.limits(configured)
     opened = None
-    if teacher not in AGENTS:  # what is wrong with the model is told before the work begins
+    if teacher not in AGENTS:  # what is wrong with the teacher or the model is told before the work begins
+        variants([teacher], settings=configured)
         opened = configured.open_model()
         limits.require_price(opened.name, opened.price)
     graphs = [open_graph(directory, out) for directory in directories]
@@ -178,6 +186,7 @@ def sweep(
 ) -> None:
     """Distil once for each combination of values, as the paper varies questions, samples and graphs (ARK, table 5)."""
     from orienteer.evaluation.running.sweep import axes, combinations
+    from orienteer.training.collection import trajectories
     from orienteer.training.curves import CURVES, write_curves
     from orienteer.training.recipes import SftConfig, read_recipe
     from orienteer.training.sft import distil
@@ -188,8 +197,13 @@ def sweep(
         )
         for chosen in combinations(axes(set_options))
     }
+    for config in configs.values():
+        next(trajectories(collection, graphs=config.graphs), None)  # a wrong name is told before the first is trained
+    if foreign := [one.name for one in target.glob("[!.]*") if one.name != CURVES and one.name not in configs]:
+        raise BadInput(f"{target} holds {foreign[0]} and no sweep of these settings: name another folder")
     trained: dict[str, Training] = {}
     for label, config in configs.items():
+        out.note(f"{len(trained) + 1} of {len(configs)}: {label}")
         with file_trouble("name a folder that can be written with -o"):
             target.mkdir(parents=True, exist_ok=True)
             trained[label] = distil(collection, target / label, student, config, progress=out.progress)
@@ -244,11 +258,14 @@ def export(
     precision: Annotated[
         Literal["f16", "q8_0"], typer.Option(help="Bits of a weight: 16, or 8 and a scale for each 32 weights.")
     ] = "q8_0",
+    force: Force = False,
 ) -> None:
     """Write a student as a GGUF file with its card, for --model local:FILE and servers of llama.cpp."""
     from orienteer.training.export import export as exported
 
     check_writable(target)
+    if target.exists() and not force:
+        raise BadInput(f"{target} exists: name another file, or replace it with --force")
     with file_trouble("name a file that can be written with -o"):
         card = exported(training, target, mould=mould, precision=precision)
     if out.as_json:
@@ -289,9 +306,21 @@ def _report_collection(out: Output, target: Path, collection: Collection) -> Non
         for part in collection.parts
     ]
     out.table(rows, header=("graph", "questions", "avoided", "without one", *collection.rules, "stay"))
+    if without := sum(part.without for part in collection.parts):
+        out.note(f"note: {without:,} questions are without a trajectory: {_why_without(collection)}")
+    if failed := sum(part.failed for part in collection.parts):
+        out.note(f"note: {failed:,} trajectories are missing, for the model failed: the same command asks them again")
     total = sum(part.trajectories for part in collection.parts)
     spent = f", {collection.usage.calls:,} calls, {_tokens(collection):,} tokens" if collection.model else ""
     out.print(f"{total:,} {'trajectory' if total == 1 else 'trajectories'} in {target}{spent}")
+
+
+def _why_without(collection: Collection) -> str:
+    reasons = {
+        "anchor": "anchor did not read all of the question exactly, or no one call finds what it answers",
+        "quiz": "the query that proves the answer did not run, or there is none",
+    }
+    return reasons.get(collection.teacher, "the model failed")
 
 
 def _tokens(collection: Collection) -> int:
@@ -307,7 +336,7 @@ def _report_training(out: Output, target: Path, training: Training) -> None:
     for reason, count in training.left_out.items():
         out.note(f"{counted(count, 'row')} not learnt whole: {reason}")
     if training.stopped:
-        out.note(f"training ended early: {training.stopped}; look at {target / LOG} and {target}/rollouts")
+        out.note(f"note: {training.stopped}; see {target / LOG}")
     loss = f", loss {training.loss:.3f}" if training.loss is not None else ""
     reward = f", reward {training.reward:.3f}" if training.reward is not None else ""
     out.print(f"{counted(training.steps, 'step')} in {training.seconds:,.0f} s{loss}{reward}: {target / MODEL}")
