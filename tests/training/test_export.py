@@ -237,6 +237,7 @@ def test_a_disk_that_is_full_leaves_the_file_that_was_there(made, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_smollm2_comes_back_and_an_engine_loads_it(tmp_path):
     """The real one: 135 million weights, quantised at first."""
     _needs_an_engine()

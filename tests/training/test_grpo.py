@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell eac
 
 SMALL = {
     **tiny.SETTINGS, "reward": "nodes", "batch": "2", "group": "4", "micro_batch": "8", "turns": "3", "order": "random",
-    "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4",
+    "temperature": "1.4", "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4",
     "refresh": "1",
 }  # fmt: skip
 
@@ -112,7 +112,7 @@ def test_a_finished_training_is_not_done_again(trained, train):
     told = []
     assert train(trained, lambda *at: told.append(at)) == read_training(trained)
     assert not told
-    with pytest.raises(BadInput, match=r"other conditions \(settings\)"):
+    with pytest.raises(BadInput, match=r"other conditions: kl \("):
         train(trained, kl=0.5)
 
 

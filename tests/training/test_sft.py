@@ -172,11 +172,11 @@ def test_a_finished_training_is_not_done_again(pupil, lesson, base):
 def test_other_conditions_are_refused_and_named(pupil, lesson, taught, base):
     settings = SftConfig.model_validate(read_training(pupil).settings)
     for collection, student, chosen, named in (
-        (taught, base, settings, "collection_sha256"),
-        (lesson, pupil / "model", settings, "student"),
-        (lesson, base, settings.model_copy(update={"learning_rate": 1.0}), "settings"),
+        (taught, base, settings, r"collection\. "),
+        (lesson, pupil / "model", settings, r"student \("),
+        (lesson, base, settings.model_copy(update={"learning_rate": 1.0}), r"learning_rate \([\d.e-]+, now 1\.0\)\. "),
     ):
-        with pytest.raises(BadInput, match=rf"holds a training with other conditions \({named}\): train elsewhere"):
+        with pytest.raises(BadInput, match=rf"holds a training with other conditions: {named}"):
             distil(collection, pupil, str(student), chosen)
 
 
@@ -351,7 +351,9 @@ def test_a_template_without_tools_is_told_in_a_sentence(base, worlds, play, copi
     options = _set({**SMALL, "graphs": "books"})
     ran = cli("train", "sft", copied, "--student", base, "-o", tmp_path / "t", "-q", *options)
     assert ran.code == 2
-    error = r"error: the student's chat template does not write (calls of )?tools: name another with template=FILE"
+    error = (
+        r"error: the student's chat template does not write (calls of )?tools: name another with --set template=FILE"
+    )
     assert re.fullmatch(error, ran.err.strip().splitlines()[-1])
     template = tmp_path / "qwen.jinja"
     template.write_text(tiny.QWEN)
