@@ -27,8 +27,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell eac
 
 SMALL = {
     **tiny.SETTINGS, "reward": "nodes", "batch": "2", "group": "4", "micro_batch": "8", "turns": "3", "order": "random",
-    "temperature": "1.4", "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4",
-    "refresh": "1",
+    "most_tokens": "64", "max_length": "1200", "save_steps": "1", "max_steps": "3", "learning_rate": "1e-4",
+    "temperature": "1.4", "refresh": "1",
 }  # fmt: skip
 
 
