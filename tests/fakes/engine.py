@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import struct
 import sys
 from pathlib import Path
@@ -9,10 +11,9 @@ from pathlib import Path
 import pytest
 
 _ENGINE = """
+import json
 from pathlib import Path
 from types import SimpleNamespace
-
-STARTED = []
 
 
 class CommonParams:
@@ -24,20 +25,32 @@ class Server:
     def __init__(self, wanted):
         if b"broken" in Path(wanted.model.path).read_bytes():
             raise RuntimeError("failed to load the model")
-        STARTED.append(wanted)
+        told = {key: value for key, value in vars(wanted).items() if not isinstance(value, SimpleNamespace | set)}
+        told |= {"path": wanted.model.path, "model_alias": sorted(wanted.model_alias)}
+        told |= {"threads": [wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads]}
+        with Path(__file__).with_name("started.jsonl").open("a") as out:
+            out.write(json.dumps(told) + "\\n")
         self.listening_address = {address!r}
 """
 _TEXT, _NUMBER = 8, 4
 
 
 def install_engine(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str) -> None:
-    """Put such a package before any other; `STARTED` of it lists what was started, as it was wanted."""
+    """Put such a package before any other, for this process and those that it starts; `started` tells what was."""
     folder.mkdir()
     (folder / "xllamacpp.py").write_text(_ENGINE.replace("{address!r}", repr(url.removesuffix("/v1"))))
     monkeypatch.setitem(sys.modules, "xllamacpp", None)  # so that what stood there, or nothing, stands there again
     del sys.modules["xllamacpp"]
     monkeypatch.syspath_prepend(folder)
+    others = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *others]))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+def started(folder: Path) -> list[dict[str, object]]:
+    """Return what the engine of a folder was started with, one after another."""
+    file = folder / "started.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def write_gguf(path: Path, *, context: int = 4096, tail: bytes = b"") -> Path:

