@@ -256,6 +256,7 @@ BROKEN = {
     "valid-calls": {pair for pair in PLAYED if course(*pair) in (FAILING, EMPTY)},  # an empty `finish` is sent back
     "agreement": {pair for pair in PLAYED if not is_agreed(*pair)},
     "gold": {pair for pair in PLAYED if course(*pair) not in (GOOD, FAILING)},
+    "reward": {pair for pair in PLAYED if course(*pair) not in (GOOD, FAILING)},  # one node is gold: all or nothing
 }
 """By rule, what it drops, told by the courses alone."""
 
@@ -425,6 +426,6 @@ def test_a_method_without_a_model_is_no_teacher(gathered):
 
 
 def test_an_unknown_rule_is_told_with_those_that_there_are(gathered, tmp_path):
-    with pytest.raises(BadOption, match="no rule 'nice': there are finished, answered, valid-calls, agreement, gold"):
+    with pytest.raises(BadOption, match="no rule 'nice': there are finished, answered, valid-calls, agreement, gold, reward"):
         gathered(rules=("nice",))
     assert not (tmp_path / "collection").exists()

@@ -1,4 +1,4 @@
-"""Rules by which trajectories are dropped before a student sees them. None of them needs a label but `gold`.
+"""Rules by which trajectories are dropped before a student sees them. None but `gold` and `reward` needs a label.
 
 The paper drops nothing (ARK, 001, section 4.3).
 """
@@ -12,8 +12,8 @@ from typing import NamedTuple, TypeAlias
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Gold
 from orienteer.evaluation.running.runs import failed_calls
-from orienteer.evaluation.scores.answers import exact
-from orienteer.evaluation.scores.rewards import final_answer
+from orienteer.evaluation.scores.answers import exact, set_f1
+from orienteer.evaluation.scores.rewards import THRESHOLD, final_answer, node_reward
 from orienteer.records import Trajectory
 
 
@@ -64,12 +64,27 @@ def fits_gold(sample: Sample) -> bool:
     return answer is not None and bool(gold.answers) and exact(answer, gold) > 0
 
 
+def is_rewarded(sample: Sample) -> bool:
+    """Say whether the answer stands by itself: worth the threshold of GraphScout's rewards or more (003, equation 5).
+
+    The worth of nodes is their F1, that of a set in words the same over its items, else whether it is right.
+    """
+    trajectory, gold = sample.trajectory, sample.gold
+    if gold.nodes and trajectory.selected:
+        return node_reward(trajectory, tuple(gold.nodes), {}).answer >= THRESHOLD
+    answer = trajectory.answer or final_answer(trajectory)
+    if answer is None or not gold.answers:
+        return False
+    return (set_f1(answer, gold) if gold.answer_type == "set" else exact(answer, gold)) >= THRESHOLD
+
+
 RULES: Mapping[str, Rule] = {
     "finished": is_finished,
     "answered": is_answered,
     "valid-calls": has_valid_calls,
     "agreement": agrees,
     "gold": fits_gold,
+    "reward": is_rewarded,
 }
 """By the name that `--rule` takes."""
 

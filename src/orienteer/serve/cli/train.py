@@ -69,7 +69,7 @@ class CollectFlags:
         typer.Option(
             "--rule",
             metavar="R",
-            help="Drop what breaks it: finished, answered, valid-calls, agreement, gold. Repeatable.",
+            help="Drop what breaks it: finished, answered, valid-calls, agreement, gold, reward. Repeatable.",
         ),
     ] = None
     avoid: Annotated[
