@@ -426,6 +426,7 @@ def test_a_method_without_a_model_is_no_teacher(gathered):
 
 
 def test_an_unknown_rule_is_told_with_those_that_there_are(gathered, tmp_path):
-    with pytest.raises(BadOption, match="no rule 'nice': there are finished, answered, valid-calls, agreement, gold, reward"):
+    known = "finished, answered, valid-calls, agreement, gold, reward"
+    with pytest.raises(BadOption, match=f"no rule 'nice': there are {known}"):
         gathered(rules=("nice",))
     assert not (tmp_path / "collection").exists()
