@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import time
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,13 +23,13 @@ from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.notebook import read_notebook
 from orienteer.ingest.documents.read.readers import DocumentReader
 
+zipped = partial(gzip.compress, mtime=0)  # the time would be in the ids of the tests
+
 PROGRAM = '''"""Wraps paragraphs.
 
 More of it.
 """
 import re
-
-zipped = partial(gzip.compress, mtime=0)  # the time would be in the ids of the tests
 
 SIZE = 3
 
