@@ -351,6 +351,20 @@ def test_what_cost_turns_is_printed_and_counted(clubs, server, cli, monkeypatch)
     ]
 
 
+def test_a_run_is_linted_as_a_trace_is(clubs, cli, server, monkeypatch, home):
+    monkeypatch.setattr(server, "policy", lambda body, before: Answer(calls=[("look_up", {"query": "choir"})]))
+    (home / "asked.jsonl").write_text('{"question": "Who leads the Choir?", "nodes": []}\n')
+    model = ("--model", "fake", "--base-url", server.url)
+    method = "ark agents=1 max_steps=2"
+    assert cli("eval", "run", clubs, "asked.jsonl", "-m", method, "-m", "anchor", *model, "-o", "run").code == 0
+    counted = cli("trace", "lint", "run", "--json").json
+    assert (counted["trajectories"], counted["turns"]) == (1, 2), "of the agent, and not of anchor"
+    assert cli("eval", "run", clubs, "asked.jsonl", "-m", "anchor", "-o", "plain").code == 0
+    ran = cli("trace", "lint", "plain")
+    assert ran.code == 2
+    assert "no agent has a trajectory in the run plain" in ran.err
+
+
 def test_a_trace_of_an_older_version_is_a_clear_error(home, cli):
     (home / "old.jsonl").write_text('{"version": 1, "question": {"text": "?"}, "method": "ark"}\n')
     for command in ("show", "requests", "lint"):

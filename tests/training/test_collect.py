@@ -195,6 +195,7 @@ def test_generated_questions_are_apart_from_a_test_set_of_the_same_generator(boo
     gathered("test", count=4, random_seed=9)
     file = tmp_path / "test" / "books" / "questions.jsonl"
     part = gathered("train", count=40, avoid=file).parts[0]
+    assert gathered("folder", count=40, avoid=tmp_path / "test").parts[0].avoided == part.avoided, "or of a collection"
     assert part.avoided > 0
     forbidden = nodes_of(books, file)
     rows = {row["id"]: row for row in lines(tmp_path / "train" / "books" / "questions.jsonl")}

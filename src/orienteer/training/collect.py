@@ -194,8 +194,9 @@ class _Desk:
         found = read_questions(self.questions or generated, graph=graph).examples
         kept = list(found)
         if self.avoid is not None:
-            nodes = nodes_of(graph, self.avoid)
-            texts = {_folded(example) for example in read_questions(self.avoid, graph=graph).examples}
+            files = _files_of(self.avoid)
+            nodes = frozenset[str]().union(*(nodes_of(graph, file) for file in files))
+            texts = {_folded(example) for file in files for example in read_questions(file, graph=graph).examples}
             kept = [
                 example
                 for example in found
@@ -350,10 +351,17 @@ def _write(folder: Path, collection: Collection) -> None:
     write_whole(folder / CARD, card_of(collection))
 
 
-def _sha256(file: Path | None) -> str | None:
-    """Return the hash of a file of questions; of a folder the one that its reader gives."""
-    if file is None:
+def _files_of(questions: Path) -> list[Path]:
+    """Return a file of questions, or the folder of a data set, as it is; of a collection those of each graph."""
+    return sorted(questions.glob(f"*/{QUESTIONS}")) if (questions / MANIFEST).is_file() else [questions]
+
+
+def _sha256(questions: Path | None) -> str | None:
+    """Return the hash of questions: of a file's bytes, else the one that the reader of a data set gives."""
+    if questions is None:
         return None
-    if file.is_file():
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    return read_questions(file).sha256
+    hashes = [
+        hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else read_questions(file).sha256
+        for file in _files_of(questions)
+    ]
+    return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.display import counted
+from orienteer.errors import BadInput
 from orienteer.serve.cli.arguments import Directory, open_graph
 from orienteer.serve.cli.output import Output
 
@@ -111,12 +112,16 @@ def diff(out: Output, first: File, second: File) -> int:
     return int(not all(difference.is_empty for difference in differences))
 
 
-def lint(out: Output, file: File) -> None:
+def lint(
+    out: Output,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A file that ask --trace wrote, - for standard input, or a run.")
+    ],
+) -> None:
     """Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."""
     from orienteer.agents.lint import lint, together
-    from orienteer.agents.replay import read
 
-    trajectories = read(file)
+    trajectories = _read(file)
     lints = [lint(trajectory) for trajectory in trajectories]
     total = together(lints)
     if out.as_json:
@@ -135,6 +140,19 @@ def lint(out: Output, file: File) -> None:
     for kind, counts_by_cause in _causes(total).items():
         causes = ", ".join(f"{cause} {count:,}" for cause, count in counts_by_cause.most_common())
         out.print(f"   {kind} {counts_by_cause.total():,}: {causes}")
+
+
+def _read(file: Path) -> tuple[Trajectory, ...]:
+    """Return the trajectories of a file, or those of the agents in the folder of a run. Raises `BadInput`."""
+    from orienteer.agents.replay import read
+    from orienteer.evaluation.running.runs import MANIFEST, read_run
+
+    if not (file / MANIFEST).is_file():
+        return read(file)
+    told = tuple(one for *_, some in read_run(file).trajectories() for one in some if one.model is not None)
+    if not told:
+        raise BadInput(f"no agent has a trajectory in the run {file}: methods without a model have nothing to lint")
+    return told
 
 
 def _print_trajectory(out: Output, number: int, trajectory: Trajectory) -> None:

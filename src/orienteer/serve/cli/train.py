@@ -74,7 +74,10 @@ class CollectFlags:
     ] = None
     avoid: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Ask nothing that shares nodes or its text with the questions in this file."),
+        typer.Option(
+            metavar="FILE",
+            help="Ask nothing that shares nodes or its text with these questions: a file, or a collection.",
+        ),
     ] = None
     mistakes: Annotated[
         float,
