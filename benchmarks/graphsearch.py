@@ -26,6 +26,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -215,13 +216,13 @@ class Reader:
     def _grounded(self, user: str) -> str:
         found, query = self._found(user), user.rpartition("Sub-query to complete: ")[2]
 
-        def named(reference: re.Match[str]) -> str:
+        def as_told(reference: re.Match[str]) -> str:
             place = self._place("", int(reference[1]))
             if place is None:
                 return "it"
             return self._steps[place].answer if place in found else self._steps[place].text.replace("#", "")
 
-        return _REFERENCE.sub(named, query)
+        return _REFERENCE.sub(as_told, query)
 
     def _explained(self, user: str) -> str:
         found = self._found(user)
@@ -244,7 +245,7 @@ class Reader:
         self._places |= {f"{channel}{len(named) + number}": at for number, at in enumerate(missing, 1)}
         numbers = {at: number for number, at in enumerate(missing, 1)} if refers else {}
 
-        def named(reference: re.Match[str]) -> str:
+        def as_told(reference: re.Match[str]) -> str:
             at = int(reference[1]) - 1
             if at in numbers:
                 return f"#{numbers[at]}"
@@ -252,7 +253,7 @@ class Reader:
 
         queries = []
         for number, step in enumerate((self._steps[at] for at in missing), 1):
-            text = f"{_REFERENCE.sub(named, step.text)}? {self._example.question.text}"
+            text = f"{_REFERENCE.sub(as_told, step.text)}? {self._example.question.text}"
             deps = [numbers[at - 1] for at in step.needs if at - 1 in numbers]
             queries.append({"id": number, "text": text, "triples": [], "deps": deps})
         return queries
@@ -362,26 +363,30 @@ def drop_part(asked: Asked) -> dict[str, Any]:
     scores: list[list[float]] = []
     for _, steps in asked.chains:
         for step in steps:
-            text = _REFERENCE.sub(lambda reference, steps=steps: steps[int(reference[1]) - 1].answer, step.text)
+            answers = {str(at): earlier.answer for at, earlier in enumerate(steps, 1)}
+            text = _REFERENCE.sub(partial(_told, answers), step.text)
             found = base.gather(Query(text, k=max(KS)), Allowance()).semantic().nodes
             ids = [scored.item.id for scored in found]
             ranks.append(ids.index(step.node) if step.node in ids else max(KS))
             scores.append([scored.score for scored in found])
     written = {f"first {k}": {"passages": float(k), "recall": float(np.mean([r < k for r in ranks]))} for k in KS}
     for share in (0.001, 0.01, 0.1):
-        written[f"first 10, from {share} of the best"] = _cut(ranks, scores, lambda one, share=share: share * one[0])
+        written[f"first 10, from {share} of the best"] = _cut(ranks, scores, share, of=0)
     for share in (0.05, 0.2):
-        second = _cut(ranks, scores, lambda one, share=share: share * one[min(1, len(one) - 1)])
+        second = _cut(ranks, scores, share, of=1)
         written[f"first 10, from {share} of the second"] = second
     for label, row in written.items():
         print(f"  {label:34}  passages {row['passages']:.1f}  recall {row['recall']:.3f}")
     return written
 
 
-def _cut(
-    ranks: Sequence[int], scores: Sequence[Sequence[float]], least: Callable[[Sequence[float]], float]
-) -> dict[str, float]:
-    kept = [sum(score >= least(one) for score in one[:10]) for one in scores]
+def _told(answers: Mapping[str, str], reference: re.Match[str]) -> str:
+    return answers[reference[1]]
+
+
+def _cut(ranks: Sequence[int], scores: Sequence[Sequence[float]], share: float, *, of: int) -> dict[str, float]:
+    """Return what is read and found where a list ends below a share of its first score, or its second."""
+    kept = [sum(score >= share * one[min(of, len(one) - 1)] for score in one[:10]) for one in scores]
     return {
         "passages": float(np.mean(kept)),
         "recall": float(np.mean([r < k for r, k in zip(ranks, kept, strict=True)])),
