@@ -30,6 +30,7 @@ from orienteer.evaluation.running.runner import RunConfig, evaluate
 from orienteer.evaluation.running.runs import failed_calls, read_run
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
+from orienteer.llm.address import PACKAGED
 from orienteer.quizzes.file import as_lines
 from orienteer.quizzes.questions import generate_questions
 from orienteer.records import Trajectory
@@ -41,7 +42,7 @@ from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig, SftConfig, read_recipe
 from orienteer.training.runs import MODEL
 from orienteer.training.sft import distil
-from orienteer.training.student import SMOLLM2, open_student
+from orienteer.training.student import open_student
 
 AGENT = "ark tools=compact agents=1 temperature=0 max_steps=5"
 PATTERNS = ("one_hop", "two_hops", "two_anchors", "three_anchors")
@@ -257,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         one.add_argument("--number", type=int, default=300)
         one.add_argument("--mistakes", type=float, default=0.0)
         one.add_argument("--tests", type=int, default=150)
-        one.add_argument("--student", default=SMOLLM2)
+        one.add_argument("--student", default=PACKAGED)
         one.add_argument("--recipe", default="smollm2-compact")
         one.add_argument("--seed", type=int, default=0)
         one.add_argument("--sft", nargs="*", default=[])

@@ -204,14 +204,14 @@ def test_from_graphs_to_a_student_that_is_exported(here, episodes, cli, process)
     from training import tiny
 
     random = tiny.student(here / "random", tiny.texts_of(episodes))
-    tiny.mould(random, here / "mould.gguf")
+    tiny.as_gguf(random, here / "base.gguf")
     small = _set(**tiny.SETTINGS, max_steps=1, micro_batch=4)
     few = _set(reward="nodes", batch=1, group=4, turns=2, most_tokens=16)
     for command in (
         ("collect", "ships", "--teacher", "anchor", "--pattern", "one_hop", "--number", "4", "-o", "c"),
-        ("sft", "c", "--student", "mould.gguf", "-o", "s", *small, "--set", "batch=4"),
+        ("sft", "c", "--student", "base.gguf", "-o", "s", *small, "--set", "batch=4"),
         ("grpo", "c", "--student", "s/model", "-o", "g", *small, *few),
-        ("export", "g", "-o", "student.gguf", "--mould", "mould.gguf"),
+        ("export", "g", "-o", "student.gguf", "--base", "base.gguf"),
     ):
         if command[0] == "sft":  # as a person runs it: what the libraries say on the way is theirs to keep
             started = process("train", *command, "-q")
@@ -225,7 +225,7 @@ def test_from_graphs_to_a_student_that_is_exported(here, episodes, cli, process)
         assert ran.out
     card = json.loads((here / "student.card.json").read_text())
     assert (card["kind"], card["agent"]) == ("grpo", "ark tools=compact agents=1")
-    for name, student in (("s", here / "mould.gguf"), ("g", here / "s" / "model")):
+    for name, student in (("s", here / "base.gguf"), ("g", here / "s" / "model")):
         training = json.loads((here / name / "training.json").read_text())
         assert training["student"] == str(student), "wherever it is gone on with from"
 
@@ -241,11 +241,11 @@ def test_a_student_of_a_student_knows_the_file_that_the_first_came_from(here, ep
     pytest.importorskip("trl")
     from training import tiny
 
-    tiny.mould(tiny.student(here / "random", tiny.texts_of(episodes)), here / "mould.gguf")
+    tiny.as_gguf(tiny.student(here / "random", tiny.texts_of(episodes)), here / "base.gguf")
     small = _set(**tiny.SETTINGS, max_steps=1, batch=4, micro_batch=4)
-    for student, target in (("mould.gguf", "one"), ("one/model", "two")):
+    for student, target in (("base.gguf", "one"), ("one/model", "two")):
         assert cli("train", "sft", lesson, "--student", student, "-o", target, "-q", *small).code == 0
     ran = cli("train", "export", "two", "-o", "two.gguf", "-q")
     assert ran.code == 0, ran.err
-    noted = (here / "two" / "model" / "mould").read_text().strip()
-    assert noted == str(here / "mould.gguf"), "wherever it is asked from"
+    noted = (here / "two" / "model" / "base").read_text().strip()
+    assert noted == str(here / "base.gguf"), "wherever it is asked from"

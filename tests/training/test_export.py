@@ -36,10 +36,10 @@ def made(request, episodes, lesson, scratch):
     folder.mkdir()
     with tiny.no_warnings():
         random = tiny.student(folder / "random", tiny.texts_of(episodes), kind=request.param)
-        mould = tiny.mould(random, folder / "mould.gguf")
+        base_gguf = tiny.as_gguf(random, folder / "base.gguf")
         settings = {**tiny.SETTINGS, "max_steps": "2", "batch": "4", "micro_batch": "4", "learning_rate": "1e-3"}
-        distil(lesson, folder / "t", str(mould), SftConfig.read({**settings, "max_length": "900"}))
-    return random, mould, folder / "t"
+        distil(lesson, folder / "t", str(base_gguf), SftConfig.read({**settings, "max_length": "900"}))
+    return random, base_gguf, folder / "t"
 
 
 def weights(folder):
@@ -49,11 +49,11 @@ def weights(folder):
 
 
 def test_a_gguf_file_is_opened_as_the_model_that_it_was(made):
-    random, mould, _ = made
-    student = open_student(str(mould))
+    random, base_gguf, _ = made
+    student = open_student(str(base_gguf))
     before, after = weights(random), student.model.state_dict()
     assert all(torch.equal(after[name], before[name]) for name in before)
-    assert student.mould == mould
+    assert student.base == base_gguf
     text = "Find the ships that are moored in Varberg.<|im_end|>\n"
     ids = [one.tokenizer(text, add_special_tokens=False)["input_ids"] for one in (student, open_student(str(random)))]
     assert ids[0] == ids[1]
@@ -62,7 +62,7 @@ def test_a_gguf_file_is_opened_as_the_model_that_it_was(made):
 @pytest.mark.parametrize("precision", list(BITS))
 def test_its_weights_come_back(made, tmp_path, precision):
     """Read by transformers, which turns the rows of queries and keys back by itself."""
-    _, mould, training = made
+    _, base_gguf, training = made
     export(training, tmp_path / "s.gguf", precision=precision)
     trained, again = weights(training / "model"), open_student(str(tmp_path / "s.gguf")).model.state_dict()
     assert any(not torch.equal(trained[name], weight) for name, weight in weights(made[0]).items()), "it was trained"
@@ -76,10 +76,10 @@ def test_its_weights_come_back(made, tmp_path, precision):
         assert (off <= most * BITS[precision] * 1.01 + 1e-7).all(), name
 
 
-def test_the_file_says_what_the_mould_says_but_for_name_and_bits(made, tmp_path):
-    _, mould, training = made
+def test_the_file_says_what_the_base_says_but_for_name_and_bits(made, tmp_path):
+    _, base_gguf, training = made
     export(training, tmp_path / "s.gguf", precision="f16")
-    old, new = gguf.GGUFReader(mould), gguf.GGUFReader(tmp_path / "s.gguf")
+    old, new = gguf.GGUFReader(base_gguf), gguf.GGUFReader(tmp_path / "s.gguf")
     apart = {"general.name", "general.file_type"}
     said = [
         {
@@ -155,34 +155,34 @@ def said_by_an_engine(file):
 # ---------------------------------------------------------------------------------------------------------- bad input
 
 
-def test_a_mould_of_another_model_is_refused(made, episodes, tmp_path):
-    _, mould, training = made
+def test_a_base_of_another_model_is_refused(made, episodes, tmp_path):
+    _, base_gguf, training = made
     other = "qwen3" if "llama" in json.loads((made[0] / "config.json").read_text())["model_type"] else "llama"
-    wrong = tiny.mould(tiny.student(tmp_path / "o", tiny.texts_of(episodes), kind=other), tmp_path / "o.gguf")
-    with pytest.raises(BadInput, match="the mould is of another model than") as told:
-        export(training, tmp_path / "s.gguf", mould=wrong)
+    wrong = tiny.as_gguf(tiny.student(tmp_path / "o", tiny.texts_of(episodes), kind=other), tmp_path / "o.gguf")
+    with pytest.raises(BadInput, match="the base is of another model than") as told:
+        export(training, tmp_path / "s.gguf", base=wrong)
     assert "\n" not in str(told.value)
     assert not list(tmp_path.glob("s.*"))
 
 
-def test_a_mould_with_other_sizes_is_refused(made, episodes, tmp_path):
+def test_a_base_with_other_sizes_is_refused(made, episodes, tmp_path):
     kind = json.loads((made[0] / "config.json").read_text())["model_type"]
     random = tiny.student(tmp_path / "o", tiny.texts_of(episodes)[:5], kind=kind)
-    wrong = tiny.mould(random, tmp_path / "o.gguf")
-    with pytest.raises(BadInput, match="the mould is of another model than"):
-        export(made[2], tmp_path / "s.gguf", mould=wrong)
+    wrong = tiny.as_gguf(random, tmp_path / "o.gguf")
+    with pytest.raises(BadInput, match="the base is of another model than"):
+        export(made[2], tmp_path / "s.gguf", base=wrong)
 
 
-def test_a_mould_that_is_no_gguf_is_refused(made, tmp_path):
+def test_a_base_that_is_no_gguf_is_refused(made, tmp_path):
     for name, content in (("a.gguf", b"hello"), ("b.gguf", b""), ("c.gguf", b"GGUF" + bytes(200))):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(BadInput, match="is no GGUF file"):
-            export(made[2], tmp_path / "s.gguf", mould=tmp_path / name)
+            export(made[2], tmp_path / "s.gguf", base=tmp_path / name)
     with pytest.raises((BadInput, OSError)):
-        export(made[2], tmp_path / "s.gguf", mould=tmp_path / "nowhere.gguf")
+        export(made[2], tmp_path / "s.gguf", base=tmp_path / "nowhere.gguf")
 
 
-def test_a_mould_of_an_unknown_kind_is_refused(made, tmp_path):
+def test_a_base_of_an_unknown_kind_is_refused(made, tmp_path):
     writer = gguf.GGUFWriter(tmp_path / "g.gguf", "gemma3")
     writer.add_block_count(2)
     writer.write_header_to_file()
@@ -192,10 +192,10 @@ def test_a_mould_of_an_unknown_kind_is_refused(made, tmp_path):
     with pytest.raises(
         BadInput, match="is a model of the kind gemma3, and how llama.cpp writes that is not known here"
     ):
-        export(made[2], tmp_path / "s.gguf", mould=tmp_path / "g.gguf")
+        export(made[2], tmp_path / "s.gguf", base=tmp_path / "g.gguf")
 
 
-def test_without_a_mould_one_is_asked_for(pupil, tmp_path):
+def test_without_a_base_one_is_asked_for(pupil, tmp_path):
     with pytest.raises(BadInput, match="does not say which GGUF file it came from"):
         export(pupil, tmp_path / "s.gguf")
 
@@ -213,10 +213,10 @@ def test_a_student_that_is_gone_or_damaged_is_told(made, tmp_path):
     weights = tmp_path / "t" / "model" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(BadInput):
-        export(tmp_path / "t", tmp_path / "s.gguf", mould=made[1])
+        export(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
     weights.unlink()
     with pytest.raises(BadInput):
-        export(tmp_path / "t", tmp_path / "s.gguf", mould=made[1])
+        export(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
     assert not list(tmp_path.glob("s.*"))
 
 

@@ -333,5 +333,5 @@ def test_training_ends_when_rewards_have_collapsed(fresh, tmp_path):
     episodes = Fixed([known(turns) for turns in TURNS], rewards, patience=2)
     trainer = _trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
     trainer.train()
-    assert episodes.collapse.level is not None
+    assert episodes.collapse.reason is not None
     assert trainer.state.global_step == 4, "two steps of two are under half of the best two"

@@ -103,7 +103,7 @@ def test_rewards_have_collapsed_when_they_stay_under_half_of_the_best(rewards, p
         expected = bool(patience) and at >= 2 * patience and means[-1] < max(means) / 2 - 1e-12
         has_happened = has_happened or expected
         collapse.learn("simple", [reward, reward])
-        assert (collapse.level is not None) is has_happened
+        assert (collapse.reason is not None) is has_happened
 
 
 # ------------------------------------------------------------------------------------------------------- the tokens
@@ -158,11 +158,11 @@ def test_hard_questions_after_easy_ones_are_no_collapse():
     collapse = Collapse(2)
     for level, reward in (("simple", 1.0),) * 4 + (("hard", 0.1),) * 9:
         collapse.learn(level, [reward])
-    assert collapse.level is None
+    assert collapse.reason is None
     for _ in range(3):
         collapse.learn("hard", [0.0])
-    assert collapse.level is not None
-    assert "hard" in collapse.level
+    assert collapse.reason is not None
+    assert "hard" in collapse.reason
 
 
 # -------------------------------------------------------------------------------------------------------- the reward

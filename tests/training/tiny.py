@@ -179,7 +179,7 @@ def no_warnings() -> Iterator[None]:
         yield
 
 
-def mould(folder: Path, file: Path) -> Path:
+def as_gguf(folder: Path, file: Path) -> Path:
     """Write a student of `student` as a GGUF file in full precision, as llama.cpp's own script has it."""
     import gguf
     from safetensors.numpy import load_file

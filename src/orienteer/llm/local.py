@@ -59,7 +59,7 @@ class LocalModel:
         Raises `BadInput` for a file that is none, `BadOption` for a package that is not there, `MissingExtra`.
         """
         self._name, self._config = name, config or OpenAIConfig()
-        self.path = _path_of(name)
+        self.path = path_of(name)
         head = read_head(self.path)
         self.context_tokens = min(head.context_tokens, _LARGEST_CONTEXT)
         named = read_card(self.path).dialect
@@ -162,8 +162,8 @@ def threads() -> int:
     return max(1, cores - 1)
 
 
-def _path_of(name: str) -> Path:
-    """Return the file that a name means. Raises `BadOption`."""
+def path_of(name: str) -> Path:
+    """Return the file that a name means, `local:FILE` or `local:smollm2`. Raises `BadOption`."""
     written = name.removeprefix(LOCAL)
     if written != PACKAGED:
         if not written:

@@ -17,7 +17,6 @@ _REMOVE = "Take nodes out of the answer."
 FINISH = "finish"
 """The name of the tool that ends a course."""
 _FINISH = "End the search. Call it when the answer holds everything that fits, or nothing more can be found."
-FINISH = "finish"
 LARGEST_ANSWER = 1_000
 _LISTED = 100  # ids that an observation carries
 

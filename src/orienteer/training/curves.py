@@ -14,7 +14,6 @@ from orienteer.display import counted
 from orienteer.files import read_lines, whole
 from orienteer.page.svg import curves
 from orienteer.page.template import pieces
-from orienteer.training.runs import LOG
 
 CURVES = "curves.html"
 _FIGURES: Mapping[str, str] = {
@@ -32,8 +31,8 @@ _COLOURS = 6
 
 
 def write_curves(target: Path, trainings: Mapping[str, Path]) -> None:
-    """Write the curves of trainings, given by what to call them and their folders."""
-    logs = {name: [json.loads(line) for line in read_lines(folder / LOG)] for name, folder in trainings.items()}
+    """Write the curves of trainings, given by what to call them and their logs, a JSON line a step."""
+    logs = {name: [json.loads(line) for line in read_lines(file)] for name, file in trainings.items()}
     colours = {name: f"var(--series-{place % _COLOURS + 1})" for place, name in enumerate(logs)}
     pictures: list[tuple[str, Markup]] = []
     for figure, caption in _FIGURES.items():

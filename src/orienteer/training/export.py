@@ -17,7 +17,7 @@ from orienteer.display import counted
 from orienteer.errors import BadInput, Error, MissingExtra
 from orienteer.files import write_whole
 from orienteer.training.runs import CARD, MODEL, Training, read_training
-from orienteer.training.student import MOULD, mould_of
+from orienteer.training.student import BASE, base_of
 
 Precision: TypeAlias = Literal["f16", "q8_0"]
 """Bits of a weight: 16, or some 8.5 with a scale for each 32 of them."""
@@ -28,24 +28,24 @@ _ALIGNED = 32
 _ROPE = "rope_freqs.weight"
 
 
-def export(folder: Path, file: Path, *, mould: Path | None = None, precision: Precision = "q8_0") -> Path:
+def export(folder: Path, file: Path, *, base: Path | None = None, precision: Precision = "q8_0") -> Path:
     """Write the student of a finished training as a GGUF file, and its card beside it, whose path is returned.
 
-    `mould` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
-    Raises `BadInput` where the training is unfinished or the mould is of another model, `MissingExtra`.
+    `base` is a GGUF file of the same model, in any precision; the one that the student came from where none is named.
+    Raises `BadInput` where the training is unfinished or the base is of another model, `MissingExtra`.
     """
     training = read_training(folder)
     place = folder / MODEL
-    mould = mould or mould_of(place)
-    if mould is None:
+    base = base or base_of(place)
+    if base is None:
         raise BadInput(
-            f"{place} does not say which GGUF file it came from ({MOULD}): name one of the same model with --mould"
+            f"{place} does not say which GGUF file it came from ({BASE}): name one of the same model with --base"
         )
     card = file.with_suffix(".card.json")
     partial = file.with_name(file.name + ".partial")
     try:
         try:
-            _write(place, partial, mould, precision)
+            _write(place, partial, base, precision)
         except OSError as error:
             raise Error(f"{file} could not be written ({error}): make room and repeat the command") from error
         # First the card: without it the model would be spoken to in another dialect than it has learnt.
@@ -76,19 +76,19 @@ def _card(training: Training, place: Path, file: Path) -> dict[str, Any]:  # Any
     }
 
 
-def _write(place: Path, file: Path, mould: Path, precision: Precision) -> None:
+def _write(place: Path, file: Path, base: Path, precision: Precision) -> None:
     try:
         import gguf
     except ImportError as error:
         raise MissingExtra("writing GGUF files", "train") from error
     try:
-        shape = gguf.GGUFReader(mould)
+        shape = gguf.GGUFReader(base)
     except (OSError, ValueError) as error:
-        raise BadInput(f"{mould} is no GGUF file ({error}): name one of the student's model with --mould") from error
+        raise BadInput(f"{base} is no GGUF file ({error}): name one of the student's model with --base") from error
     architecture = str(shape.fields["general.architecture"].contents())
     if architecture not in _KNOWN:
         raise BadInput(
-            f"{mould} is a model of the kind {architecture}, and how llama.cpp writes that is not known here "
+            f"{base} is a model of the kind {architecture}, and how llama.cpp writes that is not known here "
             f"({', '.join(_KNOWN)} are): convert {place} with llama.cpp's convert_hf_to_gguf.py"
         )
     weights = _weights(place, shape, architecture)
@@ -115,7 +115,7 @@ def _write(place: Path, file: Path, mould: Path, precision: Precision) -> None:
 
 
 def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # Any: gguf's reader, NumPy's arrays
-    """Return the student's weights by the names of the mould. Raises `BadInput` where the two are not of one shape."""
+    """Return the student's weights by the names of the base. Raises `BadInput` where the two are not of one shape."""
     import gguf
 
     def setting(name: str) -> int:
@@ -146,7 +146,7 @@ def _weights(place: Path, shape: Any, architecture: str) -> dict[str, Any]:  # A
 
 
 def _of_another(place: Path, tensor: str) -> BadInput:
-    return BadInput(f"the mould is of another model than {place} ({tensor}): name one of the same with --mould")
+    return BadInput(f"the base is of another model than {place} ({tensor}): name one of the same with --base")
 
 
 def _tensors(place: Path) -> Iterator[tuple[str, Any]]:  # Any: NumPy's arrays

@@ -24,32 +24,29 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadOption
-from orienteer.files import locked, write_whole
+from orienteer.files import locked
 from orienteer.graph.store import Graph
 from orienteer.records import Dialect, Manner
 from orienteer.settings import Settings
 from orienteer.training.collection import read_collection, trajectories
-from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig
 from orienteer.training.rollouts import TERMS, Episodes, row_of
 from orienteer.training.rows import IGNORED
 from orienteer.training.runs import (
     LOG,
-    TRAINING,
     Progress,
     Training,
     arguments,
     begin,
     ended_early,
+    finish,
     last_checkpoint,
     last_of,
     lora_of,
-    save,
     sha256_of,
     step_log,
     step_of,
-    tidy,
     train,
 )
 from orienteer.training.student import Student, open_student, source_of, torch
@@ -108,21 +105,15 @@ def reinforce(
         with policy:
             trainer = _trainer(opened, folder, config, episodes, policy, progress)
             train(trainer, folder)
-        save(opened, trainer.model, folder, training)
-        write_curves(folder / CURVES, {folder.name: folder})
-        training = training.model_copy(
-            update={
-                "steps": trainer.state.global_step,
-                "seconds": training.seconds + time.monotonic() - began,
-                "loss": last_of(folder / LOG, "loss"),
-                "reward": last_of(folder / LOG, "reward"),
-                "stopped": episodes.collapse.level or ended_early(trainer, config) or episodes.lack,
-                "is_complete": True,
-            }
+        return finish(
+            folder,
+            training,
+            opened,
+            trainer,
+            seconds=time.monotonic() - began,
+            reward=last_of(folder / LOG, "reward"),
+            stopped=episodes.collapse.reason or ended_early(trainer, config) or episodes.why_nothing_learnt,
         )
-        write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
-        tidy(folder)
-    return training
 
 
 def _trainer(
@@ -160,12 +151,12 @@ def _trainer(
     trainer = trl.GRPOTrainer(
         model=student.model,
         args=own,
-        reward_funcs=[term(name) for name in TERMS],
+        reward_funcs=[reward_term(name) for name in TERMS],
         # Places, no questions: which ones a step asks, the deck says when it comes to it.
         train_dataset=Dataset.from_list([{"prompt": str(place)} for place in range(config.batch)]),
         processing_class=student.tokenizer,
         peft_config=lora_of(config),
-        rollout_func=rollouts(episodes, policy, config, end=student.tokenizer.eos_token_id),
+        rollout_func=rollout_func(episodes, policy, config, end=student.tokenizer.eos_token_id),
         callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(episodes)],
     )
     policy.use(trainer.model)
@@ -178,7 +169,7 @@ def _ending(episodes: Episodes) -> Any:  # Any: a callback of transformers
 
     class Ending(TrainerCallback):  # type: ignore[misc]  # it has no types
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            if episodes.collapse.level is not None:
+            if episodes.collapse.reason is not None:
                 control.should_training_stop = True
 
     return Ending()
@@ -189,7 +180,7 @@ def _dialect_of(collection: Path) -> Dialect:
     return next((trajectory.dialect for _, trajectory in trajectories(collection)), "native")
 
 
-def rollouts(
+def rollout_func(
     episodes: Episodes, policy: Policy, config: GrpoConfig, *, end: int
 ) -> Callable[[list[str], Any], dict[str, Any]]:  # Any: TRL's trainer, and what it takes
     """Return what TRL calls for the episodes of a step (`rollout_func`)."""
@@ -209,7 +200,7 @@ def rollouts(
     return roll
 
 
-def term(name: str) -> Callable[..., list[float]]:
+def reward_term(name: str) -> Callable[..., list[float]]:
     """Return a function that gives TRL one term of each episode's reward, as `rollouts` handed it over."""
 
     def given(**fields: Any) -> list[float]:  # Any: what TRL hands to a reward

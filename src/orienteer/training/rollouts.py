@@ -87,7 +87,7 @@ class Collapse:
     def __init__(self, patience: int) -> None:
         self._patience = patience
         self._means: defaultdict[str, list[float]] = defaultdict(list)
-        self.level: str | None = None
+        self.reason: str | None = None
         """What happened, for a person; None where rewards hold."""
 
     def learn(self, level: str, rewards: Sequence[float]) -> None:
@@ -97,7 +97,7 @@ class Collapse:
         if window and len(means) >= 2 * window:
             smooth = np.convolve(means, np.ones(window) / window, mode="valid")
             if smooth[-1] < smooth.max() / 2:
-                self.level = f"rewards of {level} questions collapsed from {smooth.max():.2f} to {smooth[-1]:.2f}"
+                self.reason = f"rewards of {level} questions collapsed from {smooth.max():.2f} to {smooth[-1]:.2f}"
 
 
 @dataclass
@@ -133,7 +133,7 @@ class Episodes:
         """Groups whose episodes had not all one reward: nothing is learnt of the others."""
 
     @property
-    def lack(self) -> str | None:
+    def why_nothing_learnt(self) -> str | None:
         """Return what kept the student from learning; None where something was learnt."""
         return None if self._differed else "no group of episodes differed in its reward, so nothing was learnt"
 

