@@ -13,9 +13,9 @@ from orienteer import Graph, Retriever
 from orienteer.ingest.documents.read.mail import read_mail
 from orienteer.ingest.documents.read.titles import cleaned
 from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.methods.documents.abstention import names_of
+from orienteer.methods.documents.abstention import grounds, names_of
 from orienteer.methods.documents.mention import asked_for
-from orienteer.records import Result
+from orienteer.records import Node, Result
 from orienteer.text.function_words import telling_words
 
 _FILES = {
@@ -215,3 +215,12 @@ def test_forms_of_a_verb_are_one_word(tmp_path: Path) -> None:
     assert "written by Dora Hipp" in (result.answer or "")
     assert not any("wrote" in note for note in result.notes)
     assert "written" in {result.hits[0].text[begin:end] for begin, end in result.hits[0].marks}
+
+
+def test_a_name_within_a_longer_word_is_no_unknown_one(tmp_path):
+    """`int8.c` stands in `uint8.c`: among texts that have `int8` as a whole word alone it would not be found."""
+    texts = ["Compile uint8.c after the int.", "An int8, and the letter c.", "Nothing of it."]
+    nodes = [Node(f"c{place}", "chunk", f"Note {place}", text) for place, text in enumerate(texts)]
+    graph = Graph.from_records(nodes, [], path=tmp_path / "notes")
+    assert grounds(graph, "When is int8.c compiled?", range(len(texts))).unknown == ()
+    assert grounds(graph, "When is kzm7.c compiled?", range(len(texts))).unknown == ("kzm7.c",)

@@ -71,13 +71,16 @@ class QueryWords:
         in_part = (word for word, of in terms.items() if expand(word)[0] not in of and not of >= {*expand(word)[1:]})
         return *self.unknown, *in_part
 
-    def full(self, rows: Rows) -> Rows:
-        """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result."""
+    def full(self, rows: Rows, *, reads: bool = True) -> Rows:
+        """Return the rows that have every telling word. `rows` is (n,), ascending, as is the result.
+
+        A text is read for words with digits; without `reads` their parts may stand apart from one another.
+        """
         if self.unknown:
             return rows[:0]
         for word in self.postings:
             rows = self._having_terms(word, rows)
-        return self._having_whole(self.postings, rows)
+        return self._having_whole(self.postings, rows) if reads else rows
 
     def _having_terms(self, word: str, rows: Rows) -> Rows:
         """Keep the rows that have the term of a word, or those of all parts of one that mixes digits and letters."""
@@ -105,13 +108,14 @@ class QueryWords:
         ways = [self._arrays.tokenizer.words(spelling) for spelling in (*spellings(word), *joined)]
         return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
 
-    def full_in(self, among: Rows | None) -> Rows:
-        """Return the rows that have every telling word, of the whole graph or of `among`: ascending."""
+    def full_in(self, among: Rows | None, *, reads: bool = True) -> Rows:
+        """Return the rows that have every telling word, of the whole graph or of `among`: ascending. As `full` does."""
         if among is not None:
-            return self.full(among)
+            return self.full(among, reads=reads)
         index = self._arrays.text_index
         rarest = min(self.postings.values(), key=lambda postings: sum(posting.nodes for posting in postings))
-        return self.full(np.unique(np.concatenate([index.rows_of(posting) for posting in rarest])))
+        rows = np.unique(np.concatenate([index.rows_of(posting) for posting in rarest]))
+        return self.full(rows, reads=reads)
 
     def coverages(self, rows: Rows) -> list[Coverage]:
         """Return for each row which words it has, in the order of `rows`."""

@@ -142,7 +142,7 @@ def _is_unknown(graph: Graph, name: str, absent: Sequence[str], near: Iterable[s
     sought = QueryWords(graph.arrays, name)  # its parts are all there: are they ever together?
     if not sought.postings:
         return False
-    rows = sought.full_in(None)
+    rows = sought.full_in(None, reads=False)  # the name itself is looked for below, as part of a word too
     some = rows[:_LOOKED_AT].tolist()
     is_there = any(name.casefold() in graph.arrays.texts[row].casefold() for row in some)
     return not is_there and len(rows) <= _LOOKED_AT
