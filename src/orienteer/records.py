@@ -296,6 +296,8 @@ class Manner(Record):
     """How calls are written in a course of many turns; None leaves that to the method."""
     context_tokens: int | None = None
     """What a request and its reply may hold together; None where that is not known."""
+    keeps_schema: bool = False
+    """Whether it is known to hold replies to a JSON schema."""
     why: str = ""
     """Why so, for a person."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections import defaultdict
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.scores.rewards import Reward
 from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
 from orienteer.settings import Settings
-from orienteer.training.grpo import _trainer, reinforce
+from orienteer.training.grpo import _has_vllm, _trainer, reinforce, vllm_sampler
 from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig
 from orienteer.training.rollouts import Collapse
@@ -335,3 +336,55 @@ def test_training_ends_when_rewards_have_collapsed(fresh, tmp_path):
     trainer.train()
     assert episodes.collapse.reason is not None
     assert trainer.state.global_step == 4, "two steps of two are under half of the best two"
+
+
+# ------------------------------------------------------------------------------------------------------------ by vLLM
+
+
+def test_vllm_is_asked_through_trl_as_trl_has_it():
+    """TRL gives its engine the weights of each step before it asks for episodes; ours only asks."""
+    from trl.generation.vllm_generation import VLLMGeneration
+
+    class Engine:
+        def generate(self, **arguments):
+            inspect.signature(VLLMGeneration.generate).bind(self, **arguments)
+            self.seen = (
+                arguments["prompts"],
+                arguments["num_generations"],
+                self.temperature,
+                self.max_completion_length,
+            )
+            return arguments["prompts"], [[5, 6], (7,)], None, None
+
+    engine = Engine()
+    assert vllm_sampler(engine)([[1, 2], [3]], 0.7, 9) == [[5, 6], [7]]
+    assert engine.seen == ([[1, 2], [3]], 1, 0.7, 9)
+    fields = inspect.signature(VLLMGeneration.__init__).parameters
+    assert {"temperature", "max_completion_length"} <= set(fields)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "installed", "is_folder", "can_compute", "expected"),
+    [
+        ("auto", True, True, True, True),
+        ("auto", True, True, False, False),
+        ("auto", True, False, True, False),
+        ("auto", False, True, True, False),
+        ("transformers", True, True, True, False),
+        ("vllm", True, True, False, True),
+        ("vllm", False, True, True, "not installed"),
+        ("vllm", True, False, True, "reads a folder"),
+    ],
+)
+def test_vllm_samples_where_there_is_one(monkeypatch, tmp_path, sampler, installed, is_folder, can_compute, expected):
+    monkeypatch.setattr("orienteer.training.grpo.find_spec", lambda name: object() if installed else None)
+    student = tmp_path if is_folder else tmp_path / "s.gguf"
+    if isinstance(expected, str):
+        with pytest.raises(BadOption, match=expected):
+            _has_vllm(sampler, student, can_compute=can_compute)
+    else:
+        assert _has_vllm(sampler, student, can_compute=can_compute) == expected
+
+
+def test_what_sampled_is_kept(trained):
+    assert read_training(trained).sampled_by == "transformers"

@@ -222,3 +222,17 @@ def test_memory_bounds_a_batch_and_the_model_trains_on_as_it_did(student, openin
     assert max(sizes) <= 900
     assert student.model.training
     student.model.eval()
+
+
+def test_another_engine_samples_in_its_place_and_each_reply_ends_where_it_ends(student, openings):
+    end, asked = student.tokenizer.eos_token_id, []
+
+    def engine(prompts, temperature, most):
+        asked.append((len(prompts), temperature, most))
+        return [[7, 8, end, 9] for _ in prompts]
+
+    with Policy(student.model, student.tokenizer, name="student", most_tokens=16) as policy:
+        policy.sample_by(engine)
+        reply = policy.chat(openings[0], sampling=GREEDY)
+    assert (reply.raw.token_ids, reply.raw.finish_reason) == ((7, 8, end), "stop")
+    assert asked == [(1, 0.0, 16)]

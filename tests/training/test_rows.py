@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from orienteer.agents.requests import requests
 from orienteer.errors import BadInput
+from orienteer.llm.spoken import calls_in
 from orienteer.records import Message, Raw, Reply, ToolCall
 from orienteer.training.rows import IGNORED, RowCount, learnt_texts, parts_of, prompt_of, rows
 from training.tiny import CHATML, END, QWEN, Bytes
@@ -75,8 +76,7 @@ def test_nothing_that_is_learnt_has_a_null(episodes, play):
     template = Bytes(QWEN)
     made = rows([*episodes, native, scout], template, max_length=WIDE)
     texts = [text for row in made for text in learnt_texts(row, template.decode)]
-    calls = [json.loads(call) for text in texts for call in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", text)]
-    given = {tuple(sorted(call["arguments"])) for call in calls}
+    given = {tuple(sorted(json.loads(call.arguments))) for text in texts for call in calls_in(text)}
     assert given >= {(), ("node",), ("nodes",), ("node_types", "query"), ("start", "steps")}
     assert not any("null" in text for text in texts)
 

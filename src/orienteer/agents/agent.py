@@ -6,16 +6,16 @@ chooses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from orienteer.agents.answer_line import AnswerLine, read
-from orienteer.agents.dialect import DIALECTS, room_for
+from orienteer.agents.dialect import DIALECTS, Compact, room_for
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
-from orienteer.protocols import LanguageModel, Run
-from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
+from orienteer.protocols import LanguageModel, Run, manner_of
+from orienteer.records import NOT_RUN, JsonValue, Observation, Reply, StoppedBy, Trajectory
 from orienteer.tools.package_tool import failure_notes
 from orienteer.tools.session import Session
 from orienteer.tools.toolbox import Toolbox
@@ -63,6 +63,7 @@ class Agent:
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
         self._notes: list[str] = []
+        self._speaks, self._question = dialect, ""
 
     def explore(self, begun: Trajectory, run: Run) -> Trajectory:
         """Run to the end; where the model fails, return the steps so far. Our own errors propagate."""
@@ -97,12 +98,13 @@ class Agent:
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
         self._toolbox.session.payment.run = run
+        self._speaks, self._question = self._dialect or DIALECTS[begun.dialect], begun.question.text
         return Conversation(
             self._model,
             begun.opening,
             sampling=begun.sampling,
             tools=begun.tools,
-            dialect=self._dialect or DIALECTS[begun.dialect],
+            dialect=self._speaks,
             agent=self._number,
             context_tokens=room_for(self._model, begun.tools, self._context_tokens),
         )
@@ -128,10 +130,18 @@ class Agent:
                 is_left = left is None or place < left
                 yield self._toolbox.observe(call) if is_left else Observation(NO_MORE, error=NOT_RUN)
 
-        turn = talk.turn(run, notice=notice, offers_tools=runs_calls, is_read=runs_calls, observe=observe)
+        schema = self._held() if runs_calls else None
+        turn = talk.turn(
+            run, notice=notice, schema=schema, offers_tools=runs_calls, is_read=runs_calls, observe=observe
+        )
         if turn.feigned:
             self._notes.append(_FEIGNED)
         return turn
+
+    def _held(self) -> Mapping[str, JsonValue] | None:
+        """Return what the next reply is held to: calls that can be made now, where dialect and model allow that."""
+        is_held = isinstance(self._speaks, Compact) and manner_of(self._model).keeps_schema
+        return Compact.held(self._toolbox.offered(self._question)) if is_held else None
 
     def _rescue(self, talk: Conversation, run: Run) -> str | None:
         """Let the model answer from what it has seen; return the error where it fails, else None."""

@@ -13,10 +13,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from orienteer.llm.conversation import MOST_CALLS, Dialect, Read, Written
-from orienteer.llm.spoken import after_thinking, as_text, call_schema, calls_in, in_words, words_in
+from orienteer.llm.spoken import (
+    after_thinking,
+    as_calls,
+    as_text,
+    call_schema,
+    calls_in,
+    calls_schema,
+    in_words,
+    is_calls,
+    words_in,
+)
 from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import Dialect as DialectName
-from orienteer.records import Message, ToolCall, ToolSpec
+from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 from orienteer.text.lines import CHARACTERS_A_TOKEN
 from orienteer.tools.answer import FINISH
 
@@ -55,10 +65,8 @@ COMPACT_RULES = """
 Tools:
 {tools}
 
-Call them so:
-<tool_call>
-{{"name": NAME, "arguments": {{...}}}}
-</tool_call>
+Reply with calls alone:
+{{"calls": [{{"name": NAME, "arguments": {{...}}}}, ...]}}
 """.rstrip()
 
 
@@ -90,12 +98,29 @@ class Qwen:
         return read_calls(message, turn=turn)
 
 
-class Compact(Qwen):
-    """Qwen's form with a line for each tool in place of its JSON schema: what a small model learns and can afford."""
+class Compact:
+    """A line for each tool in place of its JSON schema, calls as one JSON object: what a small model can afford.
+
+    A server that keeps a schema can be held to such objects (`held`); one that does not is read as it comes.
+    """
 
     def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
-        """Return the messages in Qwen's form, tools as signatures, and no tools beside them."""
-        return Written(write_words(messages, tools, rules=COMPACT_RULES, line=signature))
+        """Return the messages with results between Qwen's marks, tools as signatures, and no tools beside them."""
+        return Written(write_words(messages, tools, rules=COMPACT_RULES, line=signature, as_said=_as_object))
+
+    def read(self, message: Message, *, turn: int) -> Read:
+        """Return the reply with its calls out of their object."""
+        read, text = read_calls(message, turn=turn), after_thinking(message.content or "")
+        if read.message.tool_calls and is_calls(text):
+            return read._replace(message=read.message.model_copy(update={"content": None}))
+        if not read.message.tool_calls and not read.broken and text.startswith("{"):
+            return read._replace(broken=(_fault(text),))
+        return read
+
+    @staticmethod
+    def held(offered: Sequence[ToolSpec]) -> Mapping[str, JsonValue]:
+        """Return the JSON schema of a reply that calls some of these tools."""
+        return calls_schema(offered)
 
 
 class Schema:
@@ -147,10 +172,12 @@ def write_words(
     *,
     rules: str = RULES,
     line: Callable[[ToolSpec], str] | None = None,
+    as_said: Callable[[Message], str] | None = None,
 ) -> tuple[Message, ...]:
     """Return a conversation in Qwen's form: tools in the system message, calls and results between their marks.
 
-    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given.
+    `rules` say how tools are called, and hold a `line` for each: its JSON schema where no other is given. `as_said`
+    writes an earlier reply with its calls: between marks where no other way is given.
 
     The thoughts of earlier replies are left out, for they take much room.
     """
@@ -164,7 +191,7 @@ def write_words(
         elif message.role == "user" and sent and sent[-1].role == "user":  # a notice after results
             sent.append(Message(role="user", content=f"{sent.pop().content}\n\n{message.content or ''}"))
         else:
-            sent.append(Message(role=message.role, content=_in_marks(message)))
+            sent.append(Message(role=message.role, content=(as_said or _in_marks)(message)))
     if tools:
         listed = rules.format(tools="\n".join(map(line or _json_of, tools)))
         sent[0] = Message(role="system", content=f"{sent[0].content or ''}\n{listed}")
@@ -287,6 +314,11 @@ def _before(text: str, begin: int) -> str:
     """Return the words of a reply before its first call."""
     at = text.find(_CALL, begin)
     return (text if at < 0 else text[:at]).strip()
+
+
+def _as_object(message: Message) -> str:
+    parts = (after_thinking(message.content or ""), as_calls(message.tool_calls) if message.tool_calls else "")
+    return "\n".join(filter(None, parts)) if message.role == "assistant" else message.content or ""
 
 
 def _in_marks(message: Message) -> str:

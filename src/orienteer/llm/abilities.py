@@ -69,7 +69,12 @@ class Abilities(Record):
     def manner(self) -> Manner:
         """How this model is spoken to."""
         why = f"{self.model} at {self.url}: {self.adaptation} (asked on {self.probed[:10]} by doctor --probe)"
-        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=why)
+        return Manner(
+            dialect=self.dialect,
+            context_tokens=self.context_tokens,
+            keeps_schema=self.json_schema == "kept",
+            why=why,
+        )
 
     @property
     def adaptation(self) -> str:

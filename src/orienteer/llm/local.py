@@ -89,7 +89,12 @@ class LocalModel:
     @property
     def manner(self) -> Manner:
         """How it is spoken to."""
-        return Manner(dialect=self.dialect, context_tokens=self.context_tokens, why=f"{self._name}: {self.adaptation}")
+        return Manner(
+            dialect=self.dialect,
+            context_tokens=self.context_tokens,
+            keeps_schema=True,
+            why=f"{self._name}: {self.adaptation}",
+        )
 
     def chat(
         self,

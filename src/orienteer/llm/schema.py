@@ -1,8 +1,8 @@
 """Check a value against the part of JSON schema that tools use, in words a model can act on.
 
-Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, minimum, maximum,
-anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not held is worse than
-none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is not one.
+Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, maxLength,
+minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not
+held is worse than none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is not one.
 """
 
 from __future__ import annotations
@@ -172,6 +172,11 @@ def _items(value: JsonValue, rule: JsonSchema, _schema: JsonSchema, path: str) -
             yield from faults(item, rule, path=f"{path}[{place}]")
 
 
+def _max_length(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
+    if isinstance(value, str) and len(value) > rule:
+        yield f"{_at(path)} must have at most {rule} characters, has {len(value)}"
+
+
 def _min_items(value: JsonValue, rule: int, _schema: JsonSchema, path: str) -> Iterator[str]:
     if isinstance(value, list) and len(value) < rule:
         yield f"{_at(path)} must hold at least {rule} items, holds {len(value)}"
@@ -215,6 +220,7 @@ _CHECKS: dict[str, Callable[[JsonValue, Any, JsonSchema, str], Iterator[str]]] =
     "required": _required,
     "additionalProperties": _additional,
     "items": _items,
+    "maxLength": _max_length,
     "minItems": _min_items,
     "maxItems": _max_items,
     "minimum": _minimum,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from orienteer.llm.schema import decode
@@ -19,6 +19,9 @@ _MOST_READINGS = 8  # of a character: calls stand in few lists and objects
 _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its lines for the error
 
 
+_CALLS = "calls"
+_MOST_FORCED = 4
+"""Calls of a reply that is held to them: a small model that may go on does so until it is cut off."""
 _WORDS: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"words": {"type": "string"}},
@@ -40,6 +43,31 @@ class Spoken(NamedTuple):
 def call_schema(tools: Sequence[ToolSpec], *, takes_words: bool = False) -> dict[str, JsonValue]:
     """Return the JSON schema of one call of any of these tools, or also of an object of words in its place."""
     return {"oneOf": [*(_one_call(tool) for tool in tools), *([_WORDS] if takes_words else [])]}
+
+
+def calls_schema(tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
+    """Return the JSON schema of an object of one call or several, as `as_calls` writes it."""
+    calls = {"type": "array", "items": call_schema(tools), "minItems": 1, "maxItems": _MOST_FORCED}
+    return {
+        "type": "object",
+        "properties": {_CALLS: calls},
+        "required": [_CALLS],
+        "additionalProperties": False,
+    }
+
+
+def as_calls(calls: Iterable[ToolCall]) -> str:
+    """Write calls as one object, their arguments untouched."""
+    return f'{{"{_CALLS}": [{", ".join(map(as_text, calls))}]}}'
+
+
+def is_calls(text: str) -> bool:
+    """Say whether a text is an object of calls and nothing else."""
+    try:
+        value = decode(text)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and list(value) == [_CALLS]
 
 
 def words_in(text: str) -> str | None:

@@ -36,6 +36,7 @@ _REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKENIZER = Tokenizer()
+_OFFERED = 20  # ids that were shown and are offered for an answer
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
 
@@ -110,6 +111,15 @@ class Session:
             raise failures[0]
         notes += [str(error)[:300] for error in failures[:8]]
         return wanted
+
+    def found(self) -> list[str]:
+        """Return what an answer can be made of: the names of the sets that are not empty, then the ids that were shown.
+
+        The last result comes first, and of many ids those of the last ones stay.
+        """
+        sets = [f"@{number}" for number in range(len(self.sets), 0, -1) if len(self.sets[number - 1])]
+        shown = dict.fromkeys(int(row) for rows in reversed(self._shown) for row in rows[:_OFFERED])
+        return [*sets, *(self.graph.arrays.ids[row] for row in list(shown)[:_OFFERED])]
 
     def last(self) -> str | None:
         """Return the name of the last result that is not empty."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, ValidationError, validate_call
 
-from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph
+from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
@@ -19,6 +19,7 @@ from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.listing import LIST_NODES, ListNodes
 from orienteer.tools.node_ids import NodeIdRetriever
+from orienteer.tools.offer import offered
 from orienteer.tools.package_tool import package_tool
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
@@ -44,6 +45,7 @@ class Toolbox:
         self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
+        self._told: tuple[str, ...] = ()
 
     @classmethod
     def full(
@@ -109,6 +111,10 @@ class Toolbox:
         """The tools as data."""
         return tuple(tool.spec for tool in self._tools.values())
 
+    def offered(self, question: str) -> tuple[ToolSpec, ...]:
+        """Return the tools as they can be called now, for a model whose reply is held to a call (`offer`)."""
+        return offered(self.specs, self.session, question, self._told)
+
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
         """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
         return self._tools[name](arguments)
@@ -131,6 +137,8 @@ class Toolbox:
         except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
             raise
         except Error as error:
+            if isinstance(error, UnknownNode):
+                self._told = (*error.near, *self._told)
             return self._refused(str(error), type(error).__name__)
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"

@@ -25,7 +25,7 @@ from orienteer.evaluation.examples import Example
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.graph.store import Graph
 from orienteer.llm.scripted import ScriptedModel
-from orienteer.llm.spoken import as_text
+from orienteer.llm.spoken import as_calls, as_text
 from orienteer.records import Message, Sampling, ToolCall, ToolSpec, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -67,10 +67,13 @@ class Stage:
         return self._turns[said] if said < len(self._turns) else ""
 
 
-def spoken(calls: Sequence[Call]) -> str:
-    """Return calls as a turn says them."""
-    written = (ToolCall(id="", name=name, arguments=json.dumps(given, ensure_ascii=False)) for name, given in calls)
-    return "\n".join(f"<tool_call>\n{as_text(call)}\n</tool_call>" for call in written)
+def _calls(calls: Sequence[Call]) -> list[ToolCall]:
+    return [ToolCall(id="", name=name, arguments=json.dumps(given, ensure_ascii=False)) for name, given in calls]
+
+
+def spoken(*calls: Call) -> str:
+    """Return calls as a turn of the compact dialect says them."""
+    return as_calls(_calls(calls))
 
 
 class AnchorTrail:
@@ -99,9 +102,9 @@ class AnchorTrail:
         if call is None:
             return None
         whole = f"@{len(call[1].get('steps', [call]))}"  # a walk keeps a set for each of its steps
-        answer = spoken([("add_to_answer", {"nodes": [whole]}), ("finish", {})])
+        answer = spoken(("add_to_answer", {"nodes": [whole]}), ("finish", {}))
         wrong = self._mistaken(call, example)
-        played = self._stage.play(example, [*([spoken([wrong])] if wrong else []), spoken([call]), answer])
+        played = self._stage.play(example, [*([spoken(wrong)] if wrong else []), spoken(call), answer])
         is_same = set(played.selected) == set(trail.selected)
         return played if is_same and played.stopped_by == "finish" else None
 
@@ -225,7 +228,8 @@ def quiz_program(stage: Stage, example: Example) -> Trajectory | None:
     parameters = f", {given!r}" if given else ""
     code = f"for row in cypher({query!r}{parameters}):\n    print(row)"
     said = ", ".join(answers) if example.gold.answer_type == "set" else answers[0]
-    played = stage.play(example, [spoken([("code_interpreter", {"code": code})]), f"\\answer{{{said}}}"])
+    [call] = _calls([("code_interpreter", {"code": code})])
+    played = stage.play(example, [f"<tool_call>\n{as_text(call)}\n</tool_call>", f"\\answer{{{said}}}"])
     is_sound = played.stopped_by == "finish" and all(
         not seen.error for step in played.steps for seen in step.observations
     )

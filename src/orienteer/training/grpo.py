@@ -11,7 +11,8 @@ TRL has the arithmetic. Where it and the paper differ:
 3. A batch of episodes is one step, so rho is 1 when it is taken, and its bounds, the two of table 3, do not act. They
    are handed on for a trainer that takes several steps to a batch.
 4. The order of questions and their renewal are ours (`Deck`): the paper says of its 2,000 neither.
-Episodes are sampled by transformers; one process, no vLLM.
+Episodes are sampled by transformers, or by vLLM beside the trainer (`sampler`), which TRL gives the weights of each
+step; one process either way.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from orienteer.errors import BadOption
 from orienteer.files import locked
@@ -29,7 +31,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Dialect, Manner
 from orienteer.settings import Settings
 from orienteer.training.collection import read_collection, trajectories
-from orienteer.training.policy import Policy
+from orienteer.training.policy import Policy, Sampler
 from orienteer.training.recipes import GrpoConfig
 from orienteer.training.rollouts import TERMS, Episodes, row_of
 from orienteer.training.rows import IGNORED
@@ -72,6 +74,7 @@ def reinforce(
     source = source_of(student)
     if source.is_file() and config.kl and not config.lora:
         raise BadOption("kl compares with the student at the beginning, which has to be a folder: set lora, or kl=0")
+    has_vllm = _has_vllm(config.sampler, source, can_compute=pytorch.cuda.is_available())
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
         training = begin(
@@ -83,6 +86,7 @@ def reinforce(
                 agent=manifest.agent,
                 dialect=dialect,
                 graphs=tuple(sorted(graphs)),
+                sampled_by="vllm" if has_vllm else "transformers",
                 settings=json.loads(config.model_dump_json()),
             ),
         )
@@ -103,7 +107,7 @@ def reinforce(
             most_prompt_tokens=config.max_length,
         )
         with policy:
-            trainer = _trainer(opened, folder, config, episodes, policy, progress)
+            trainer = _trainer(opened, folder, config, episodes, policy, progress, has_vllm=has_vllm)
             train(trainer, folder)
         return finish(
             folder,
@@ -123,10 +127,13 @@ def _trainer(
     episodes: Episodes,
     policy: Policy,
     progress: Progress,
+    *,
+    has_vllm: bool = False,
 ) -> Any:  # Any: TRL's trainer
     """Return TRL's trainer, with our episodes in place of its own and a step to each batch of them."""
     shared = arguments(folder, config, max_steps=config.max_steps)
     os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
+    os.environ |= {"VLLM_NO_USAGE_STATS": "1", "VLLM_LOGGING_LEVEL": "ERROR"}  # else it tells its makers of each start
     import trl
     from datasets import Dataset
 
@@ -146,7 +153,11 @@ def _trainer(
         reward_weights=[1.0, *(0.0 for _ in TERMS[1:])],
         num_iterations=1,
         remove_unused_columns=False,
-        use_vllm=False,
+        use_vllm=has_vllm,
+        vllm_mode="colocate",
+        vllm_max_model_length=config.max_length,
+        vllm_gpu_memory_utilization=config.vllm_memory,
+        vllm_importance_sampling_correction=False,  # it needs the log-probabilities of each token as it was sampled
     )
     trainer = trl.GRPOTrainer(
         model=student.model,
@@ -160,7 +171,30 @@ def _trainer(
         callbacks=[step_log(folder / LOG, progress, config.max_minutes), _ending(episodes)],
     )
     policy.use(trainer.model)
+    if has_vllm:
+        policy.sample_by(vllm_sampler(trainer.vllm_generation))
     return trainer
+
+
+def _has_vllm(sampler: Literal["auto", "transformers", "vllm"], student: Path, *, can_compute: bool) -> bool:
+    """Say whether vLLM samples. Raises `BadOption` where it is asked for, and cannot."""
+    is_installed, is_folder = find_spec("vllm") is not None, student.is_dir()
+    if sampler == "vllm" and not is_installed:
+        raise BadOption("sampler=vllm: vLLM is not installed (pip install 'trl[vllm]'); transformers samples too")
+    if sampler == "vllm" and not is_folder:
+        raise BadOption(f"sampler=vllm: vLLM reads a folder of transformers, {student.name} is a file")
+    return sampler == "vllm" or (sampler == "auto" and is_installed and is_folder and can_compute)
+
+
+def vllm_sampler(generation: Any) -> Sampler:  # Any: TRL's `VLLMGeneration`
+    """Return how replies are sampled by the vLLM of a trainer, which gives it the weights before each step."""
+
+    def sample(prompts: Sequence[list[int]], temperature: float, most: int) -> Sequence[list[int]]:
+        generation.temperature, generation.max_completion_length = temperature, most
+        _, replies, _, _ = generation.generate(prompts=list(prompts), images=None, num_generations=1)
+        return [list(reply) for reply in replies]
+
+    return sample
 
 
 def _ending(episodes: Episodes) -> Any:  # Any: a callback of transformers

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from orienteer.agents.dialect import read_calls
 from orienteer.errors import ModelError
@@ -20,6 +20,10 @@ from orienteer.training.student import torch
 
 GATHER_SECONDS = 0.02
 """How long a batch waits for one more conversation: tools answer in milliseconds, so those of a batch meet again."""
+
+
+Sampler: TypeAlias = Callable[[Sequence[list[int]], float, int], Sequence[list[int]]]
+"""Goes on from prompts, given as token ids, at a temperature, by so many tokens at the most; returns those of each."""
 
 
 class _Asked(NamedTuple):
@@ -72,6 +76,7 @@ class Policy:
         self._ends = {*listed, tokenizer.eos_token_id} - {None}
         self._waiting: SimpleQueue[_Asked | None] = SimpleQueue()
         self._course = _Course()
+        self._sampler: Sampler = self._generated
         self._thread: threading.Thread | None = None
 
     def __enter__(self) -> Self:
@@ -89,6 +94,10 @@ class Policy:
     def use(self, model: Any) -> None:  # Any: as above
         """Sample from this model from now on: a trainer wraps the one it was given."""
         self._model = model
+
+    def sample_by(self, sampler: Sampler) -> None:
+        """Have another engine sample from now on, one that has the same weights."""
+        self._sampler = sampler
 
     @property
     def name(self) -> str:
@@ -194,21 +203,25 @@ class Policy:
 
     def _sampled(self, batch: Sequence[_Asked]) -> list[list[int]]:
         """Return the tokens of each reply, with the mark of its end unless it was cut."""
+        most = max(asked.most_tokens for asked in batch)
+        replies = self._sampler([asked.token_ids for asked in batch], batch[0].temperature, most)
+        return [self._to_end(reply, asked.most_tokens) for reply, asked in zip(replies, batch, strict=True)]
+
+    def _generated(self, prompts: Sequence[list[int]], temperature: float, most: int) -> list[list[int]]:
+        """Sample by transformers, as `Sampler` says."""
         pytorch, model = torch(), self._model
-        longest = max(len(asked.token_ids) for asked in batch)
-        pad = self._tokenizer.pad_token_id
-        prompts = [[pad] * (longest - len(asked.token_ids)) + asked.token_ids for asked in batch]
-        masks = [[0] * (longest - len(asked.token_ids)) + [1] * len(asked.token_ids) for asked in batch]
-        temperature = batch[0].temperature
+        longest, pad = max(map(len, prompts)), self._tokenizer.pad_token_id
+        padded = [[pad] * (longest - len(prompt)) + prompt for prompt in prompts]
+        masks = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts]
         chance = {"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0}
         was_training = model.training
         model.eval()
         try:
             with pytorch.no_grad():
                 out = model.generate(
-                    input_ids=pytorch.tensor(prompts, device=model.device),
+                    input_ids=pytorch.tensor(padded, device=model.device),
                     attention_mask=pytorch.tensor(masks, device=model.device),
-                    max_new_tokens=max(asked.most_tokens for asked in batch),
+                    max_new_tokens=most,
                     eos_token_id=sorted(self._ends),
                     pad_token_id=pad,
                     use_cache=True,
@@ -216,9 +229,7 @@ class Policy:
                 )
         finally:
             model.train(was_training)
-        return [
-            self._to_end(reply[longest:].tolist(), asked.most_tokens) for reply, asked in zip(out, batch, strict=True)
-        ]
+        return [reply[longest:].tolist() for reply in out]
 
     def _to_end(self, token_ids: list[int], most: int) -> list[int]:
         place = next((place for place, token in enumerate(token_ids[:most]) if token in self._ends), None)

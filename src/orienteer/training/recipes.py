@@ -103,6 +103,10 @@ class GrpoConfig(StudentConfig):
     """Replies of an episode at the most."""
     temperature: float = Field(default=1.0, gt=0)
     """By which episodes are sampled."""
+    sampler: Literal["auto", "transformers", "vllm"] = "auto"
+    """What samples them; auto takes vLLM where it is installed beside a GPU, and the student is a folder."""
+    vllm_memory: float = Field(default=0.3, gt=0, lt=1)
+    """Share of the GPU's memory that vLLM takes."""
     clip_low: float = Field(default=0.20, ge=0)
     """How far a ratio of probabilities may fall below 1."""
     clip_high: float = Field(default=0.28, ge=0)

@@ -51,6 +51,8 @@ class Training(Record):
     """The method whose requests the student answers."""
     dialect: str
     settings: dict[str, JsonValue]
+    sampled_by: Literal["transformers", "vllm"] | None = None
+    """What sampled the episodes of training by reward."""
     rows: int = 0
     tokens: int = 0
     learnt: int = 0

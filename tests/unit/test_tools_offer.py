@@ -1,0 +1,247 @@
+"""The tools as a reply can be held to them: what the schema lets a model say, the graph has."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from clinic import ask
+from orienteer.agents.dialect import DIALECTS
+from orienteer.agents.requests import requests
+from orienteer.graph.store import Graph
+from orienteer.llm.schema import faults
+from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm.spoken import as_calls, calls_in, calls_schema, is_calls
+from orienteer.records import Edge, Manner, Message, Node, ToolCall, ToolSpec
+from orienteer.retriever import Retriever
+from orienteer.settings import Settings
+from orienteer.tools.offer import LONGEST_TEXT, MOST_NAMED, names_in
+from orienteer.tools.toolbox import open_compact
+
+QUESTION = "Which films were directed by Ada Holm and star Bo Varga?"
+NODES = [
+    Node("holm", "person", "Ada Holm"),
+    Node("varga", "person", "Bo Varga"),
+    Node("boat", "boat", "Bo Varga"),
+    Node("salt", "film", "Salt Road"),
+    Node("ferry", "film", "Night Ferry"),
+    Node("lights", "film", "The Lights of Oslo"),
+]
+EDGES = [Edge("holm", "directed", "salt"), Edge("holm", "directed", "ferry"), Edge("varga", "acts in", "ferry")]
+
+
+@pytest.fixture
+def graph(tmp_path):
+    return Graph.from_records(NODES, EDGES, path=tmp_path / "films")
+
+
+@pytest.fixture
+def toolbox(graph):
+    return open_compact(graph, "lexical")
+
+
+def parameters(toolbox, name, question=QUESTION):
+    [tool] = [tool for tool in toolbox.offered(question) if tool.name == name]
+    return tool.parameters["properties"]
+
+
+def test_types_are_those_of_the_graph(toolbox):
+    step = parameters(toolbox, "follow")["steps"]["items"]["properties"]
+    assert step["edge"] == {"enum": ["acts in", "directed"]}
+    assert step["type"] == {"enum": ["boat", "film", "person"]}
+    assert parameters(toolbox, "intersect")["node_types"]["items"] == {"enum": ["boat", "film", "person"]}
+
+
+def test_an_answer_and_an_end_come_after_something_was_looked_for(toolbox):
+    assert [tool.name for tool in toolbox.offered(QUESTION)] == ["follow", "intersect", "search_in_graph"]
+    assert "among" not in parameters(toolbox, "search_in_graph"), "there is no set to search among"
+    ask(toolbox, "follow", start="Bo Varga (boat)", steps=[{}])
+    assert "add_to_answer" not in [tool.name for tool in toolbox.offered(QUESTION)], "it found nothing"
+    assert "finish" in [tool.name for tool in toolbox.offered(QUESTION)]
+    ask(toolbox, "follow", start="holm", steps=[{"edge": "directed"}])
+    assert parameters(toolbox, "add_to_answer")["nodes"]["items"] == {"enum": ["@2", "ferry", "salt"]}
+    assert parameters(toolbox, "search_in_graph")["among"] == {"enum": ["@2"]}
+
+
+def test_names_are_copied_out_of_the_question_or_out_of_replies(toolbox):
+    one, several = parameters(toolbox, "follow")["start"]["anyOf"]
+    assert one == several["items"]
+    assert set(one["enum"]) >= {"Ada Holm", "Bo Varga", "Bo Varga (boat)", "Bo Varga (person)"}
+    assert "salt" not in one["enum"]
+    assert not {"Ada", "Which", "by", "Holm and"} & set(one["enum"]), "no part of a name, and no word that asks"
+    ask(toolbox, "follow", start="holm", steps=[{}])
+    assert "salt" in parameters(toolbox, "follow")["start"]["anyOf"][0]["enum"]
+
+
+def test_a_name_that_the_question_misspells_is_mended_by_what_the_error_tells(toolbox):
+    question = "Which films were directed by Ada Hollm?"
+    assert "Ada Hollm" in parameters(toolbox, "follow", question)["start"]["anyOf"][0]["enum"]
+    assert ask(toolbox, "follow", start="Ada Hollm", steps=[{}]).error == "UnknownNode"
+    assert "Ada Holm" in parameters(toolbox, "follow", question)["start"]["anyOf"][0]["enum"]
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "unnamed"),
+    [
+        ("who directed the lights of oslo?", "the lights of oslo", "oslo"),
+        ("Is “Salt Road” a film?", "Salt Road", "Salt"),
+        ("Films like Salt Road, Night Ferry.", "Night Ferry", "Night Ferry."),
+        ("holm", "holm", ""),
+        ("", None, ""),
+        ("?!", None, "?!"),
+    ],
+)
+def test_the_longest_names_of_a_question(graph, question, named, unnamed):
+    names = names_in(question, graph)
+    assert unnamed not in names
+    assert names == [] if named is None else named in names
+
+
+def test_where_there_are_too_many_types_any_text_may_stand(tmp_path):
+    nodes = [Node(str(number), f"kind {number}", f"name {number}") for number in range(MOST_NAMED + 1)]
+    toolbox = open_compact(Graph.from_records(nodes, [Edge("0", "near", "1")], path=tmp_path / "g"), "lexical")
+    step = parameters(toolbox, "follow")["steps"]["items"]["properties"]
+    assert step["type"] == {"type": "string", "maxLength": LONGEST_TEXT}
+    assert step["edge"] == {"enum": ["near"]}
+
+
+def drawn(schema, chance):
+    """Return a random value that fits a schema."""
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return drawn(chance.choice(schema[several]), chance)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return chance.choice(schema["enum"])
+    kind = schema["type"]
+    if kind == "object":
+        required = schema.get("required", ())
+        return {
+            name: drawn(member, chance)
+            for name, member in schema.get("properties", {}).items()
+            if name in required or chance.random() < 0.5
+        }
+    if kind == "array":
+        count = chance.randint(schema.get("minItems", 0), max(2, schema.get("minItems", 0)))
+        return [drawn(schema["items"], chance) for _ in range(count)]
+    return (
+        chance.randint(schema.get("minimum", 0), 3) if kind == "integer" else chance.choice(["film", "year > 3", "x"])
+    )
+
+
+def test_no_call_that_can_be_said_names_what_is_not_there(graph):
+    """Courses drawn at random from the schemas: what a tool refuses is never a type, a set or a name."""
+    chance, calls, refused = random.Random(5), 0, set()
+    for _ in range(60):
+        toolbox = open_compact(graph, "lexical")
+        for _ in range(5):
+            schema = calls_schema(toolbox.offered("Ada Holm, Bo Varga and Salt Road"))
+            said = drawn(schema, chance)
+            assert faults(said, schema) == ()
+            for call in said["calls"]:
+                arguments = json.dumps(call["arguments"])
+                seen = toolbox.observe(ToolCall(id="1", name=call["name"], arguments=arguments))
+                calls += 1
+                refused.add(seen.error)
+    assert calls > 300
+    assert refused <= {None, "AmbiguousNode", "EmptyAnswer", "UnknownProperty", "BadOption"}, refused
+
+
+def test_bad_options_are_conditions_alone(toolbox):
+    """`where` is free text, and the one thing that a held reply can get wrong about a graph."""
+    assert ask(toolbox, "search_in_graph", query="film", where=["x"]).error == "BadOption"
+
+
+# ------------------------------------------------------------------------------------------------------ as one object
+
+
+def test_calls_are_written_and_read_as_one_object():
+    calls = (
+        ToolCall(id="a", name="follow", arguments='{"start":  "Ada \\u00c5"}'),
+        ToolCall(id="b", name="finish", arguments=""),
+    )
+    text = as_calls(calls)
+    assert json.loads(text)["calls"][1] == {"name": "finish", "arguments": {}}
+    assert is_calls(text)
+    assert [(call.name, call.arguments) for call in calls_in(text)] == [
+        ("follow", '{"start":  "Ada \\u00c5"}'),
+        ("finish", "{}"),
+    ]
+    read = DIALECTS["compact"].read(Message(role="assistant", content=text), turn=3)
+    assert (read.message.content, [call.name for call in read.message.tool_calls]) == (None, ["follow", "finish"])
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "names", "broken"),
+    [
+        ('I look. {"calls": [{"name": "finish", "arguments": {}}]}', 'I look. {"calls": [', ["finish"], 0),
+        ('{"calls": [{"name": "follow", "arguments": {"start": "Ada', None, [], 1),
+        ("It was Ada Holm.", "It was Ada Holm.", [], 0),
+        ('<tool_call>\n{"name": "finish", "arguments": {}}\n</tool_call>', None, ["finish"], 0),
+        ('<think>hm {"calls": []}</think>{"calls": [{"name": "finish", "arguments": {}}]}', None, ["finish"], 0),
+    ],
+)
+def test_what_is_no_such_object_is_read_as_it_comes(text, content, names, broken):
+    read = DIALECTS["compact"].read(Message(role="assistant", content=text), turn=0)
+    assert [call.name for call in read.message.tool_calls] == names
+    assert len(read.broken) == broken
+    assert content is None or read.message.content == content
+
+
+class Held(ScriptedModel):
+    """A model whose server keeps schemas; it hears what it was held to."""
+
+    manner = Manner(dialect="compact", keeps_schema=True, why="its card")
+
+    def __init__(self, said):
+        super().__init__(said)
+        self.schemas = []
+
+    def chat(self, messages, *, tools=(), schema=None, sampling=None, seconds=None):
+        self.schemas.append(schema)
+        return super().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
+
+
+def test_a_model_that_keeps_a_schema_is_held_to_each_turn_and_the_trace_tells(graph):
+    turns = (
+        as_calls([ToolCall(id="", name="follow", arguments='{"start": "Ada Holm", "steps": [{"edge": "directed"}]}')]),
+        as_calls(
+            [
+                ToolCall(id="", name="add_to_answer", arguments='{"nodes": ["@1"]}'),
+                ToolCall(id="", name="finish", arguments="{}"),
+            ]
+        ),
+    )
+    model = Held(lambda messages, tools, sampling: turns[sum(one.role == "assistant" for one in messages)])
+    retriever = Retriever(graph, "ark", model=model, settings=Settings(), agents=1)
+    result = retriever.search(QUESTION)
+    assert [hit.id for hit in result.hits] == ["ferry", "salt"]
+    first, second = model.schemas
+    names = [
+        [form["properties"]["name"]["const"] for form in one["properties"]["calls"]["items"]["oneOf"]]
+        for one in (first, second)
+    ]
+    assert names == [
+        ["follow", "intersect", "search_in_graph"],
+        ["follow", "intersect", "search_in_graph", "add_to_answer", "finish"],
+    ]
+    [trajectory] = result.trajectories
+    assert [request.chat.reply_schema for request in requests(trajectory)] == [first, second]
+
+
+def test_a_model_of_which_nothing_is_known_is_held_to_nothing(graph):
+    class Free(Held):
+        manner = Manner(dialect="compact", why="its card")
+
+    model = Free(lambda messages, tools, sampling: as_calls([ToolCall(id="", name="finish", arguments="{}")]))
+    Retriever(graph, "ark", model=model, settings=Settings(), agents=1, max_steps=2).search(QUESTION)
+    assert model.schemas == [None, None]
+
+
+def test_a_text_that_is_too_long_is_told():
+    tool = ToolSpec(name="t", description="", parameters={"properties": {"q": {"type": "string", "maxLength": 3}}})
+    assert faults({"q": "abcd"}, {"type": "object", **tool.parameters}) == ("q must have at most 3 characters, has 4",)
+    assert faults({"q": "abc"}, {"type": "object", **tool.parameters}) == ()
