@@ -211,7 +211,8 @@ def _started(path: Path, context_tokens: int) -> _Engine:
     try:
         socket.create_server(("127.0.0.1", 0)).close()  # the engine fails in the same words whatever it lacks
     except OSError as error:
-        raise ModelError(f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}") from error
+        told = f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}"
+        raise ModelError(told, paths=[path]) from error
     key = secrets.token_urlsafe(24)
     wanted: dict[str, JsonValue] = {
         "path": str(path),
@@ -225,7 +226,7 @@ def _started(path: Path, context_tokens: int) -> _Engine:
         worker = Worker([sys.executable, *PYTHON, "-m", _PROGRAM], longest=_LONGEST_ANSWER, environment=packages())
         worker.ready(_START_SECONDS)
     except (OSError, NotReady) as error:
-        raise ModelError(f"the engine of {path} did not start ({error})") from error
+        raise ModelError(f"the engine of {path} did not start ({error})", paths=[path, Path(sys.executable)]) from error
     until = time.monotonic() + _LOAD_SECONDS
     try:
         worker.pipe.send(wanted, until)
@@ -243,5 +244,6 @@ def _started(path: Path, context_tokens: int) -> _Engine:
 def _unloaded(path: Path, reason: str) -> ModelError:
     return ModelError(
         f"the model in {path} could not be loaded ({reason}): is the file whole, does this version of llama.cpp know "
-        "its architecture, and is there memory for it?"
+        "its architecture, and is there memory for it?",
+        paths=[path],
     )
