@@ -31,7 +31,7 @@ SHOWN = {
         "to_frames",
         "to_networkx",
     },
-    Retriever: {"aask", "ask", "asearch", "astream", "search", "stream"},
+    Retriever: {"aask", "ask", "asearch", "astream", "search", "start", "stream"},
 }
 
 
