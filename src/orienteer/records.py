@@ -525,11 +525,13 @@ class Citation(Record):
 
     begin: int
     end: int
-    """The characters of the answer, the end left out."""
+    """The characters of the text, the end left out."""
     ids: tuple[str, ...]
     """The nodes that say it."""
     source: Source | None = None
     """Where it stands, of a quotation."""
+    text: Literal["answer", "long_answer"] = "answer"
+    """Which of the two the characters are of. In what a model wrote they are the brackets that hold the ids."""
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
@@ -548,7 +550,7 @@ class Result(Record):
     answer_kind: AnswerKind | None = None
     """What the answer is, where a method answers without a model; `text` where a model wrote it."""
     citations: tuple[Citation, ...] = ()
-    """What the answer rests on, where a method quotes."""
+    """What the answer rests on, where a method quotes, and where a model cites nodes by their ids."""
     reading: Reading | None = None
     """How the question was read; None for methods that read nothing exactly."""
     refusal: Refusal | None = None

@@ -201,6 +201,12 @@ def test_each_thing_goes_over_the_wire_once(retriever):
     )
 
 
+def test_the_answer_of_a_model_says_where_it_cites(retriever):
+    result = retriever.ask("ferry")
+    assert [(result.answer[cited.begin : cited.end], cited.ids) for cited in result.citations] == [("[f1]", ("f1",))]
+    assert retriever.search("ferry").citations == ()
+
+
 def test_what_was_told_is_whole_in_the_process(retriever):
     events = list(retriever.stream("ferry"))
     steps = [event.step for event in events if isinstance(event, StepEvent) and event.agent == 0]

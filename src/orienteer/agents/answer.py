@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
@@ -20,7 +20,7 @@ from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
 from orienteer.llm.spoken import after_thinking
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Result, Sampling, ToolCall, ToolSpec
+from orienteer.records import Citation, Question, Result, Sampling, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
@@ -182,6 +182,30 @@ def citations(text: str, ids: Collection[str]) -> AnswerParts:
     cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
     cited_ids = tuple(node_id for node_id in ids if node_id in cited)
     return AnswerParts(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
+
+
+def with_citations(result: Result) -> Result:
+    """Return the result of a model's answer with where its texts cite nodes: hits, and what the answer rests on.
+
+    A reader of the result then looks for no brackets. A result that says itself what it quotes stays as it is.
+    """
+    if result.citations or not result.trajectories:
+        return result
+    known = {hit.id for hit in result.hits} | {node for course in result.trajectories for node in course.selected}
+    cited = (*_cited("answer", result.answer, known), *_cited("long_answer", result.long_answer, known))
+    return result.model_copy(update={"citations": cited}) if cited else result
+
+
+def _cited(field: Literal["answer", "long_answer"], text: str | None, ids: Collection[str]) -> Iterator[Citation]:
+    """Yield the brackets of a text that hold ids, one or several each; an id may hold brackets and commas too."""
+    if not text or not ids or "[" not in text:
+        return
+    whole = "|".join(re.escape(node_id) for node_id in sorted(ids, key=len, reverse=True))
+    for brackets in re.finditer(rf"\[(?:({whole})|([^\[\]]+))\]", text):
+        parts = [brackets[1]] if brackets[1] else [part.strip() for part in re.split("[,;]", brackets[2] or "")]
+        cited = tuple(dict.fromkeys(part for part in parts if part in ids))
+        if cited:
+            yield Citation(begin=brackets.start(), end=brackets.end(), ids=cited, text=field)
 
 
 def parted(text: str) -> AnswerParts:

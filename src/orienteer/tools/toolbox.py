@@ -15,6 +15,7 @@ from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec, Trajectory
+from orienteer.text.lines import CHARACTERS_A_TOKEN_OF_IDS
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.listing import LIST_NODES, ListNodes
@@ -33,6 +34,8 @@ OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 COMPACT_TOKENS = 160
 """Size of an observation for a model whose context and attention are small: some six rows."""
+STATELESS_TOKENS = 1_450
+"""Size of a reply of a server: under the 1,500 that hosts of tools take without complaint, with room for an error."""
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 
@@ -177,6 +180,32 @@ def open_compact(graph: Graph, mode: Mode) -> Toolbox:
     return Toolbox(session, tools, ToolboxSpec(name="compact", options={"mode": mode}))
 
 
+def open_stateless(graph: Graph, mode: Mode = "lexical") -> Toolbox:
+    """Return the tools of a server that keeps nothing from call to call: no sets, no answer; names are mended.
+
+    Replies keep to their tokens although most of them is ids.
+    """
+    session = Session(
+        graph,
+        STATELESS_TOKENS,
+        saves_sets=False,
+        mends_names=True,
+        mode=mode,
+        characters_a_token=CHARACTERS_A_TOKEN_OF_IDS,
+    )
+    tools = (
+        SearchInGraph(session, names_first=True),
+        SearchInNeighborhood(session),
+        Follow(session),
+        IntersectNodes(session),
+        FindPaths(session),
+        ReadNode(session),
+        ReadSchema(session),
+        ListNodes(session),
+    )
+    return Toolbox(session, tools, ToolboxSpec(name="stateless", options={"mode": mode}))
+
+
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:
     """Return the search of passages; with `has_answer` also the tools by which an agent answers and ends."""
     session = Session(graph, PASSAGES_TOKENS, saves_sets=False, mode=mode)
@@ -279,6 +308,7 @@ _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
     "full": Toolbox.full,
     "plain": open_plain,
     "compact": open_compact,
+    "stateless": open_stateless,
     "passages": open_passages,
     "grounding": open_grounding,
     "gathering": open_gathering,
