@@ -142,6 +142,8 @@ class ModelError(Error):
     """What each of the requests that failed lacked, as in `Reply.refused`."""
     wanted_tokens: bool = False
     """Whether the requests asked for token ids."""
+    streamed: bool = False
+    """Whether they asked for the words as they are written."""
 
 
 class ModelLate(ModelError):

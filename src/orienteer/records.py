@@ -169,6 +169,12 @@ class Observation:
     error: str | None = None
 
 
+class AnswerPart(NamedTuple):
+    """Some words of an answer, as the model writes them: the answer itself is read once they are whole."""
+
+    text: str
+
+
 # ------------------------------------------------------------------------------------------ records written down
 
 
@@ -312,6 +318,8 @@ class Reply(Record):
     written in words (`llm.wire.body_of`)."""
     wanted_tokens: bool = False
     """The request asked for token ids and log-probabilities, too."""
+    streamed: bool = False
+    """The request asked for the words as they are written, unless `lacks` says otherwise."""
     refused: tuple[tuple[str, ...], ...] = ()
     """What the same request lacked each time that the server had refused it."""
     usage: Usage = Usage()

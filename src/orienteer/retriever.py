@@ -187,6 +187,7 @@ class Retriever:
         reading: str | None = None,
         budget: Budget | None = None,
         has_answer: bool = True,
+        hears_parts: bool = False,
     ) -> RunningQuestion:
         """Begin a question and return at once: `listen` is called with each event as it happens, for servers.
 
@@ -199,11 +200,12 @@ class Retriever:
 
         It is called by the threads that work, one at a time, so that none waits for events. `running.future` has the
         result, or what was raised, after the last event; `running.close()` ends the question, and no event is told
-        after it. What `listen` raises ends the question, too. `question`, `k`, `node_types`, `where`, `reading` and
+        after it. What `listen` raises ends the question, too. With `hears_parts` the answer of a model is told while it
+        is written, where its server streams. `question`, `k`, `node_types`, `where`, `reading` and
         `budget`, and what is raised, are those of `search`, and `has_answer` is that of `stream`.
         """
         record = self._question(question, k, node_types, where, reading)
-        return self._started(record, k, budget, listen, has_answer=has_answer)
+        return self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
 
     def _started(
         self,
@@ -213,11 +215,13 @@ class Retriever:
         listen: Callable[[Event], None],
         *,
         has_answer: bool,
+        hears_parts: bool = False,
     ) -> RunningQuestion:
         from orienteer.agents.events import RunningQuestion
 
         listeners: list[Callable[[News], None]] = []
         allowance = self._allowance(budget, has_answer=has_answer, listener=lambda news: listeners[0](news))
+        allowance.hears_parts = hears_parts
 
         def work(hear: Callable[[News], None]) -> Result:
             listeners.append(hear)

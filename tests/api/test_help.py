@@ -57,6 +57,7 @@ OF_A_TOOL = {
         "node_types",
     ),
     *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
+    *("characters_a_token", "mends_names", "reply_characters"),
     "sets",
 }
 

@@ -18,9 +18,9 @@ from orienteer.llm import arguments_of
 from orienteer.llm.exchange import ask as ask_model
 from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.spoken import after_thinking
-from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Citation, Question, Result, Sampling, ToolCall, ToolSpec
+from orienteer.llm.spoken import THINK, after_thinking
+from orienteer.protocols import Heard, LanguageModel, Run
+from orienteer.records import AnswerPart, Citation, Question, Result, Sampling, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
@@ -116,7 +116,7 @@ def ask(
         sampling=sampling or Sampling(),
     )
     try:
-        reply, _, done = ask_model(model, run.final(), begun, agent=None)
+        reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=_part_teller(run))
     except (BudgetExhausted, ModelError) as error:
         trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
         return result.model_copy(update={"trajectories": trajectories, "notes": notes})
@@ -133,6 +133,26 @@ def ask(
             "notes": (*result.notes, *notes),
         }
     )
+
+
+def _part_teller(run: Run) -> Callable[[str], None] | None:
+    """Return what tells a run the words of an answer while they are written; None where nobody wants them.
+
+    Thoughts that a model writes into its words before the answer are held back.
+    """
+    if not isinstance(run, Heard) or not run.hears_parts:
+        return None
+    written, told = "", ""
+
+    def tell(part: str) -> None:
+        nonlocal written, told
+        written += part
+        words = after_thinking(written)
+        if not THINK.startswith(words) and words != told and words.startswith(told):
+            run.tell(AnswerPart(words.removeprefix(told)))
+            told = words
+
+    return tell
 
 
 def without(result: Result) -> Result:

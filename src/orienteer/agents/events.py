@@ -9,9 +9,9 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from orienteer.errors import Error
-from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
+from orienteer.records import AnswerPart, Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
-News: TypeAlias = Step | Ranked | str | Trajectory
+News: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
 """What a method tells its run while it works."""
 
 
@@ -60,6 +60,16 @@ class NoteEvent(_Event):
     text: str
 
 
+class AnswerPartEvent(_Event):
+    """Some words of the answer as the model writes them, for who listens with `hears_parts`.
+
+    The answer follows whole, read: without its reasoning, its labels as ids.
+    """
+
+    kind: Literal["answer_part"] = "answer_part"
+    text: str
+
+
 class AnswerEvent(_Event):
     """The answer in words."""
 
@@ -76,7 +86,7 @@ class DoneEvent(_Event):
     result: Result
 
 
-Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerEvent | DoneEvent
+Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerPartEvent | AnswerEvent | DoneEvent
 
 
 class RunningQuestion:
@@ -188,6 +198,8 @@ class _Ear:
     def hear(self, news: News) -> None:
         if isinstance(news, str):
             self._tell(NoteEvent(text=news))
+        elif isinstance(news, AnswerPart):
+            self._tell(AnswerPartEvent(text=news.text))
         elif isinstance(news, Trajectory):
             self.begun = self.begun or news
         elif isinstance(news, Step):

@@ -13,7 +13,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -103,6 +103,17 @@ class LocalModel:
         """Return the next message, as `OpenAIModel` does. Raises `ModelError` also where the engine does not start."""
         return self.served().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
 
+    def chat_stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        hear: Callable[[str], None],
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return what `chat` does, and call `hear` with the words as they are written. Raises as `chat` does."""
+        return self.served().chat_stream(messages, hear=hear, sampling=sampling, seconds=seconds)
+
     def served(self) -> OpenAIModel:
         """Return the model at the engine's address, once it runs. Raises `ModelError`."""
         with self._lock:
@@ -139,12 +150,12 @@ def read_card(path: Path) -> Card:
         return Card()
     try:
         if card.stat().st_size > _LARGEST_CARD:
-            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model")
+            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model", paths=[card])
         return Card.model_validate(json.loads(card.read_bytes()))
     except ValidationError as error:
-        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}") from error
+        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}", paths=[card]) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{card} cannot be read as the card of a model: {error}") from error
+        raise BadInput(f"{card} cannot be read as the card of a model: {error}", paths=[card]) from error
 
 
 def _fault_of(error: ValidationError) -> str:
