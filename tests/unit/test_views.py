@@ -12,15 +12,17 @@ import pytest
 
 import orienteer
 from orienteer import errors
-from orienteer.errors import AmbiguousNode, BadOption, Error, NotAGraph, UnknownNode, without_paths
+from orienteer.errors import AmbiguousNode, BadOption, Error, ModelError, NotAGraph, UnknownNode, without_paths
 from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.records import Edge, Node, Ranked, Result
+from orienteer.llm.local import LocalModel
+from orienteer.records import Edge, Node, Question, Ranked, Result, ToolCall, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.serve.views import pages, subgraph
 from orienteer.serve.views.graph_info import beneath, info
-from orienteer.serve.views.outside import for_outside
+from orienteer.serve.views.outside import for_outside, machine_paths, message_outside
 from orienteer.serve.views.records import NeighborsPage
+from orienteer.tools.toolbox import Toolbox
 
 PACKAGE = Path(orienteer.__file__).parent
 
@@ -113,6 +115,9 @@ def test_a_schema_counts_what_joins_what(small):
 
 def test_search_and_ask_are_results_without_trajectories(small):
     assert pages.search(small, "Night Ferry", 1).hits[0].id == "f1"
+    kept = pages.searcher(small)
+    once, twice = (pages.search_by(kept, "salt", 3, node_types=["place"]) for _ in range(2))
+    assert [hit.id for hit in once.hits] == [hit.id for hit in twice.hits] == ["c1"]
     asked = Retriever(small, "anchor")
     result = pages.ask(asked, "Who directed Night Ferry?", 5)
     assert result.answer == "Ada Holm"
@@ -282,6 +287,27 @@ def test_an_error_is_told_without_where_things_lie(tmp_path):
         assert str(path) in str(refused.value)
         assert "where it lies/" not in refused.value.public
         assert str(tmp_path) not in refused.value.public
+
+
+def test_errors_that_were_made_of_sentences_are_told_without_paths_too(small, tmp_path, monkeypatch):
+    file = tmp_path / "models" / "tiny.gguf"
+    monkeypatch.setattr(LocalModel, "__init__", lambda self, path: setattr(self, "path", path))
+    paths = machine_paths(small, LocalModel(file))
+    assert paths == (small.path, file)
+    assert machine_paths(small) == (small.path,)
+    assert (
+        message_outside(ModelError(f"the engine of {file} \u202eis gone"), paths) == "the engine of tiny.gguf is gone"
+    )
+    course = Trajectory(question=Question(text="q"), method="m", model=f"local:{file}", error=f"{file} is gone")
+    shown = for_outside(course, paths)
+    assert (shown.model, shown.error) == ("local:tiny.gguf", "tiny.gguf is gone")
+
+
+def test_a_model_is_not_told_where_a_graph_lies(small):
+    call = ToolCall(id="1", name="search_in_graph", arguments='{"query": "salt", "mode": "dense"}')
+    refused = Toolbox.full(small, offers_mode=True).observe(call)
+    assert "has no vectors" in refused.text
+    assert str(small.path) not in refused.text
 
 
 def test_an_error_crosses_processes_whole():

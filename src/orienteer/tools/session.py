@@ -122,7 +122,7 @@ class Session:
                 failures.append(error)
         if failures and not wanted:
             raise failures[0]
-        notes += [str(error)[:300] for error in failures[:8]]
+        notes += [error.public[:300] for error in failures[:8]]
         return wanted
 
     def last(self) -> str | None:

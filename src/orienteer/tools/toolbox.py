@@ -134,7 +134,7 @@ class Toolbox:
         except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
             raise
         except Error as error:
-            return self._refused(str(error), type(error).__name__)
+            return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:

@@ -1,32 +1,48 @@
 """How what we have to say leaves this machine: names that steer nothing, and no path of ours.
 
 A command shows a person their own paths, and escapes names where it writes them. A network face sends records to
-somebody elsewhere: each goes through `for_outside`, and the message of an error is its `public`.
+somebody elsewhere: records go through `for_outside` and errors through `message_outside`, each with `machine_paths`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel
 
 from orienteer.display import clean
-from orienteer.errors import without_paths
+from orienteer.errors import Error, without_paths
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.protocols import LanguageModel
 
 _R = TypeVar("_R", bound=BaseModel)
 _NAMES = frozenset({"name", "aliases", "names", "why", "heading"})
 """Fields whose texts are shown in a line of other texts. Ids stay as they are: they come back."""
-_TOLD = frozenset({"notes", "error"})
-"""Fields that may hold a sentence of ours about a file."""
+_TOLD = frozenset({"notes", "error", "model"})
+"""Fields that may hold a sentence of ours about a file, or the name of a model in a file."""
+
+
+def machine_paths(graph: Graph, model: LanguageModel | None = None) -> tuple[Path, ...]:
+    """Return where a graph lies and, of a model in a file, this file: what sentences about them may name."""
+    from orienteer.llm.local import LocalModel
+
+    return (graph.path, model.path) if isinstance(model, LocalModel) else (graph.path,)
+
+
+def message_outside(error: Error, paths: Sequence[Path]) -> str:
+    """Return the message of an error as somebody elsewhere may read it."""
+    return clean(without_paths(error.public, paths))
 
 
 def for_outside(record: _R, paths: Sequence[Path]) -> _R:
     """Return a record as somebody elsewhere may read it, the same one where nothing had to change.
 
-    Names lose what would steer a terminal or disguise them; sentences of ours name these paths, such as the graph's
-    and the model file's, and the folders above them by their last names alone.
+    Names lose what would steer a terminal or disguise them; sentences of ours have of these paths, and of the folders
+    above them, the last names alone.
     """
     changed = {}
     for field, value in record:

@@ -72,6 +72,24 @@ def node_named(graph: Graph, text: str) -> Named:
 # --------------------------------------------------------------------------------------------------------- questions
 
 
+def searcher(graph: Graph, mode: Mode = "lexical") -> Retriever:
+    """Return what searches a graph by names and words, or by meaning in other modes: a server keeps it.
+
+    Making one looks at the graph's sources, to tell whether they have changed.
+    """
+    from orienteer.index.searchers import ranking_of
+    from orienteer.retriever import Retriever
+    from orienteer.serve.word_search import PATH
+    from orienteer.settings import Settings
+
+    ranking = ranking_of(mode)
+    method = PATH if ranking.kind == "lexical" else ranking.kind
+    options: dict[str, Any] = {}  # Any: of several types
+    if method == "hybrid":
+        options = {"weight": ranking.weight, "fusion": ranking.fusion}
+    return Retriever(graph, method, settings=Settings(), **options)
+
+
 def search(
     graph: Graph,
     query: str,
@@ -86,19 +104,22 @@ def search(
 
     `called` is what the graph is called in the commands that notes name: its folder's name unless given.
     """
-    from orienteer.index.searchers import ranking_of
-    from orienteer.retriever import Retriever
-    from orienteer.serve.word_search import PATH
-    from orienteer.settings import Settings
+    return search_by(searcher(graph, mode), query, k, node_types=node_types, where=where, called=called)
 
-    ranking = ranking_of(mode)
-    method = PATH if ranking.kind == "lexical" else ranking.kind
-    options: dict[str, Any] = {}  # Any: of several types
-    if method == "hybrid":
-        options = {"weight": ranking.weight, "fusion": ranking.fusion}
-    retriever = Retriever(graph, method, settings=Settings(), **options)
-    result = retriever.search(query, k, node_types=node_types, where=where)
-    notes = (_called(note, graph.path, graph.path.name if called is None else called) for note in result.notes)
+
+def search_by(
+    searcher: Retriever,
+    query: str,
+    k: int = 20,
+    *,
+    node_types: Sequence[str] = (),
+    where: Sequence[str] = (),
+    called: str | None = None,
+) -> Result:
+    """Return what `search` does, by a `searcher` that was kept."""
+    result = searcher.search(query, k, node_types=node_types, where=where)
+    path = searcher.graph.path
+    notes = (_called(note, path, path.name if called is None else called) for note in result.notes)
     return result.model_copy(update={"trajectories": (), "notes": tuple(notes)})
 
 
