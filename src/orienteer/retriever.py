@@ -369,10 +369,10 @@ class Retriever:
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
         if model is not None and isinstance(self._made, Answering):
-            from orienteer.agents.answer import with_citations
+            from orienteer.agents.answer import as_written
 
             answered = self._made.retrieve_and_answer(question, allowance, model)
-            return self._limited(with_citations(answered), question, k, has_answer=True)
+            return self._limited(as_written(answered), question, k, has_answer=True)
         result = self._made.retrieve(question, allowance)
         if result.refusal is not None and self._passages is not None:
             passages = self._passages.retrieve(question, allowance)
@@ -381,10 +381,10 @@ class Retriever:
         result = self._limited(result, question, k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result
-        from orienteer.agents.answer import answer, with_citations
+        from orienteer.agents.answer import answer, as_written
 
         allowance.keeps_answer = False
-        return with_citations(answer(result, model=model, run=allowance, graph=self.graph))
+        return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
         has_model = self.model is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orienteer.agents.answer import NOT_THERE, answer, with_citations
+from orienteer.agents.answer import NOT_THERE, answer, as_written
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
@@ -168,7 +168,7 @@ def test_several_ids_in_one_bracket_are_several_citations():
 
 
 def cited(result):
-    return [(getattr(result, one.text)[one.begin : one.end], one.ids) for one in with_citations(result).citations]
+    return [(getattr(result, one.text)[one.begin : one.end], one.ids) for one in as_written(result).citations]
 
 
 def test_citations_are_spans_of_the_texts_with_the_ids_that_they_hold():
@@ -178,20 +178,25 @@ def test_citations_are_spans_of_the_texts_with_the_ids_that_they_hold():
         ("[Gene::9021; a, b]", ("Gene::9021",)),
         ("[a, b]]", ("a, b]",)),
     ]
-    assert [one.text for one in with_citations(result).citations] == ["answer", "long_answer", "long_answer"]
+    assert [one.text for one in as_written(result).citations] == ["answer", "long_answer", "long_answer"]
 
 
 def test_what_names_no_node_of_the_result_is_no_citation():
     result, _ = answered("SOCS3 [] [1] [Gene::1, nobody] Gene::9021")
     assert cited(result) == []
-    assert with_citations(result) is result
-    assert cited(RANKING.model_copy(update={"answer": "SOCS3 [Gene::9021]"})) == []  # no model wrote it
+    assert as_written(RANKING) is RANKING
+
+
+def test_an_answer_that_a_model_wrote_is_a_text_unless_its_method_says_more():
+    result, _ = answered("SOCS3 [Gene::9021].")
+    assert as_written(result).answer_kind == "text"
+    assert as_written(result.model_copy(update={"answer_kind": "entity"})).answer_kind == "entity"
 
 
 def test_what_a_method_quotes_stays_as_it_is():
     quoted, _ = answered("SOCS3 [Gene::9021].")
     own = quoted.model_copy(update={"citations": (Citation(begin=0, end=5, ids=("Gene::9021",)),)})
-    assert with_citations(own) is own
+    assert as_written(own) is own
 
 
 def test_without_hits_nothing_is_asked():

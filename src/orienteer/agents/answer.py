@@ -204,16 +204,16 @@ def citations(text: str, ids: Collection[str]) -> AnswerParts:
     return AnswerParts(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
 
 
-def with_citations(result: Result) -> Result:
-    """Return the result of a model's answer with where its texts cite nodes: hits, and what the answer rests on.
+def as_written(result: Result) -> Result:
+    """Return a result whose answer a model wrote with what that is: a text, and where it cites hits and other nodes.
 
-    A reader of the result then looks for no brackets. A result that says itself what it quotes stays as it is.
+    A reader of the result then looks for no brackets. What a method says itself of its answer stays as it is.
     """
-    if result.citations or not result.trajectories:
+    if result.answer is None or result.citations:
         return result
     known = {hit.id for hit in result.hits} | {node for course in result.trajectories for node in course.selected}
     cited = (*_cited("answer", result.answer, known), *_cited("long_answer", result.long_answer, known))
-    return result.model_copy(update={"citations": cited}) if cited else result
+    return result.model_copy(update={"citations": cited, "answer_kind": result.answer_kind or "text"})
 
 
 def _cited(field: Literal["answer", "long_answer"], text: str | None, ids: Collection[str]) -> Iterator[Citation]:
