@@ -39,6 +39,16 @@ class Error(Exception):
     trajectories: tuple[object, ...] = ()
     """The trajectories of the model calls that led to the error, where no result holds them."""
 
+    def __init__(self, message: str = "", *, paths: Iterable[Path] = ()) -> None:
+        super().__init__(message)
+        self.paths = tuple(paths)
+        """The paths of this machine that the message names."""
+
+    @property
+    def public(self) -> str:
+        """The message as somebody elsewhere may read it: of each path its last name alone."""
+        return without_paths(str(self), self.paths)
+
 
 class UsageError(Error):
     """The request was wrong; the message says what to change. Exit code 2."""
@@ -60,7 +70,7 @@ class UnreadableFile(BadInput):
     """A file among several cannot be read; the others can be read without it."""
 
     def __init__(self, message: str, path: Path) -> None:
-        super().__init__(message)
+        super().__init__(message, paths=(path,))
         self.path = path
         """The file."""
 
@@ -132,6 +142,8 @@ class ModelError(Error):
     """What each of the requests that failed lacked, as in `Reply.refused`."""
     wanted_tokens: bool = False
     """Whether the requests asked for token ids."""
+    streamed: bool = False
+    """Whether they asked for the words as they are written."""
 
 
 class ModelLate(ModelError):
@@ -157,6 +169,19 @@ class BudgetExhausted(Error):
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+def without_paths(text: str, paths: Iterable[Path]) -> str:
+    """Return a text in which each of these paths, and each folder above them, is its last name alone.
+
+    >>> without_paths("/home/ada/beers has no vectors", [Path("/home/ada/beers")])
+    'beers has no vectors'
+    """
+    named = {above for path in paths for above in (path, *(path.parents if path.is_absolute() else ()))}
+    for path in sorted(named, key=lambda path: (-len(str(path)), path)):
+        if path.name:  # "." and "/" have none
+            text = text.replace(str(path), path.name)
+    return text
 
 
 def nearest(word: str, names: Iterable[str], *, most: int = 5) -> list[str]:

@@ -88,7 +88,8 @@ def mend(path: Path) -> None:
 def check_ordinary(path: Path) -> None:
     """Raise `BadInput` for a pipe, a device and the like: reading one may never end."""
     if path.exists() and not path.is_file():
-        raise BadInput(f"{path} is no ordinary file, so it is not read: remove it, or name another folder")
+        told = f"{path} is no ordinary file, so it is not read: remove it, or name another folder"
+        raise BadInput(told, paths=[path])
 
 
 @contextmanager
@@ -99,11 +100,11 @@ def locked(file: Path, *, busy: str) -> Iterator[None]:
     had made; `BadInput` where the file is a link, for nothing is made through one.
     """
     if file.is_symlink():
-        raise BadInput(f"{file} is a link: remove it")
+        raise BadInput(f"{file} is a link: remove it", paths=[file])
     try:
         stream = file.open("a+")
     except FileNotFoundError as error:
-        raise GraphBusy(busy) from error
+        raise GraphBusy(busy, paths=[file]) from error
     with stream:
         try:
             if sys.platform == "win32":
@@ -117,5 +118,5 @@ def locked(file: Path, *, busy: str) -> Iterator[None]:
         except OSError as error:  # Windows raises no narrower error
             if not isinstance(error, BlockingIOError) and sys.platform != "win32":
                 raise
-            raise GraphBusy(busy) from error
+            raise GraphBusy(busy, paths=[file]) from error
         yield

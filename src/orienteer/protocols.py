@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from orienteer.records import (
+    AnswerPart,
     JsonValue,
     Manner,
     Message,
@@ -54,6 +55,21 @@ class LanguageModel(Protocol):
 
         `seconds` is how long the caller can wait, None for any time; a model that counts them raises `ModelLate` then.
         """
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A model whose words can be heard while it writes them."""
+
+    def chat_stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        hear: Callable[[str], None],
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return the reply that `chat` returns, and call `hear` with its words as they come, where the server does."""
 
 
 @runtime_checkable
@@ -175,8 +191,17 @@ class Run(Protocol):
     def without_reserve(self) -> Run:
         """Return this run without access to the reserve, for a part whose last turns are no last turn of the whole."""
 
-    def tell(self, event: Step | Ranked | str | Trajectory) -> None:
+    def tell(self, event: Step | Ranked | str | Trajectory | AnswerPart) -> None:
         """Pass an event to whoever listens, as it happens; a trajectory without steps is what a course begins with."""
+
+
+@runtime_checkable
+class Heard(Protocol):
+    """A run whose listener may want an answer while it is written."""
+
+    @property
+    def hears_parts(self) -> bool:
+        """Whether it does: the run is then told an `AnswerPart` at a time."""
 
 
 class Method(Protocol):

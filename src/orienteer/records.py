@@ -169,6 +169,12 @@ class Observation:
     error: str | None = None
 
 
+class AnswerPart(NamedTuple):
+    """Some words of an answer, as the model writes them: the answer itself is read once they are whole."""
+
+    text: str
+
+
 # ------------------------------------------------------------------------------------------ records written down
 
 
@@ -314,6 +320,8 @@ class Reply(Record):
     written in words (`llm.wire.body_of`)."""
     wanted_tokens: bool = False
     """The request asked for token ids and log-probabilities, too."""
+    streamed: bool = False
+    """The request asked for the words as they are written, unless `lacks` says otherwise."""
     refused: tuple[tuple[str, ...], ...] = ()
     """What the same request lacked each time that the server had refused it."""
     usage: Usage = Usage()
@@ -527,11 +535,13 @@ class Citation(Record):
 
     begin: int
     end: int
-    """The characters of the answer, the end left out."""
+    """The characters of the text, the end left out."""
     ids: tuple[str, ...]
     """The nodes that say it."""
     source: Source | None = None
     """Where it stands, of a quotation."""
+    text: Literal["answer", "long_answer"] = "answer"
+    """Which of the two the characters are of. In what a model wrote they are the brackets that hold the ids."""
 
 
 AnswerKind: TypeAlias = Literal["entity", "set", "number", "boolean", "quotation", "text"]
@@ -550,7 +560,7 @@ class Result(Record):
     answer_kind: AnswerKind | None = None
     """What the answer is, where a method answers without a model; `text` where a model wrote it."""
     citations: tuple[Citation, ...] = ()
-    """What the answer rests on, where a method quotes."""
+    """What the answer rests on, where a method quotes, and where a model cites nodes by their ids."""
     reading: Reading | None = None
     """How the question was read; None for methods that read nothing exactly."""
     refusal: Refusal | None = None

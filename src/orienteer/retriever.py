@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
@@ -22,7 +22,7 @@ from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event, News, Stream
+    from orienteer.agents.events import Event, News, RunningQuestion, Stream
     from orienteer.methods.ark import Reranker
     from orienteer.methods.method_options import MethodOptions
 
@@ -174,14 +174,62 @@ class Retriever:
         from orienteer.agents.events import Stream
 
         record = self._question(question, k, node_types, where, reading)
+        return Stream(lambda listen: self._started(record, k, budget, listen, has_answer=has_answer))
+
+    def start(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        listen: Callable[[Event], None],
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        reading: str | None = None,
+        budget: Budget | None = None,
+        has_answer: bool = True,
+        hears_parts: bool = False,
+    ) -> RunningQuestion:
+        """Begin a question and return at once: `listen` is called with each event as it happens, for servers.
+
+            >>> kinds = []
+            >>> running = retriever.start(
+            ...     "Which language did Matz design?", k=1, listen=lambda event: kinds.append(event.kind)
+            ... )
+            >>> running.future.result().answer, kinds[-2:]
+            ('Ruby', ['answer', 'done'])
+
+        It is called by the threads that work, one at a time, so that none waits for events. `running.future` has the
+        result, or what was raised, after the last event; `running.close()` ends the question, and no event is told
+        after it. What `listen` raises ends the question, too. With `hears_parts` the answer of a model is told while it
+        is written, where its server streams. `question`, `k`, `node_types`, `where`, `reading` and
+        `budget`, and what is raised, are those of `search`, and `has_answer` is that of `stream`.
+        """
+        record = self._question(question, k, node_types, where, reading)
+        return self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
+
+    def _started(
+        self,
+        question: Question,
+        k: int,
+        budget: Budget | None,
+        listen: Callable[[Event], None],
+        *,
+        has_answer: bool,
+        hears_parts: bool = False,
+    ) -> RunningQuestion:
+        from orienteer.agents.events import RunningQuestion
+
         listeners: list[Callable[[News], None]] = []
-        allowance = self._allowance(budget, has_answer=has_answer, listener=lambda event: listeners[0](event))
+        allowance = self._allowance(budget, has_answer=has_answer, listener=lambda news: listeners[0](news))
+        allowance.hears_parts = hears_parts
 
         def work(hear: Callable[[News], None]) -> Result:
             listeners.append(hear)
-            return self._run(record, k, allowance, has_answer=has_answer)
+            return self._run(question, k, allowance, has_answer=has_answer)
 
-        return Stream(work, stop=allowance.stop, begin=lambda agent: self._begun(record, agent))
+        return RunningQuestion(
+            work, listen=listen, stop=allowance.stop, begin=lambda agent: self._begun(question, agent)
+        )
 
     async def asearch(
         self,
@@ -247,9 +295,22 @@ class Retriever:
         """
         import asyncio
 
-        with self.stream(question, k, node_types=node_types, where=where, budget=budget) as events:
-            while (event := await asyncio.to_thread(next, events, None)) is not None:
+        record = self._question(question, k, node_types, where, reading)
+        loop = asyncio.get_running_loop()
+        heard: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        def hear(event: Event | None) -> None:
+            with suppress(RuntimeError):  # the loop is closed: nobody listens any more
+                loop.call_soon_threadsafe(heard.put_nowait, event)
+
+        running = self._started(record, k, budget, hear, has_answer=True)
+        running.future.add_done_callback(lambda _: hear(None))
+        try:
+            while (event := await heard.get()) is not None:
                 yield event
+            running.future.result()  # raises what the work raised
+        finally:
+            running.close()
 
     def _question(
         self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None
@@ -283,11 +344,11 @@ class Retriever:
     async def _in_thread(self, question: Question, k: int, budget: Budget | None, *, has_answer: bool) -> Result:
         import asyncio  # half the time that it takes to open a graph: only for those who have a loop
 
-        allowance = self._allowance(budget, has_answer=has_answer)
+        running = self._started(question, k, budget, lambda event: None, has_answer=has_answer)
         try:
-            return await asyncio.to_thread(self._run, question, k, allowance, has_answer=has_answer)
+            return await asyncio.wrap_future(running.future)
         except asyncio.CancelledError:
-            allowance.stop()
+            running.close()
             raise
 
     def _run(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
@@ -308,8 +369,10 @@ class Retriever:
     def _result(self, question: Question, k: int, allowance: _Allowance, *, has_answer: bool) -> Result:
         model = self.model if has_answer else None
         if model is not None and isinstance(self._made, Answering):
+            from orienteer.agents.answer import as_written
+
             answered = self._made.retrieve_and_answer(question, allowance, model)
-            return self._limited(answered, question, k, has_answer=True)
+            return self._limited(as_written(answered), question, k, has_answer=True)
         result = self._made.retrieve(question, allowance)
         if result.refusal is not None and self._passages is not None:
             passages = self._passages.retrieve(question, allowance)
@@ -318,10 +381,10 @@ class Retriever:
         result = self._limited(result, question, k, has_answer=has_answer)
         if model is None or result.answer is not None or allowance.is_stopped:
             return result
-        from orienteer.agents.answer import answer
+        from orienteer.agents.answer import answer, as_written
 
         allowance.keeps_answer = False
-        return answer(result, model=model, run=allowance, graph=self.graph)
+        return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
         has_model = self.model is not None

@@ -12,7 +12,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -41,6 +41,10 @@ class Answer:
     """Embeddings, in place of a completion; sent last first, as the order of a reply is nobody's promise."""
     body: str | None = None
     """The whole body, in place of a completion."""
+    parts: Sequence[str] | None = None
+    """The words in pieces, an event each, where the request asks for a stream; None streams nothing."""
+    held: threading.Event | None = None
+    """What a stream waits for after its first piece."""
 
 
 Policy: TypeAlias = Callable[[dict[str, Any], int], Answer]
@@ -136,17 +140,32 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, _error("no such path", None))
             return
         fake = self.server.fake
-        answer = fake.answer(
-            Seen(
-                self.path,
-                {name.lower(): value for name, value in self.headers.items()},
-                json.loads(raw),
-                time.monotonic(),
-            )
-        )
+        body = json.loads(raw)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = fake.answer(Seen(self.path, headers, body, time.monotonic()))
         fake.closing.wait(answer.delay)
         with contextlib.suppress(ConnectionError):  # a client that timed out is gone
-            self._reply(answer)
+            if answer.parts is not None and answer.status == 200 and body.get("stream"):
+                self._stream(answer)
+            else:
+                self._reply(answer)
+
+    def _stream(self, answer: Answer) -> None:
+        """Send the words an event each, what was used, and the end; cut in the middle where the answer says so."""
+        self.send_response(200)
+        for name, value in {"content-type": "text/event-stream", "transfer-encoding": "chunked"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.close_connection = True
+        for place, event in enumerate(_events(answer)):
+            if place and answer.dropped == "within":
+                self._cut()
+                return
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(event), event))
+            self.wfile.flush()
+            if not place and answer.held is not None:
+                answer.held.wait(30)
+        self.wfile.write(b"0\r\n\r\n")
 
     def _reply(self, answer: Answer) -> None:
         if answer.dropped == "before":
@@ -182,6 +201,16 @@ def _embeddings(vectors: Sequence[Sequence[float]], usage: Mapping[str, Any] | N
     rows = [{"object": "embedding", "index": place, "embedding": list(one)} for place, one in enumerate(vectors)]
     reply: dict[str, Any] = {"object": "list", "data": rows[::-1], "model": "fake"}
     return json.dumps({**reply, "usage": usage} if usage is not None else reply)
+
+
+def _events(answer: Answer) -> Iterator[bytes]:
+    choices = [{"index": 0, "delta": {"content": part}, "finish_reason": None} for part in answer.parts or ()]
+    choices += [{"index": 0, "delta": {}, "finish_reason": answer.finish_reason or "stop"}]
+    for choice in choices:
+        yield b"data: %b\n\n" % json.dumps({"model": "fake", "choices": [choice]}).encode()
+    if answer.usage is not None:
+        yield b"data: %b\n\n" % json.dumps({"model": "fake", "choices": [], "usage": answer.usage}).encode()
+    yield b"data: [DONE]\n\n"
 
 
 def _completion(answer: Answer) -> str:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from orienteer.agents.answer import NOT_THERE, answer
+from orienteer.agents.answer import NOT_THERE, answer, as_written
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods.ark import Ark, ArkConfig
-from orienteer.records import Node, Question, Ranked, Result
+from orienteer.records import Citation, Node, Question, Ranked, Result
 
 HITS = (
     Ranked(id="Gene::9021", type="Gene", name="SOCS3", score=2.0, why="joined to asthma", text="A suppressor."),
@@ -165,6 +165,38 @@ def test_several_ids_in_one_bracket_are_several_citations():
     result, _ = answered("Both [Gene::9021, Gene::1].", pair)
     assert result.notes == RANKING.notes
     assert result.trajectories[-1].selected == ("Gene::9021", "Gene::1")
+
+
+def cited(result):
+    return [(getattr(result, one.text)[one.begin : one.end], one.ids) for one in as_written(result).citations]
+
+
+def test_citations_are_spans_of_the_texts_with_the_ids_that_they_hold():
+    result, _ = answered("Bound [Gene::9021; a, b]], as [x] says [a, b]]. Answer: SOCS3 [Gene::9021]")
+    assert cited(result) == [
+        ("[Gene::9021]", ("Gene::9021",)),
+        ("[Gene::9021; a, b]", ("Gene::9021",)),
+        ("[a, b]]", ("a, b]",)),
+    ]
+    assert [one.text for one in as_written(result).citations] == ["answer", "long_answer", "long_answer"]
+
+
+def test_what_names_no_node_of_the_result_is_no_citation():
+    result, _ = answered("SOCS3 [] [1] [Gene::1, nobody] Gene::9021")
+    assert cited(result) == []
+    assert as_written(RANKING) is RANKING
+
+
+def test_an_answer_that_a_model_wrote_is_a_text_unless_its_method_says_more():
+    result, _ = answered("SOCS3 [Gene::9021].")
+    assert as_written(result).answer_kind == "text"
+    assert as_written(result.model_copy(update={"answer_kind": "entity"})).answer_kind == "entity"
+
+
+def test_what_a_method_quotes_stays_as_it_is():
+    quoted, _ = answered("SOCS3 [Gene::9021].")
+    own = quoted.model_copy(update={"citations": (Citation(begin=0, end=5, ids=("Gene::9021",)),)})
+    assert as_written(own) is own
 
 
 def test_without_hits_nothing_is_asked():

@@ -20,7 +20,7 @@ def test_a_schema_states_its_default_and_its_limits(default):
 
 
 def test_a_tool_allows_no_argument_that_it_does_not_know():
-    spec = parameters.spec("look", "Look.", {"node": parameters.NODE}, ["node"])
+    spec = parameters.spec("look", "Look.", {"node": parameters.node(saves_sets=True)}, ["node"])
     assert not faults({"node": "a"}, spec.parameters)
     assert faults({}, spec.parameters) == ("node is missing",)
     assert faults({"node": "a", "nodes": "b"}, spec.parameters)

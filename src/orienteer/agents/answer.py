@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.graph.reserved import PASSAGES
@@ -18,9 +18,9 @@ from orienteer.llm import arguments_of
 from orienteer.llm.exchange import ask as ask_model
 from orienteer.llm.exchange import begin
 from orienteer.llm.prompts import prompt_of
-from orienteer.llm.spoken import after_thinking
-from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Question, Result, Sampling, ToolCall, ToolSpec
+from orienteer.llm.spoken import THINK, after_thinking
+from orienteer.protocols import Heard, LanguageModel, Run
+from orienteer.records import AnswerPart, Citation, Question, Result, Sampling, ToolCall, ToolSpec
 from orienteer.retrieval.evidence import Evidence, EvidenceText, Scored, render
 from orienteer.retrieval.graph_text import hit_title
 from orienteer.retrieval.query import ANSWER_TOKENS
@@ -116,7 +116,7 @@ def ask(
         sampling=sampling or Sampling(),
     )
     try:
-        reply, _, done = ask_model(model, run.final(), begun, agent=None)
+        reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=_part_teller(run))
     except (BudgetExhausted, ModelError) as error:
         trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
         return result.model_copy(update={"trajectories": trajectories, "notes": notes})
@@ -133,6 +133,26 @@ def ask(
             "notes": (*result.notes, *notes),
         }
     )
+
+
+def _part_teller(run: Run) -> Callable[[str], None] | None:
+    """Return what tells a run the words of an answer while they are written; None where nobody wants them.
+
+    Thoughts that a model writes into its words before the answer are held back.
+    """
+    if not isinstance(run, Heard) or not run.hears_parts:
+        return None
+    written, told = "", ""
+
+    def tell(part: str) -> None:
+        nonlocal written, told
+        written += part
+        words = after_thinking(written)
+        if not THINK.startswith(words) and words != told and words.startswith(told):
+            run.tell(AnswerPart(words.removeprefix(told)))
+            told = words
+
+    return tell
 
 
 def without(result: Result) -> Result:
@@ -182,6 +202,30 @@ def citations(text: str, ids: Collection[str]) -> AnswerParts:
     cited |= {part.strip() for group in groups for part in re.split("[,;]", group)} - {""}
     cited_ids = tuple(node_id for node_id in ids if node_id in cited)
     return AnswerParts(text, cited_ids, tuple(sorted(cited - set(cited_ids))))
+
+
+def as_written(result: Result) -> Result:
+    """Return a result whose answer a model wrote with what that is: a text, and where it cites hits and other nodes.
+
+    A reader of the result then looks for no brackets. What a method says itself of its answer stays as it is.
+    """
+    if result.answer is None or result.citations:
+        return result
+    known = {hit.id for hit in result.hits} | {node for course in result.trajectories for node in course.selected}
+    cited = (*_cited("answer", result.answer, known), *_cited("long_answer", result.long_answer, known))
+    return result.model_copy(update={"citations": cited, "answer_kind": result.answer_kind or "text"})
+
+
+def _cited(field: Literal["answer", "long_answer"], text: str | None, ids: Collection[str]) -> Iterator[Citation]:
+    """Yield the brackets of a text that hold ids, one or several each; an id may hold brackets and commas too."""
+    if not text or not ids or "[" not in text:
+        return
+    whole = "|".join(re.escape(node_id) for node_id in sorted(ids, key=len, reverse=True))
+    for brackets in re.finditer(rf"\[(?:({whole})|([^\[\]]+))\]", text):
+        parts = [brackets[1]] if brackets[1] else [part.strip() for part in re.split("[,;]", brackets[2] or "")]
+        cited = tuple(dict.fromkeys(part for part in parts if part in ids))
+        if cited:
+            yield Citation(begin=brackets.start(), end=brackets.end(), ids=cited, text=field)
 
 
 def parted(text: str) -> AnswerParts:

@@ -6,17 +6,30 @@ import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from orienteer.errors import Error
-from orienteer.records import Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
+from orienteer.records import AnswerPart, Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
 
-News: TypeAlias = Step | Ranked | str | Trajectory
+News: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
 """What a method tells its run while it works."""
 
 
-class StepEvent(Record):
+class _Event(Record):
+    """Base of the events."""
+
+    told_apart: ClassVar[dict[str, Any]] = {}  # Any: nested names of fields
+    """What other events of the question tell, or nobody reads: it is left out where the event is sent."""
+
+    def wire(self) -> str:
+        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once."""
+        return self.model_dump_json(exclude=self.told_apart)
+
+
+class StepEvent(_Event):
     """A turn of an agent. Its observations follow, an event each."""
+
+    told_apart = {"step": {"observations": True, "reply": {"raw"}}}
 
     kind: Literal["step"] = "step"
     agent: int | None
@@ -24,7 +37,7 @@ class StepEvent(Record):
     step: Step
 
 
-class ObservationEvent(Record):
+class ObservationEvent(_Event):
     """The result of one call of the step before."""
 
     kind: Literal["observation"] = "observation"
@@ -33,82 +46,74 @@ class ObservationEvent(Record):
     observation: Observed
 
 
-class HitEvent(Record):
+class HitEvent(_Event):
     """One hit of the ranking, best first."""
 
     kind: Literal["hit"] = "hit"
     hit: Ranked
 
 
-class NoteEvent(Record):
+class NoteEvent(_Event):
     """Something that a person should know while the method runs."""
 
     kind: Literal["note"] = "note"
     text: str
 
 
-class AnswerEvent(Record):
+class AnswerPartEvent(_Event):
+    """Some words of the answer as the model writes them, for who listens with `hears_parts`.
+
+    The answer follows whole, read: without its reasoning, its labels as ids.
+    """
+
+    kind: Literal["answer_part"] = "answer_part"
+    text: str
+
+
+class AnswerEvent(_Event):
     """The answer in words."""
 
     kind: Literal["answer"] = "answer"
     answer: str
 
 
-class DoneEvent(Record):
-    """The end, with the whole result."""
+class DoneEvent(_Event):
+    """The end, with the whole result; over the wire without the hits and the trajectories, which were told."""
+
+    told_apart = {"result": {"hits", "trajectories"}}
 
     kind: Literal["done"] = "done"
     result: Result
 
 
-Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerEvent | DoneEvent
+Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerPartEvent | AnswerEvent | DoneEvent
 
 
-class Stream(Iterator[Event]):
-    """The events of one question, which is worked on in a thread of its own.
+class RunningQuestion:
+    """A question that is worked on in a thread of its own; whoever listens is called for each event, one at a time.
 
-    Closing the stream, or dropping the last reference to it, stops the work at its next call of a model. Errors of the
-    work are raised where the stream is read.
+    `future` is its result, or what it raised, once every event was told. No thread waits beside the one that works.
     """
 
     def __init__(
         self,
         work: Callable[[Callable[[News], None]], Result],
         *,
+        listen: Callable[[Event], None],
         stop: Callable[[], None],
         begin: Callable[[int | None], Trajectory],
     ) -> None:
         """`begin` returns what an agent, or for None the call that answers, began with: a trajectory without steps."""
-        self._begin = begin
-        self._ear = _Ear()
-        self._is_closed = False
+        self._begin, self._stop = begin, stop
+        self._ear = _Ear(listen)
         pool = ThreadPoolExecutor(1, thread_name_prefix="orienteer")
-        self._future: Future[Result] = pool.submit(work, self._ear.hear)
-        self._future.add_done_callback(self._ear.end)
+        self.future: Future[Result] = pool.submit(_worked, work, self._ear)
         pool.shutdown(wait=False)
-        self._stop = weakref.finalize(self, stop)
-
-    def __next__(self) -> Event:
-        event = None if self._is_closed else self._ear.events.get()
-        if event is None:
-            failure = None if self._is_closed else self._future.exception()
-            self._is_closed = True
-            if failure is not None:
-                raise failure
-            raise StopIteration
-        return event
-
-    def __enter__(self) -> Stream:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
-        """Stop listening, and the work with it."""
-        self._is_closed = True
+        """Stop the work at its next call of a model; no event is told any more."""
+        self._ear.is_closed = True
         self._stop()
-        self._ear.events.put(None)
 
     def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
         """Close; return whole trajectories where the work ends within `patience` seconds, else the steps so far.
@@ -117,7 +122,7 @@ class Stream(Iterator[Event]):
         """
         self.close()
         try:
-            return self._future.result(patience).trajectories
+            return self.future.result(patience).trajectories
         except (TimeoutError, Error):  # a method that does not end in order when it is stopped
             return self._partial()
 
@@ -135,11 +140,56 @@ class Stream(Iterator[Event]):
         return self._ear.begun if agent == 0 and begun.toolbox is None and self._ear.begun is not None else begun
 
 
-class _Ear:
-    """The working side of a stream: turns news into events. It holds no reference to the stream, which may be gone."""
+class Stream(Iterator[Event]):
+    """The events of one question, which is worked on in a thread of its own, for whoever reads them one by one.
 
-    def __init__(self) -> None:
-        self.events: SimpleQueue[Event | None] = SimpleQueue()
+    Closing the stream, or dropping the last reference to it, stops the work at its next call of a model. Errors of the
+    work are raised where the stream is read.
+    """
+
+    def __init__(self, start: Callable[[Callable[[Event], None]], RunningQuestion]) -> None:
+        """`start` begins the question with a listener."""
+        self._events: SimpleQueue[Event | None] = SimpleQueue()
+        self._is_closed = False
+        events = self._events  # no reference to the stream, which may be gone
+        self._running = start(events.put)
+        self._running.future.add_done_callback(lambda _: events.put(None))
+        self._stop = weakref.finalize(self, self._running.close)
+
+    def __next__(self) -> Event:
+        event = None if self._is_closed else self._events.get()
+        if event is None:
+            failure = None if self._is_closed else self._running.future.exception()
+            self._is_closed = True
+            if failure is not None:
+                raise failure
+            raise StopIteration
+        return event
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening, and the work with it."""
+        self._is_closed = True
+        self._stop()
+        self._events.put(None)
+
+    def interrupt(self, *, patience: float) -> tuple[Trajectory, ...]:
+        """Close; return what `RunningQuestion.interrupt` does."""
+        self.close()
+        return self._running.interrupt(patience=patience)
+
+
+class _Ear:
+    """Turns the news of the work into events."""
+
+    def __init__(self, listen: Callable[[Event], None]) -> None:
+        self._listen = listen
+        self.is_closed = False
         self.steps: dict[int | None, list[Step]] = {}
         """By agent."""
         self.begun: Trajectory | None = None
@@ -147,23 +197,32 @@ class _Ear:
 
     def hear(self, news: News) -> None:
         if isinstance(news, str):
-            self.events.put(NoteEvent(text=news))
+            self._tell(NoteEvent(text=news))
+        elif isinstance(news, AnswerPart):
+            self._tell(AnswerPartEvent(text=news.text))
         elif isinstance(news, Trajectory):
             self.begun = self.begun or news
         elif isinstance(news, Step):
             self.steps.setdefault(news.agent, []).append(news)
-            self.events.put(StepEvent(agent=news.agent, step=news))
+            self._tell(StepEvent(agent=news.agent, step=news))
             calls = {call.id: call for call in news.reply.message.tool_calls}
             for seen in news.observations:
                 if seen.call_id in calls:
-                    self.events.put(ObservationEvent(agent=news.agent, call=calls[seen.call_id], observation=seen))
+                    self._tell(ObservationEvent(agent=news.agent, call=calls[seen.call_id], observation=seen))
 
-    def end(self, future: Future[Result]) -> None:
-        if future.exception() is None:
-            result = future.result()
-            for hit in result.hits:
-                self.events.put(HitEvent(hit=hit))
-            if result.answer is not None:
-                self.events.put(AnswerEvent(answer=result.answer))
-            self.events.put(DoneEvent(result=result))
-        self.events.put(None)
+    def end(self, result: Result) -> None:
+        for hit in result.hits:
+            self._tell(HitEvent(hit=hit))
+        if result.answer is not None:
+            self._tell(AnswerEvent(answer=result.answer))
+        self._tell(DoneEvent(result=result))
+
+    def _tell(self, event: Event) -> None:
+        if not self.is_closed:
+            self._listen(event)
+
+
+def _worked(work: Callable[[Callable[[News], None]], Result], ear: _Ear) -> Result:
+    result = work(ear.hear)
+    ear.end(result)
+    return result

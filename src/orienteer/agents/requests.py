@@ -19,6 +19,7 @@ class SentRequest(NamedTuple):
     """From 1."""
     chat: ChatRequest
     wants_tokens: bool = False
+    streams: bool = False
     lacks: tuple[str, ...] = ()
     """Parameters that it was sent without."""
     is_refused: bool = False
@@ -26,7 +27,7 @@ class SentRequest(NamedTuple):
 
     def body(self) -> dict[str, Any]:  # Any: JSON
         """Return the body of the request, as a server of chat completions takes it."""
-        return body_of(self.chat, lacks=frozenset(self.lacks), wants_tokens=self.wants_tokens)
+        return body_of(self.chat, lacks=frozenset(self.lacks), wants_tokens=self.wants_tokens, streams=self.streams)
 
 
 def requests(trajectory: Trajectory) -> Iterator[SentRequest]:
@@ -41,7 +42,7 @@ def requests(trajectory: Trajectory) -> Iterator[SentRequest]:
         sent = dialect.written(shown, trajectory.tools, trajectory.tools if step.offers_tools else ())
         schema = sent.schema if step.reply_schema is None else step.reply_schema
         chat = ChatRequest.of(trajectory.model, sent.messages, sent.tools, schema, trajectory.sampling)
-        request = SentRequest(number, chat, step.reply.wanted_tokens)
+        request = SentRequest(number, chat, step.reply.wanted_tokens, step.reply.streamed)
         for lacks in step.reply.refused:
             yield request._replace(lacks=lacks, is_refused=True)
         yield request._replace(lacks=step.reply.lacks)

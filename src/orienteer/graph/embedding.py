@@ -76,7 +76,9 @@ def embed_graph(
     def take(part: slice) -> NDArray[np.float16]:
         places = done.find(texts.keys[part])
         if (places < 0).any():
-            raise Error(f"{folder} lost vectors while they were being made: was it cleared? Run it again")
+            raise Error(
+                f"{folder} lost vectors while they were being made: was it cleared? Run it again", paths=[folder]
+            )
         return done.take(places)
 
     about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=texts.nodes, vectors=len(texts))
@@ -130,7 +132,7 @@ def _publish(
 
     def write(folder: Path) -> None:
         if format.read_pointer(graph.path).generation != about.generation:
-            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: embed it again")
+            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: embed it again", paths=[graph.path])
         halves = create_halves(folder, about.vectors, about.dimension)
         for part in blocks(about.vectors):
             halves[part] = take(part)

@@ -166,7 +166,8 @@ def is_ours(entry: Path) -> bool:
 
 def broken_off(path: Path) -> NotAGraph:
     """Return the error for a path with leftovers only."""
-    return NotAGraph(f"{path} is not a graph: what makes it was interrupted, or is still running: run it again")
+    told = f"{path} is not a graph: what makes it was interrupted, or is still running: run it again"
+    return NotAGraph(told, paths=[path])
 
 
 def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
@@ -175,7 +176,7 @@ def damaged(file: Path, why: object, remedy: str = AGAIN) -> NotAGraph:
         first = why.errors(include_url=False, include_context=False)[0]
         value = f", is {first['input']!r:.100}" if isinstance(first["input"], str) else ""
         why = f"{'.'.join(map(str, first['loc']))!r}: {first['msg']}{value}"
-    return NotAGraph(f"{file} is damaged ({why}): {remedy}")
+    return NotAGraph(f"{file} is damaged ({why}): {remedy}", paths=[file])
 
 
 def read_pointer(path: Path) -> Pointer:
@@ -187,15 +188,17 @@ def read_pointer(path: Path) -> Pointer:
         if path.exists():
             raise NotAGraph(
                 f"{path} is not a graph directory: make one of it with: orienteer import {path} -o FOLDER, "
-                "or with orienteer build where it holds documents"
+                "or with orienteer build where it holds documents",
+                paths=[path],
             )
-        raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}")
+        raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}", paths=[path])
     size_of(file)
     try:
         content = json.loads(file.read_bytes())
         if int(content["format"]) > FORMAT:
             raise NotAGraph(
-                f"{path} has format {content['format']}, this version reads up to {FORMAT}: upgrade orienteer"
+                f"{path} has format {content['format']}, this version reads up to {FORMAT}: upgrade orienteer",
+                paths=[path],
             )
         return Pointer.model_validate(content)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, ValidationError) as error:
@@ -237,14 +240,16 @@ def check_sizes(folder: Path, sizes: Mapping[str, int], remedy: str = AGAIN) -> 
     for name in {*sizes, *filter(FILE.fullmatch, there)}:
         size = size_of(folder / name, remedy)
         if size != sizes.get(name, size):
-            raise NotAGraph(f"{folder / name} has {size} bytes where {sizes[name]} were written: {remedy}")
+            told = f"{folder / name} has {size} bytes where {sizes[name]} were written: {remedy}"
+            raise NotAGraph(told, paths=[folder / name])
 
 
 def size_of(file: Path, remedy: str = AGAIN) -> int:
     """Return the size of an ordinary file. Raises `NotAGraph` for a link, a pipe and the like; `OSError`."""
     status = file.lstat()
     if not stat.S_ISREG(status.st_mode):
-        raise NotAGraph(f"{file} is no ordinary file: put a copy of what it leads to in its place, or {remedy}")
+        told = f"{file} is no ordinary file: put a copy of what it leads to in its place, or {remedy}"
+        raise NotAGraph(told, paths=[file])
     return status.st_size
 
 
@@ -254,7 +259,8 @@ def no_link(folder: Path, remedy: str = ANEW) -> Path:
     Raises `NotAGraph` for a link, which may lead to somebody else's files, and for anything that is not a folder.
     """
     if is_link(folder):
-        raise NotAGraph(f"{folder} is a link, which a graph is not read or written through: put what it leads to there")
+        told = f"{folder} is a link, which a graph is not read or written through: put what it leads to there"
+        raise NotAGraph(told, paths=[folder])
     try:
         is_folder = stat.S_ISDIR(folder.stat().st_mode)  # one look: another process may remove it between two
     except (FileNotFoundError, NotADirectoryError):

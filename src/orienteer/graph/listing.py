@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -125,26 +125,39 @@ def grouped(
     name = arrays.properties.known(field, OWN)
     if sort is not None and sort.casefold() not in (COUNT, name.casefold()):
         raise BadOption(f"groups cannot be sorted by {sort!r}: sort them by {COUNT} or by {name}")
-    counts: Counter[tuple[bool, JsonValue]] = Counter()
+    is_by_count = sort is None or sort.casefold() == COUNT != name.casefold()
     missing = 0
     if name in arrays.properties.names:
         owners, encoded = arrays.properties.column(name)
         there = np.isin(owners, rows, assume_unique=True)
         missing = len(rows) - int(there.sum())
-        by_value = Counter(value for value, is_in in zip(encoded, there.tolist(), strict=True) if is_in)
-        for text, count in by_value.items():
-            value = json.loads(text)
-            for member in dict.fromkeys(map(_key, value)) if isinstance(value, list) else (_key(value),):
-                counts[member] += count * (member[1] is not None)
-            missing += count * (_text(value) is None)
+        by_text = Counter(value for value, is_in in zip(encoded, there.tolist(), strict=True) if is_in)
+        counts = [(json.loads(text), count) for text, count in by_text.items()]
     else:
-        counts.update((False, value) for value in _own(arrays, name, rows))
-    by_count = sort is None or sort.casefold() == COUNT != name.casefold()
-    groups = [ListedGroup(value, count) for (_, value), count in counts.items() if count]
-    groups.sort(key=lambda group: _place(group.value), reverse=descending and not by_count)
-    if by_count:
+        counts = list(Counter(_own(arrays, name, rows)).items())
+    groups = _groups(counts, missing)
+    groups.sort(key=lambda group: _place(group.value), reverse=descending and not is_by_count)
+    if is_by_count:
         groups.sort(key=lambda group: group.count, reverse=descending or sort is None)
-    return (*groups, *([ListedGroup(None, missing)] if missing else []))
+    groups.sort(key=lambda group: group.value is None)
+    return tuple(groups)
+
+
+def group_values(values: Iterable[JsonValue]) -> tuple[ListedGroup, ...]:
+    """Return values as `grouped` does those of a field: the largest group first, what is None last."""
+    groups = _groups([(value, 1) for value in values])
+    return tuple(sorted(groups, key=lambda group: (group.value is None, -group.count, _place(group.value))))
+
+
+def _groups(counts: Iterable[tuple[JsonValue, int]], missing: int = 0) -> list[ListedGroup]:
+    """Return a group for each value, of a list for each member, and one for what has none."""
+    sizes: Counter[tuple[bool, JsonValue]] = Counter()
+    for value, count in counts:
+        for member in dict.fromkeys(map(_key, value)) if isinstance(value, list) else (_key(value),):
+            sizes[member] += count * (member[1] is not None)
+        missing += count * (_text(value) is None)
+    groups = [ListedGroup(value, size) for (_, value), size in sizes.items() if size]
+    return [*groups, *([ListedGroup(None, missing)] if missing else [])]
 
 
 def listing(

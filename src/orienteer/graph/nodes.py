@@ -225,7 +225,8 @@ def _tokenizer(manifest: Manifest, path: Path) -> Tokenizer:
         tokenizer = Tokenizer(stem=stem)
         if tokenizer.id == manifest.tokenizer:
             return tokenizer
-    raise NotAGraph(f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force")
+    told = f"{path} was built with the tokenizer {manifest.tokenizer!r}: import it again with --force"
+    raise NotAGraph(told, paths=[path])
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,8 @@ class Graph:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)
                 if latest.generation == pointer.generation:
-                    raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force") from error
+                    told = f"{path} lacks {error.filename}: import the graph again with --force"
+                    raise NotAGraph(told, paths=[path]) from error
                 pointer = latest
             except Exception as error:
                 tell_damage(path, pointer.generation, error)

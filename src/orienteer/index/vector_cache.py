@@ -55,7 +55,8 @@ class VectorCache:
         files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
         dimensions = {int(file.name.partition("-")[0]) for file in files}
         if len(dimensions) > 1:
-            raise ModelError(f"{folder} holds vectors of {dimensions} dimensions under one name: remove the folder")
+            told = f"{folder} holds vectors of {dimensions} dimensions under one name: remove the folder"
+            raise ModelError(told, paths=[folder])
         self.dimension = dimensions.pop() if dimensions else 0
         """The dimension of the vectors; 0 where there are none."""
         self._files = [records for file in files if (records := _mapped(file, self.dimension)) is not None]

@@ -13,9 +13,9 @@ from pydantic import Field
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
 from orienteer.options import Options
 from orienteer.protocols import Run
-from orienteer.records import Price, Ranked, Step, Trajectory, Usage
+from orienteer.records import AnswerPart, Price, Ranked, Step, Trajectory, Usage
 
-Event: TypeAlias = Step | Ranked | str | Trajectory
+Event: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
 
 
 class Budget(Options, use_attribute_docstrings=False):  # every question loads it, and reading them takes 12 ms
@@ -79,6 +79,8 @@ class Allowance:
         self.budget = budget if budget is not None else Budget()
         self._random_seed = random_seed
         self._listener = listener
+        self.hears_parts = False
+        """Whether the listener is told an answer while it is written."""
         self._reserve = reserve
         self._claimed = 0
         self._open = 0
@@ -180,6 +182,10 @@ class _Share:
     @property
     def random_seed(self) -> int:
         return self._allowance.random_seed
+
+    @property
+    def hears_parts(self) -> bool:
+        return self._allowance.hears_parts
 
     def check(self) -> None:
         if not self._reserved:

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.budget import cut_off_by
-from orienteer.protocols import LanguageModel, Run
+from orienteer.protocols import LanguageModel, Run, Streaming
 from orienteer.records import (
     JsonValue,
     Message,
@@ -29,6 +29,9 @@ MOST_CALLS = 32
 ELISION = "[left out to save room: call the tool again where this is needed]"
 Observe: TypeAlias = Callable[[Reply], Iterable[Observation]]
 """Runs the calls of a reply, one after another; those that it says nothing of are not run."""
+
+Hear: TypeAlias = Callable[[str], None]
+"""Takes the words of a reply as they are written, some at a time."""
 
 
 class Read(NamedTuple):
@@ -104,10 +107,12 @@ class Conversation:
         offers_tools: bool = True,
         is_read: bool = True,
         observe: Observe | None = None,
+        hear: Hear | None = None,
     ) -> Turn:
         """Ask once, run what was called, record both; unless `is_read` the reply is taken as it is, calls in words too.
 
-        Raises `BudgetExhausted` and `ModelError`. Where the request had been sent by then, it is a step with the error.
+        `hear` is called with the words as they are written, where the model can. Raises `BudgetExhausted` and
+        `ModelError`. Where the request had been sent by then, it is a step with the error.
         """
         run.check()
         began = time.monotonic()
@@ -124,7 +129,7 @@ class Conversation:
         try:
             sent = self._sent(messages, offers_tools)
             held = sent.schema if schema is None else schema
-            reply = charged(self._model, sent.messages, sent.tools, held, self._sampling, run=run)
+            reply = charged(self._model, sent.messages, sent.tools, held, self._sampling, run=run, hear=hear)
         except (ModelError, BudgetExhausted) as failed:
             lost = step.reply.model_copy(update=_attempts(failed))
             self._keep(run, step, began, reply=lost, error=str(failed))
@@ -177,16 +182,22 @@ def charged(
     sampling: Sampling | None,
     *,
     run: Run,
+    hear: Hear | None = None,
 ) -> Reply:
     """Return the model's next message as it is, and charge the call to the run that it was claimed from.
 
+    `hear` is called with its words as they are written, where the model can and neither calls nor an object are wanted.
     Calls beyond the first `MOST_CALLS` of a message are left out of it and counted; the raw reply has them. Raises
     `BudgetExhausted` where the time ends within the request (`cut_off_by`), `ModelError` where the model failed.
     """
     spent = Usage()
     try:
         with cut_off_by(run):
-            reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=run.seconds_left())
+            seconds = run.seconds_left()
+            if hear is not None and isinstance(model, Streaming) and not tools and schema is None:
+                reply = model.chat_stream(messages, hear=hear, sampling=sampling, seconds=seconds)
+            else:
+                reply = model.chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
         spent = reply.usage
     finally:
         run.charge(spent)
@@ -248,7 +259,7 @@ def _attempts(failed: ModelError | BudgetExhausted) -> dict[str, object]:
     if not isinstance(cause, ModelError) or not cause.sent:
         return {}
     *refused, lacks = cause.sent
-    return {"lacks": lacks, "refused": tuple(refused), "wanted_tokens": cause.wanted_tokens}
+    return {"lacks": lacks, "refused": tuple(refused), "wanted_tokens": cause.wanted_tokens, "streamed": cause.streamed}
 
 
 def _size(message: Message) -> int:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias, get_args
 
 from orienteer.errors import BudgetExhausted, Error, ModelError
-from orienteer.llm.conversation import Conversation
+from orienteer.llm.conversation import Conversation, Hear
 from orienteer.llm.prompts import Prompt
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.schema import decode, faults
@@ -67,18 +67,20 @@ def ask(
     check: Check | None = None,
     repairs: bool = True,
     agent: int | None = 0,
+    hear: Hear | None = None,
 ) -> Exchange:
     """Return what a model gives for the opening of a trajectory, after one repair turn where a schema is not kept.
 
     An object that fits the schema may be judged further by `check`; without `repairs` the first reply stays as it is,
     and so it does where nothing is left to spend on a repair. What is wrong with the repaired reply is for the caller
-    to see. Each request is claimed from the run, charged to it, and a step of the trajectory.
+    to see. `hear` is called with the words of the first reply as they are written. Each request is claimed from the
+    run, charged to it, and a step of the trajectory.
 
     Raises `BudgetExhausted` and `ModelError`, which then hold the trajectory as far as it came.
     """
     talk = Conversation(model, begun.opening, sampling=begun.sampling, agent=agent)
     try:
-        reply = talk.turn(run, schema=schema).reply
+        reply = talk.turn(run, schema=schema, hear=hear).reply
         if repairs and schema is not None and (fault := _fault(reply, schema, check)) is not None:
             with suppress(BudgetExhausted):
                 reply = talk.turn(run, notice=fault, schema=schema).reply.model_copy(update={"repaired": 1})

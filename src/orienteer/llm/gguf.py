@@ -35,7 +35,7 @@ def read_head(path: Path) -> GgufHead:
     Raises `BadInput` where there is no such file, where it is none of this format, or where it lacks one of these.
     """
     if not path.is_file():
-        raise BadInput(f"there is no file {path}: name one that ends in .gguf")
+        raise BadInput(f"there is no file {path}: name one that ends in .gguf", paths=[path])
     wanted = {"general.architecture": None, "context_length": None}
     found: dict[str, str | int | float] = {}
     try:
@@ -48,10 +48,11 @@ def read_head(path: Path) -> GgufHead:
                 if len(found) == len(wanted):
                     break
     except (OSError, struct.error, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a model in GGUF: {error}") from error
+        raise BadInput(f"{path} cannot be read as a model in GGUF: {error}", paths=[path]) from error
     architecture, context = found.get("general.architecture"), found.get("context_length")
     if not isinstance(architecture, str) or not isinstance(context, int) or context < 1:
-        raise BadInput(f"{path} does not say how much its model reads at once: it is no language model in GGUF")
+        told = f"{path} does not say how much its model reads at once: it is no language model in GGUF"
+        raise BadInput(told, paths=[path])
     return GgufHead(architecture, context)
 
 

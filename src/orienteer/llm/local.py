@@ -13,7 +13,7 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
@@ -108,6 +108,17 @@ class LocalModel:
         """Return the next message, as `OpenAIModel` does. Raises `ModelError` also where the engine does not start."""
         return self.served().chat(messages, tools=tools, schema=schema, sampling=sampling, seconds=seconds)
 
+    def chat_stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        hear: Callable[[str], None],
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return what `chat` does, and call `hear` with the words as they are written. Raises as `chat` does."""
+        return self.served().chat_stream(messages, hear=hear, sampling=sampling, seconds=seconds)
+
     def served(self) -> OpenAIModel:
         """Return the model at the engine's address, once it runs. Raises `ModelError`."""
         with self._lock:
@@ -144,12 +155,12 @@ def read_card(path: Path) -> Card:
         return Card()
     try:
         if card.stat().st_size > _LARGEST_CARD:
-            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model")
+            raise BadInput(f"{card} is larger than {_LARGEST_CARD:,} bytes: it is no card of a model", paths=[card])
         return Card.model_validate(json.loads(card.read_bytes()))
     except ValidationError as error:
-        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}") from error
+        raise BadInput(f"{card} is no card of a model: {_fault_of(error)}", paths=[card]) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise BadInput(f"{card} cannot be read as the card of a model: {error}") from error
+        raise BadInput(f"{card} cannot be read as the card of a model: {error}", paths=[card]) from error
 
 
 def _fault_of(error: ValidationError) -> str:
@@ -216,7 +227,8 @@ def _started(path: Path, context_tokens: int) -> _Engine:
     try:
         socket.create_server(("127.0.0.1", 0)).close()  # the engine fails in the same words whatever it lacks
     except OSError as error:
-        raise ModelError(f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}") from error
+        told = f"no port of 127.0.0.1 can be opened for the engine of {path}: {error}"
+        raise ModelError(told, paths=[path]) from error
     key = secrets.token_urlsafe(24)
     wanted: dict[str, JsonValue] = {
         "path": str(path),
@@ -230,7 +242,7 @@ def _started(path: Path, context_tokens: int) -> _Engine:
         worker = Worker([sys.executable, *PYTHON, "-m", _PROGRAM], longest=_LONGEST_ANSWER, environment=packages())
         worker.ready(_START_SECONDS)
     except (OSError, NotReady) as error:
-        raise ModelError(f"the engine of {path} did not start ({error})") from error
+        raise ModelError(f"the engine of {path} did not start ({error})", paths=[path, Path(sys.executable)]) from error
     until = time.monotonic() + _LOAD_SECONDS
     try:
         worker.pipe.send(wanted, until)
@@ -248,5 +260,6 @@ def _started(path: Path, context_tokens: int) -> _Engine:
 def _unloaded(path: Path, reason: str) -> ModelError:
     return ModelError(
         f"the model in {path} could not be loaded ({reason}): is the file whole, does this version of llama.cpp know "
-        "its architecture, and is there memory for it?"
+        "its architecture, and is there memory for it?",
+        paths=[path],
     )

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal, Self
 from urllib.parse import unquote, urlsplit
@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from orienteer.errors import BadOption, ModelError, ModelLate, ModelRefused
 from orienteer.llm.address import is_address, show
+from orienteer.llm.event_stream import PartReader, completion_in, is_stream
 from orienteer.llm.prices import price_of
 from orienteer.llm.replies import ChatRequest
 from orienteer.llm.spoken import object_in
@@ -137,17 +138,44 @@ class OpenAIModel:
 
         `ModelLate` where these seconds were over before the server had answered; the wait for a place counts.
         """
+        return self._reply(ChatRequest.of(self._name, messages, tools, schema, sampling), seconds)
+
+    def chat_stream(
+        self,
+        messages: Sequence[Message],
+        *,
+        hear: Callable[[str], None],
+        sampling: Sampling | None = None,
+        seconds: float | None = None,
+    ) -> Reply:
+        """Return what `chat` does, and call `hear` with the words as the server writes them.
+
+        A server that does not stream, or that is to record tokens, answers in one piece. Raises as `chat` does, and
+        what `hear` raises.
+        """
+        from orienteer.llm.transport import heard_by
+
+        request = ChatRequest.of(self._name, messages, (), None, sampling)
+        if self.config.records_tokens:
+            return self._reply(request, seconds)
+        parts = PartReader(hear)
+        with heard_by(parts.feed):
+            reply = self._reply(request, seconds, streams=True)
+        if parts.failure is not None:
+            raise parts.failure
+        return reply
+
+    def _reply(self, request: ChatRequest, seconds: float | None, *, streams: bool = False) -> Reply:
         from orienteer.llm.transport import time_limit
 
         wants_tokens = self.config.records_tokens
-        request = ChatRequest.of(self._name, messages, tools, schema, sampling)
         with time_limit(seconds), self._place(seconds):
             started = time.monotonic()
             sent: list[frozenset[str]] = []
             try:
-                read = self._ask(request, sent)
+                read = self._ask(request, sent, streams=streams)
             except ModelError as failed:
-                failed.sent, failed.wanted_tokens = _lacking(sent), wants_tokens
+                failed.sent, failed.wanted_tokens, failed.streamed = _lacking(sent), wants_tokens, streams
                 raise
             took = time.monotonic() - started
         *refused, lacks = _lacking(sent)
@@ -155,6 +183,7 @@ class OpenAIModel:
             message=read.message,
             raw=read.raw,
             wanted_tokens=wants_tokens,
+            streamed=streams,
             lacks=lacks,
             refused=tuple(refused),
             usage=self.usage_of(read, took),
@@ -179,7 +208,7 @@ class OpenAIModel:
         finally:
             self._places.release()
 
-    def _ask(self, request: ChatRequest, sent: list[frozenset[str]]) -> Answered:
+    def _ask(self, request: ChatRequest, sent: list[frozenset[str]], *, streams: bool) -> Answered:
         """Send the request, each time without what the server turns out to lack, until it takes it.
 
         What each one lacked is added to `sent`.
@@ -188,7 +217,7 @@ class OpenAIModel:
 
         lacks, refusal = self._lacks, None
         while True:
-            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens)
+            body = body_of(request, lacks=lacks, wants_tokens=self.config.records_tokens, streams=streams)
             sent.append(lacks)
             try:
                 read = self.read(self.post(body), request)
@@ -217,7 +246,7 @@ class OpenAIModel:
     def read(self, text: str, request: ChatRequest) -> Answered:
         """Return what a server's reply holds. Raises `ModelError` where it is no chat completion."""
         try:
-            return answer(json.loads(text), request)
+            return answer(completion_in(text) if is_stream(text) else json.loads(text), request)
         except (ValueError, RecursionError) as error:
             raise ModelError(
                 f"{self.base_url} answered with something that is no chat completion ({_short(str(error))}): "

@@ -10,6 +10,8 @@ from typing import NamedTuple
 from orienteer.llm.schema import decode
 from orienteer.records import JsonValue, Message, ToolCall, ToolSpec
 
+THINK = "<think>"
+"""What a reasoning model begins its thoughts with."""
 # What a reasoning model thinks aloud. Some servers put the opening mark into the prompt: the closing one is left.
 _DRAFT = re.compile(r"\s*<think>.*?</think>|.*?</think>[ \t]*(?=\n)", re.DOTALL)
 
@@ -122,7 +124,7 @@ def object_in(text: str) -> str | None:
 def after_thinking(text: str) -> str:
     """Return what a reasoning model says once it has thought aloud; nothing where it was cut off before that."""
     words = text[_after_draft(text) :].strip()
-    return "" if words.startswith("<think>") else words
+    return "" if words.startswith(THINK) else words
 
 
 def as_text(call: ToolCall) -> str:

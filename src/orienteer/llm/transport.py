@@ -11,7 +11,7 @@ import math
 import ssl
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from urllib.parse import urlsplit
@@ -51,6 +51,7 @@ class _Limit:
 
 _NO_LIMIT = _Limit(math.inf)
 _limit: ContextVar[_Limit] = ContextVar("limit", default=_NO_LIMIT)
+_hear: ContextVar[Callable[[bytes], None] | None] = ContextVar("hear", default=None)
 
 
 class Transport(httpx2.BaseTransport):
@@ -115,7 +116,8 @@ class Transport(httpx2.BaseTransport):
         reply = self._pool.handle_request(sent)
         try:
             reply_headers = httpx2.Headers(reply.headers)
-            body = _whole(reply.iter_stream(), reply_headers, show(str(url)))
+            hear = _hear.get() if reply.status == 200 else None  # the words of a refusal are no part of an answer
+            body = _whole(reply.iter_stream(), reply_headers, show(str(url)), hear)
         finally:
             reply.close()
         for name in ("content-encoding", "content-length", "transfer-encoding"):
@@ -151,6 +153,16 @@ def time_limit(seconds: float | None) -> Iterator[None]:
         yield
     finally:
         _limit.reset(token)
+
+
+@contextmanager
+def heard_by(hear: Callable[[bytes], None]) -> Iterator[None]:
+    """Pass on the bytes of replies as they come, unpacked, beside returning them whole."""
+    token = _hear.set(hear)
+    try:
+        yield
+    finally:
+        _hear.reset(token)
 
 
 def fail_attempt(cause: str, pause: float = 0.0) -> None:
@@ -212,8 +224,11 @@ def _rest(timeout: float | None, late: type[httpcore2.TimeoutException]) -> floa
     return timeout if left == math.inf else left if timeout is None else min(timeout, left)
 
 
-def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
-    """Return a body, unpacked. Raises `ModelError` beyond the largest size, or for a packing that is not ours."""
+def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str, hear: Callable[[bytes], None] | None) -> bytes:
+    """Return a body, unpacked, and tell each piece of it.
+
+    Raises `ModelError` beyond the largest size, or for a packing that is not ours.
+    """
     packing = headers.get("content-encoding", "identity").strip().casefold()
     if packing not in ("identity", "gzip", "x-gzip", ""):
         raise ModelError(f"{url} answered packed as {packing!r}, which it was not asked for: only gzip is read")
@@ -224,6 +239,8 @@ def _whole(parts: Iterable[bytes], headers: httpx2.Headers, url: str) -> bytes:
             sent += len(part)  # what is packed may unpack to nothing
             for piece in (part,) if unpack is None else unpack.pieces(part):
                 body += piece
+                if hear is not None:
+                    hear(piece)
                 if max(len(body), sent) > LARGEST_REPLY:
                     raise ModelError(f"{url} answered with more than {LARGEST_REPLY >> 20} MB: no larger reply is read")
     except zlib.error as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -18,6 +19,10 @@ Body: TypeAlias = dict[str, Any]  # Any: JSON of the wire, checked where it is r
 _MOST_TOKENS = 1 << 24
 """That one call may have taken, more than any model reads or writes: beyond it a server's count is no count."""
 _TOKENS = ("return_token_ids", "logprobs")  # the first is vLLM's
+STREAM = "stream"
+"""The parameter that asks for a reply as it is written."""
+_STREAM_NAMED = re.compile(r"\bstream")  # no word of an upstream server
+_REFUSALS = (400, 404, 405, 422, 501)
 _SAMPLING = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_tokens", "random_seed": "seed"}
 
 
@@ -43,10 +48,11 @@ def way_of(request: ChatRequest, lacks: Set[str]) -> Way | None:
     return None
 
 
-def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False) -> Body:
+def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False, streams: bool = False) -> Body:
     """Return the body of a request, without the parameters that the server lacks.
 
-    With `wants_tokens`, token ids and log-probabilities are to come with the reply.
+    With `wants_tokens`, token ids and log-probabilities are to come with the reply; where it `streams`, it is to come
+    as it is written, with what it used at its end.
     """
     way = way_of(request, lacks)
     body: Body = {"model": request.model}
@@ -69,6 +75,8 @@ def body_of(request: ChatRequest, *, lacks: Set[str], wants_tokens: bool = False
             body["max_completion_tokens" if theirs in lacks else theirs] = value
     if wants_tokens:
         body |= {name: True for name in _TOKENS if name not in lacks}
+    if streams and STREAM not in lacks:
+        body |= {STREAM: True, "stream_options": {"include_usage": True}}
     return body
 
 
@@ -80,6 +88,8 @@ def blamed(status: int, text: str, body: Body) -> str | None:
     for name in _TOKENS:
         if name in body and name in text:
             return name
+    if STREAM in body and status in _REFUSALS and _STREAM_NAMED.search(text):
+        return STREAM
     if "support" in text:
         for name in ("max_tokens", "temperature", "top_p", "seed"):
             if name in body and name in text:

@@ -38,6 +38,8 @@ class MethodCard:
     """The method that it starts from where it is written over no other."""
     reads: bool = False
     """Whether it reads questions exactly, and takes a reading in place of a question's words."""
+    runs_code: bool = False
+    """Whether it runs a program that a model writes, in a sandbox: who serves strangers chooses that."""
     takes_reranker: bool = False
     """Whether its class takes a `rerank`, a function that has the last word on the order."""
     last_turns: int | str = 0

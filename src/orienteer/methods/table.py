@@ -250,6 +250,7 @@ _TABLE = (
         target="orienteer.methods.graphscout.method:GraphScout",
         config="orienteer.methods.graphscout.config:GraphScoutConfig",
         model="required",
+        runs_code=True,
         last_turns=1,
         summary="writes Python with read-only Cypher, grounds names with a retriever, answers in a line",
         paper="GraphScout (003), sections 3.2 and 3.4",

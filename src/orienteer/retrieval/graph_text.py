@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 
 from orienteer.graph.store import Graph
-from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple
+from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple, WalkedEdge
 from orienteer.retrieval.excerpt import Shown, excerpt
 from orienteer.text.english import FORMS
 from orienteer.text.function_words import telling_words
@@ -88,6 +88,15 @@ def edge_note(graph: Graph, edges: Iterable[Edge], node_id: str, *, most: int = 
     return f"{shown} +{len(arrows) - most}" if len(arrows) > most else shown
 
 
+def edge_lines(graph: Graph, edges: Iterable[Edge | WalkedEdge]) -> list[str]:
+    """Return edges as `name -type-> name`, by the names of their ends."""
+    schema, lines = graph.schema, []
+    for edge in edges:
+        source, target = (graph.arrays.names[graph.arrays.row(end)] for end in (edge.source, edge.target))
+        lines.append(f"{source} {arrow(schema.label(edge.type), _pointing(graph, edge.type))} {target}")
+    return lines
+
+
 def plain_lines(text: str) -> list[str]:
     """Return the lines of a text, single-spaced, without blank ones."""
     return [single_spaced(line) for line in text.splitlines() if line.strip()]
@@ -112,8 +121,12 @@ def triples_by_size(graph: Graph) -> list[Triple]:
 
 def triple_line(graph: Graph, triple: Triple, label: str) -> str:
     """Return an edge type between two node types: `Compound -treats-> Disease`."""
-    direction: Direction | None = None if triple.type in graph.schema.symmetric else "out"
-    return f"{triple.source} {arrow(label, direction)} {triple.target}"
+    return f"{triple.source} {arrow(label, _pointing(graph, triple.type))} {triple.target}"
+
+
+def _pointing(graph: Graph, edge_type: str) -> Direction | None:
+    """Return which way an edge points, seen from its source."""
+    return None if edge_type in graph.schema.symmetric else "out"
 
 
 def type_names(graph: Graph) -> str:

@@ -181,7 +181,8 @@ class _Worker(Worker):
             super().__init__([sys.executable, *_OPTIONS, str(_PROGRAM), json.dumps(settings)], longest=longest)
             self.held = self.ready(_START)
         except (OSError, NotReady) as error:
-            raise UnsafeSandbox(_refusal(f"The process that would run the code did not start ({error})")) from error
+            told = _refusal(f"The process that would run the code did not start ({error})")
+            raise UnsafeSandbox(told, paths=[Path(sys.executable)]) from error
         if refusal := unheld(self.held):
             self.end()
             raise UnsafeSandbox(_refusal(refusal))

@@ -167,7 +167,8 @@ class MontyInterpreter:
                 self._session, walls = self._checked_out()
             except (OSError, RuntimeError) as error:
                 raise UnsafeSandbox(
-                    f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'"
+                    f"the sandbox monty does not start: {error}; install it again: pip install 'orienteer[sandbox]'",
+                    paths=[Path(sys.prefix)],
                 ) from error
             self._walls = walls | _confine(self._session.worker_pid)
             self._resources.callback(_signal, self._session, _GO_ON)  # a paused worker would not end when told to

@@ -10,6 +10,8 @@ from orienteer.records import JsonValue
 
 CHARACTERS_A_TOKEN = 4
 """A token of English or JSON, about: for limits of requests, where `sentences.tokens` would take too long."""
+CHARACTERS_A_TOKEN_OF_IDS = 2.75
+"""The same of lines that are mostly ids: replies about Hetionet and the demo graph under o200k_base."""
 LONGEST_NAME = 200
 """Characters of a name in a reply; the id beside it is never cut."""
 _MARGIN = 40  # characters of a window that are left for the text around the matches

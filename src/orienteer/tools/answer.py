@@ -27,11 +27,11 @@ class AddToAnswer:
     def __init__(self, session: Session, *, is_plain: bool = False) -> None:
         self._session = session
         properties = {
-            "nodes": parameters.PLAIN_NODES if is_plain else parameters.NODES,
+            "nodes": parameters.PLAIN_NODES if is_plain else parameters.nodes(saves_sets=session.saves_sets),
             "reasoning": {"type": "string", "description": "Why these answer the question"},
         }
         if not is_plain:
-            properties["except"] = {**parameters.NODES, "description": "Nodes or sets to leave out"}
+            properties["except"] = {**parameters.PLAIN_NODES, "description": "Nodes or sets to leave out"}
         self.spec = parameters.spec("add_to_answer", _ADD_PLAIN if is_plain else _ADD, properties, ["nodes"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
@@ -56,7 +56,9 @@ class RemoveFromAnswer:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.spec = parameters.spec("remove_from_answer", _REMOVE, {"nodes": parameters.NODES}, ["nodes"])
+        self.spec = parameters.spec(
+            "remove_from_answer", _REMOVE, {"nodes": parameters.nodes(saves_sets=session.saves_sets)}, ["nodes"]
+        )
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Remove the nodes that are in the answer."""

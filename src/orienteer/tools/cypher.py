@@ -49,7 +49,7 @@ class RunCypher:
         cut = f", of which {len(table.rows)} were read" if table.truncated else ""
         reply.say(f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}")
         shown = table.rows[: parameters.number(arguments, "k", parameters.NEIGHBORS_K)]
-        wide = max(_CELL, self._session.reply_tokens * 2 // max(1, len(shown) * len(table.columns)))
+        wide = max(_CELL, self._session.reply_characters // 2 // max(1, len(shown) * len(table.columns)))
         for place, row in enumerate(shown):
             if not reply.say(" | ".join(self._cell(value, wide) for value in row)):
                 reply.say(f"... {len(shown) - place} more rows did not fit into this reply")

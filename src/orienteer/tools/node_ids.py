@@ -25,7 +25,7 @@ from orienteer.graph.store import Graph
 from orienteer.index.searchers import RRF_CONSTANT, Mode, ranking_of
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.mentions import Policy, letter_likeness, link, word_shares
-from orienteer.text.lines import CHARACTERS_A_TOKEN, one_line
+from orienteer.text.lines import one_line
 from orienteer.tools.parameters import number
 from orienteer.tools.session import Session
 
@@ -167,7 +167,7 @@ class NodeIdRetriever:
                 return repr({"topk": topk, "results": firsts})
             return repr(dict(zip(_keys(queries), firsts, strict=True)))
 
-        room = self._session.reply_tokens * CHARACTERS_A_TOKEN - sum(map(len, notes)) - 200
+        room = self._session.reply_characters - sum(map(len, notes)) - 200
         places = max(map(len, shown), default=0)
         while places > 1 and len(written(places)) > room:
             places -= 1

@@ -15,22 +15,13 @@ SEARCH_K = 5  # ARK, section 3.1: k of the global search unless the agent asks o
 NEIGHBORS_K = 20  # ARK, appendix A.2: the fixed budget of a neighbourhood search
 LARGEST_K = 100
 
-_REFERENCE = "a node's id or exact name, `name (Type)`, or a saved set such as @2"
-NODE: dict[str, Any] = {"type": "string", "description": _REFERENCE}
-NODES: dict[str, Any] = {
+PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
+PLAIN_NODES: dict[str, Any] = {
     "type": "array",
     "items": {"type": "string"},
     "minItems": 1,
-    "description": f"Each one {_REFERENCE}",
+    "description": "Each one a node's id or exact name",
 }
-NODE_OR_NODES: dict[str, Any] = {
-    "type": ["string", "array"],
-    "items": {"type": "string"},
-    "minItems": 1,
-    "description": f"{_REFERENCE}; or a list of them",
-}
-PLAIN_NODE: dict[str, Any] = {"type": "string", "description": "a node's id or exact name"}
-PLAIN_NODES: dict[str, Any] = {**NODES, "description": "Each one a node's id or exact name"}
 _RANKED: Mapping[str, str] = {
     "lexical": "Words to rank by (BM25)",
     "dense": "Text to rank by, in meaning",
@@ -60,6 +51,26 @@ MODE: dict[str, Any] = {
     "enum": ["lexical", "dense", "hybrid"],
     "description": "Rank by words (lexical), by meaning (dense), or by both",
 }
+
+
+def node(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a node, or where sets are saved of one of them."""
+    return {"type": "string", "description": _reference(saves_sets)}
+
+
+def nodes(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a list of nodes, or where sets are saved of these too."""
+    return {**PLAIN_NODES, "description": f"Each one {_reference(saves_sets)}"}
+
+
+def node_or_nodes(*, saves_sets: bool) -> dict[str, Any]:
+    """Return the schema of a node or a list of them, or where sets are saved of these too."""
+    return {**PLAIN_NODES, "type": ["string", "array"], "description": f"{_reference(saves_sets)}; or a list of them"}
+
+
+def _reference(saves_sets: bool) -> str:
+    own = "a node's id or exact name"
+    return f"{own}, `name (Type)`, or a saved set such as @2" if saves_sets else f"{own}, or `name (Type)`"
 
 
 def query(mode: Mode) -> dict[str, Any]:

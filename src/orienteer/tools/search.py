@@ -35,6 +35,7 @@ _PASSAGES = {
     "items": {"type": "string"},
     "description": "Texts such as an answer's may be: the mean of their vectors and the query's is searched with",
 }
+_AMONG = {"type": "string", "description": "Search only in this saved set, such as @2"}
 _LOCAL = "Look at the nodes one edge away from a node, whichever way the edge points."
 _OF_TYPES = " Filter by node types and edge types."
 _OF_QUERY = " A query ranks the neighbours by words, and never hides any."
@@ -53,8 +54,9 @@ class SearchInGraph:
         self._session, self._is_plain, self._names_first = session, is_plain, names_first
         properties = {"query": parameters.query(session.mode), "k": parameters.count(parameters.SEARCH_K)}
         if not is_plain:
-            among = {**parameters.NODE, "description": "Search only in this saved set, such as @2"}
-            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE, "among": among}
+            properties |= {"node_types": parameters.NODE_TYPES, "where": parameters.WHERE}
+            if session.saves_sets:
+                properties["among"] = _AMONG
             if session.offers_mode:
                 properties["mode"] = parameters.MODE
             if session.offers_passages:
@@ -194,7 +196,7 @@ class SearchInNeighborhood:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
         properties = {
-            "node": parameters.NODE if only is None else parameters.PLAIN_NODE,
+            "node": parameters.PLAIN_NODE if only is not None else parameters.node(saves_sets=session.saves_sets),
             "query": parameters.query(session.mode),
             "node_types": parameters.NODE_TYPES,
             "edge_types": parameters.EDGE_TYPES,

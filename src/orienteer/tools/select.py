@@ -62,7 +62,7 @@ class Select:
     def __init__(self, session: Session, *, seconds: float = SECONDS) -> None:
         self._session, self._seconds = session, seconds
         properties: dict[str, Any] = {
-            "of": {**parameters.NODES, "description": "Sets or nodes: what they have in common is taken"},
+            "of": {**parameters.PLAIN_NODES, "description": "Sets or nodes: what they have in common is taken"},
             "named": {"type": "string", "description": "All nodes of this name or alias"},
             "node_types": {
                 **parameters.NODE_TYPES,

@@ -44,16 +44,23 @@ _ALIKE = 0.75  # how much a type must look like the one that was written, to be 
 class Session:
     """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
 
-    A tool reads `graph` and, for its defaults, `mode`, `reply_tokens`, `saves_sets`, `offers_mode` and
-    `offers_passages`. Of what a model names it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by
-    `node_types` and `edge_types`; these add to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2`
-    and so on: `sets` are those results, and `last` names the last of them. `answer` holds the rows that were chosen,
-    best first, `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
+    A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`
+    and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names it gets rows by
+    `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add to `notes` what
+    the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and `last` names the
+    last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished` and `comment` how
+    the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
     reply_tokens: int = REPLY_TOKENS
     saves_sets: bool = True
+    """Whether results are kept as `@1`, `@2`, and replies end with the state of the answer."""
+    mends_names: bool | None = None
+    """Whether a near type, a part of a name, or one of several nodes of a name is taken, with a note, where a model
+    names no other; None where sets are saved. A server that keeps nothing from call to call mends, and saves none."""
+    characters_a_token: float = CHARACTERS_A_TOKEN
+    """What a token of a reply is taken for: `CHARACTERS_A_TOKEN_OF_IDS` keeps to the tokens where most of it is ids."""
     mode: Mode = "lexical"
     """How searches rank where the model does not say. All modes but `lexical` need vectors."""
     offers_mode: bool = False
@@ -75,6 +82,13 @@ class Session:
 
     def __post_init__(self) -> None:
         self.payment = Payment(self.graph)
+        if self.mends_names is None:
+            self.mends_names = self.saves_sets
+
+    @property
+    def reply_characters(self) -> int:
+        """How many characters a reply can have."""
+        return int(self.reply_tokens * self.characters_a_token)
 
     def save(self, rows: Rows, *, first: Rows | None = None) -> str:
         """Save a whole result and return its name; empty where this session saves none.
@@ -109,7 +123,7 @@ class Session:
                 failures.append(error)
         if failures and not wanted:
             raise failures[0]
-        notes += [str(error)[:300] for error in failures[:8]]
+        notes += [error.public[:300] for error in failures[:8]]
         return wanted
 
     def found(self) -> list[str]:
@@ -138,7 +152,7 @@ class Session:
             return self._set(text)
         candidates = self._named(text, notes)
         if len(candidates) > 1:
-            if self.saves_sets:
+            if self.mends_names:
                 candidates = self._with_edges(candidates, mask, kinds)
             if len(candidates) > 1:
                 self._refuse_ambiguous(text, candidates)
@@ -172,7 +186,7 @@ class Session:
             return rows
         if text.startswith("[") and (row := graph.arrays.ids.find(text[1:].partition("] ")[0])) is not None:
             return [row]
-        if self.saves_sets and (row := graph.arrays.named_in_part(inner)) is not None:
+        if self.mends_names and (row := graph.arrays.named_in_part(inner)) is not None:
             name = one_line(graph.arrays.names[row])
             notes.append(f"{inner!r} is read as {name} [{graph.arrays.ids[row]}], the only name that holds it")
             return [row]
@@ -245,7 +259,7 @@ class Session:
                 or (error.near[0] if error.near and letter_likeness(name, error.near[0]) >= _ALIKE else None)
                 or _by_words(name, {code: schema.label(code) for code in types})
             )
-            if guess is None or not self.saves_sets:
+            if guess is None or not self.mends_names:
                 raise
             notes.append(f"{name!r} is read as {schema.label(guess)!r}")
             return guess
@@ -299,7 +313,7 @@ class ReplyLines:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._lines: list[str] = []
-        self._left = session.reply_tokens * CHARACTERS_A_TOKEN - _REST
+        self._left = session.reply_characters - _REST
         if session.saves_sets:
             self._left -= len(state(session)) + 1
         self.shown: list[int] = []

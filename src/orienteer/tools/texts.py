@@ -9,14 +9,12 @@ import numpy as np
 from orienteer.records import JsonValue, Observation
 from orienteer.retrieval.graph_text import counts_line, indented, schema_lines, title
 from orienteer.retrieval.spaces import Spaces
-from orienteer.text.lines import CHARACTERS_A_TOKEN, value_text
+from orienteer.text.lines import value_text
 from orienteer.tools import parameters
 from orienteer.tools.session import ReplyLines, Session, counted
 
-_READ = (
-    "Read a node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset. A list "
-    "of nodes is kept as a set."
-)
+_READ = "Read a node in full: text, aliases, properties, and its edges by kind, counted. Long texts page by offset."
+_READ_SET = " A list of nodes is kept as a set."
 _SCHEMA = "List what the graph is made of: node types, and which edge types join which of them, with counts."
 _PAGE = 3_000  # characters of text
 _WHOLE = 600  # characters: no text is cut for so few
@@ -38,8 +36,9 @@ class ReadNode:
     def __init__(self, session: Session) -> None:
         self._session = session
         offset = {"type": "integer", "minimum": 0, "description": "Characters of the text to skip; default 0"}
-        properties = {"node": parameters.NODE_OR_NODES, "offset": offset}
-        self.spec = parameters.spec("read_node", _READ, properties, ["node"])
+        properties = {"node": parameters.node_or_nodes(saves_sets=session.saves_sets), "offset": offset}
+        description = _READ + _READ_SET * session.saves_sets
+        self.spec = parameters.spec("read_node", description, properties, ["node"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return everything about a node that fits; of several, each has an equal share of the reply."""
@@ -82,7 +81,7 @@ class ReadNode:
 
     def _page(self, text: str, offset: int, room: int) -> str:
         """Return a text from a place on, and how it goes on where it is cut."""
-        most = self._session.reply_tokens * CHARACTERS_A_TOKEN // 2
+        most = self._session.reply_characters // 2
         whole = min(_WHOLE, most)
         size, left = max(whole, min(_PAGE, most, room)), len(text) - offset
         if left - size < whole and left <= room:

@@ -15,6 +15,7 @@ from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
 from orienteer.protocols import Closing, Tool
 from orienteer.records import NOT_RUN, JsonValue, Observation, ToolboxSpec, ToolCall, ToolSpec, Trajectory
+from orienteer.text.lines import CHARACTERS_A_TOKEN_OF_IDS
 from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.listing import LIST_NODES, ListNodes
@@ -34,6 +35,8 @@ OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
 COMPACT_TOKENS = 160
 """Size of an observation for a model whose context and attention are small: some six rows."""
+STATELESS_TOKENS = 1_450
+"""Size of a reply of a server: under the 1,500 that hosts of tools take without complaint, with room for an error."""
 GROUNDING_TOKENS = 6_000
 """Size of an observation: some 400 rows of a query's result, where an agent's own searches show 100."""
 
@@ -139,7 +142,7 @@ class Toolbox:
         except Error as error:
             if isinstance(error, UnknownNode):
                 self._told = (*error.near, *self._told)
-            return self._refused(str(error), type(error).__name__)
+            return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
@@ -183,6 +186,32 @@ def open_compact(graph: Graph, mode: Mode) -> Toolbox:
     session = Session(graph, COMPACT_TOKENS, mode=mode)
     tools = (Follow(session), IntersectNodes(session), SearchInGraph(session), AddToAnswer(session), Finish(session))
     return Toolbox(session, tools, ToolboxSpec(name="compact", options={"mode": mode}))
+
+
+def open_stateless(graph: Graph, mode: Mode = "lexical") -> Toolbox:
+    """Return the tools of a server that keeps nothing from call to call: no sets, no answer; names are mended.
+
+    Replies keep to their tokens although most of them is ids.
+    """
+    session = Session(
+        graph,
+        STATELESS_TOKENS,
+        saves_sets=False,
+        mends_names=True,
+        mode=mode,
+        characters_a_token=CHARACTERS_A_TOKEN_OF_IDS,
+    )
+    tools = (
+        SearchInGraph(session, names_first=True),
+        SearchInNeighborhood(session),
+        Follow(session),
+        IntersectNodes(session),
+        FindPaths(session),
+        ReadNode(session),
+        ReadSchema(session),
+        ListNodes(session),
+    )
+    return Toolbox(session, tools, ToolboxSpec(name="stateless", options={"mode": mode}))
 
 
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:
@@ -287,6 +316,7 @@ _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
     "full": Toolbox.full,
     "plain": open_plain,
     "compact": open_compact,
+    "stateless": open_stateless,
     "passages": open_passages,
     "grounding": open_grounding,
     "gathering": open_gathering,

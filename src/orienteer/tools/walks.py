@@ -24,6 +24,10 @@ _FOLLOW = (
     "distinct members of the last set touch it. Each step keeps its own set. Use it for questions of two hops and for "
     "'which X has the most Y'."
 )
+_FOLLOW_STATELESS = (
+    "Walk several typed steps from a node or a list of nodes, and rank what is reached by how many distinct nodes of "
+    "the step before touch it. Use it for questions of two hops and for 'which X has the most Y'."
+)
 _STEP = {
     "type": "object",
     "properties": {
@@ -36,6 +40,9 @@ _STEP = {
 _INTERSECT = (
     "Find the nodes that touch all of several nodes or sets (a set counts as touched when any of its members is). "
     "Partial matches are shown only where no node touches all."
+)
+_INTERSECT_STATELESS = (
+    "Find the nodes that touch all of several nodes. Partial matches are shown only where no node touches all."
 )
 _PATHS = "Find the shortest paths between two nodes, whichever way the edges point. Useful for yes/no questions."
 _NAMED = 3  # members of a set that are named: of more, how many there are says enough
@@ -79,11 +86,12 @@ class Follow:
         self._session = session
         steps = {"type": "array", "items": _STEP, "minItems": 1, "maxItems": LONGEST_WALK}
         properties: dict[str, Any] = {
-            "start": parameters.NODE_OR_NODES,
+            "start": parameters.node_or_nodes(saves_sets=session.saves_sets),
             "steps": steps,
             "k": parameters.count(parameters.NEIGHBORS_K),
         }
-        self.spec = parameters.spec("follow", _FOLLOW, properties, ["start", "steps"])
+        description = _FOLLOW if session.saves_sets else _FOLLOW_STATELESS
+        self.spec = parameters.spec("follow", description, properties, ["start", "steps"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
         """Return the size of each step's set, then the last set ranked by distinct members, with its ties."""
@@ -120,7 +128,7 @@ class Follow:
             name = self._session.save(rows, first=best if is_last else None)
             members = "" if is_last else self._members(rows)  # those of the last are listed
             why = f": {_nothing(before, hop)}" if len(before) and not len(rows) else ""
-            yield f"{name} {_what(len(rows), hop.get('type'))}{members}{why}"
+            yield f"{f'{name} ' if name else ''}{_what(len(rows), hop.get('type'))}{members}{why}"
 
     def _members(self, rows: Rows) -> str:
         """Return the names of a set of a few."""
@@ -206,10 +214,10 @@ class IntersectNodes:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        nodes = {**parameters.NODES, "minItems": 2}
+        nodes = {**parameters.nodes(saves_sets=session.saves_sets), "minItems": 2}
         self.spec = parameters.spec(
             "intersect",
-            _INTERSECT,
+            _INTERSECT if session.saves_sets else _INTERSECT_STATELESS,
             {
                 "nodes": nodes,
                 "node_types": parameters.NODE_TYPES,
@@ -286,7 +294,8 @@ class FindPaths:
             "maximum": _LONGEST_PATH,
             "description": f"Edges at the most; default {_LONGEST_PATH}",
         }
-        properties = {"a": parameters.NODE, "b": parameters.NODE, "max_length": length, "k": parameters.count(10)}
+        node = parameters.node(saves_sets=session.saves_sets)
+        properties = {"a": node, "b": node, "max_length": length, "k": parameters.count(10)}
         self.spec = parameters.spec("paths", _PATHS, properties, ["a", "b"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:

@@ -87,7 +87,8 @@ class Process:
         try:
             self.held = worker.ready(_START)
         except NotReady as fault:
-            raise QueryStopped(f"the Cypher engine did not start on {self.file} ({fault})") from fault
+            told = f"the Cypher engine did not start on {self.file} ({fault})"
+            raise QueryStopped(told, paths=[self.file, Path(sys.executable)]) from fault
         self._worker = worker
         return worker
 

@@ -141,7 +141,7 @@ def incidence_of(graph: Graph, names: CorpusNames) -> NameIncidence:
 def write_names(graph: Graph, names: CorpusNames, folder: Path) -> None:
     """Write the names of a graph's passages into a folder. Raises `NotAGraph` if the graph was replaced."""
     if format.read_pointer(graph.path).generation != graph.arrays.manifest.generation:
-        raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again")
+        raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: open it again", paths=[graph.path])
     write_incidence(incidence_of(graph, names), graph.arrays.manifest.generation, folder)
 
 

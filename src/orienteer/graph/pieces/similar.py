@@ -116,7 +116,7 @@ def publish_layer(graph: Graph, about: LayerAbout, joined: SimilarPairs) -> None
 
     def write(folder: Path) -> None:
         if format.read_pointer(graph.path).generation != about.generation:
-            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: link it again")
+            raise NotAGraph(f"{graph.path} was replaced by another graph meanwhile: link it again", paths=[graph.path])
         save(folder, "begin", begins)
         save(folder, "neighbor", neighbor[order].astype(np.int32))
         save(folder, "weight", np.append(joined.weight, joined.weight)[order].astype(np.float32))

@@ -178,9 +178,10 @@ def open_vectors(path: Path, generation: str, open_: OpenEmbedder | None = None)
     folder = pieces.piece(path, PIECE)
     about = read_about(path)
     if folder is None or about is None:
-        raise BadOption(f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)")
+        told = f"{path} has no vectors: make them with orienteer embed {path}, or search by words (lexical)"
+        raise BadOption(told, paths=[path])
     if about.generation != generation:
-        raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again")
+        raise NotAGraph(f"{path} was replaced by another graph since it was opened: open it again", paths=[path])
     try:
         return GraphVectors(folder, about, _open_here if open_ is None else open_)
     except (ValueError, LookupError) as error:  # files that do not fit one another

@@ -27,10 +27,11 @@ def local(path: Path, *, threads: int = 1) -> OnnxEmbedder:
     if path.is_dir():
         models = [path / name for name in _MODELS if (path / name).is_file()]
         if not models:
-            raise BadInput(f"{path} holds no {' and no '.join(_MODELS)}: name the ONNX file itself")
+            raise BadInput(f"{path} holds no {' and no '.join(_MODELS)}: name the ONNX file itself", paths=[path])
         file = models[0]
     if not file.is_file():
-        raise BadInput(f"{path} does not exist: give an ONNX file, or the folder that holds it and its tokenizer")
+        told = f"{path} does not exist: give an ONNX file, or the folder that holds it and its tokenizer"
+        raise BadInput(told, paths=[path])
     folder = file.parent.parent if file.parent.name == "onnx" else file.parent
     tokenizer = _tokenizer(folder)
     return OnnxEmbedder(
@@ -48,7 +49,8 @@ def _tokenizer(folder: Path) -> Tokenizer:
     if (folder / "vocab.txt").is_file():
         words = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")
         return wordpiece(tuple(words[:-1] if not words[-1] else words))
-    raise BadInput(f"{folder} holds no tokenizer.json and no vocab.txt: put the model's tokenizer there")
+    told = f"{folder} holds no tokenizer.json and no vocab.txt: put the model's tokenizer there"
+    raise BadInput(told, paths=[folder])
 
 
 def _reading(folder: Path, tokenizer: Tokenizer) -> TokenReading:
@@ -71,5 +73,5 @@ def _json(file: Path) -> dict[str, Any]:  # Any: JSON
     try:
         content = json.loads(file.read_bytes())
     except ValueError as error:
-        raise BadInput(f"{file} is no JSON ({error}): fetch it again") from error
+        raise BadInput(f"{file} is no JSON ({error}): fetch it again", paths=[file]) from error
     return content if isinstance(content, dict) else {}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, Error, UnknownNode, UsageError
+from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
@@ -245,27 +245,6 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
         pause = max(_LOOK_SECONDS, 20 * (time.monotonic() - started))
         if has_changed:
             yield
-
-
-def node_of(graph: Graph, node: str, out: Output) -> str:
-    """Return the id of a node by its id, name or alias, else by a part of its name that no other node has.
-
-    Where other nodes bear the name too, a note lists them. Raises `UnknownNode` with near names, `AmbiguousNode`.
-    """
-    from orienteer.graph.search.names import shared_name
-
-    arrays = graph.arrays
-    try:
-        row = arrays.row(node)
-    except UnknownNode:
-        if (part := arrays.named_in_part(node)) is None:
-            raise
-        row = part
-        out.note(f"note: {node!r} is read as {arrays.names[row]} ({arrays.ids[row]}), the only name that holds it")
-    else:
-        if (sharing := shared_name(arrays, node)) is not None:
-            out.note(f"note: {sharing}. Read as {arrays.ids[row]}; for another give its id")
-    return str(arrays.ids[row])
 
 
 def graph_of(path: Path, out: Output) -> Path:

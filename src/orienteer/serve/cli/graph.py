@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli import printout
-from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, node_of, open_graph
+from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.graph.store import Graph
-    from orienteer.records import Edge, JsonValue, Ranked
+    from orienteer.records import JsonValue
 
 SearchMode = Annotated[
     str,
@@ -29,58 +28,34 @@ SearchMode = Annotated[
 
 def info(out: Output, directory: Directory) -> None:
     """Describe a graph: its nodes and edges by type, its size, its sources."""
-    from orienteer.graph.format import read_pointer
     from orienteer.ingest import skips
-    from orienteer.ingest.provenance import is_stale, selection_of, skipped_groups
+    from orienteer.ingest.provenance import selection_of, skipped_groups, sources_of
+    from orienteer.serve.views.graph_info import info
 
     graph = open_graph(directory, out)
-    manifest = graph.arrays.manifest
-    build: dict[str, Any] = manifest.provenance.get("options") or {}  # Any: JSON
-    form = build.get("extract")
-    facts: dict[str, Any] = {
-        "nodes": manifest.nodes,
-        "edges": manifest.edges,
-        "node_types": manifest.node_types,
-        "edge_types": manifest.edge_types,
-        "partial": manifest.partial,
-        "not_read": [group._asdict() for group in skipped_groups(manifest)],
-        "mapping": manifest.provenance.get("mapping") or [],
-        "bytes": sum(record.bytes for record in manifest.files.values()),
-        "format": manifest.format,
-        "provenance": manifest.provenance,
-        "extraction": None if form is None else {"form": form, "model": build.get("extracting_model")},
-        "indexes": ["lexical", "names", *read_pointer(graph.path).pieces],
-        "stale": is_stale(manifest),
-    }
+    manifest, facts = graph.arrays.manifest, info(graph)
     if out.as_json:
-        out.json(facts)
-    else:
-        printout.print_info(out, facts)
-        chosen = selection_of(manifest)
-        told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
-        told += skips.lines(skipped_groups(manifest), most=None, named=skips.KEPT if out.verbosity else skips.SHOWN)
-        if told:
-            out.print()
-        for line in told:
-            out.print(line)
+        out.json(facts.printed())
+        return
+    printout.print_info(out, facts, sources=sources_of(manifest))
+    chosen = selection_of(manifest)
+    told = [f"{name}: {', '.join(globs)}" for name, globs in chosen if globs]
+    told += skips.lines(skipped_groups(manifest), most=None, named=skips.KEPT if out.verbosity else skips.SHOWN)
+    if told:
+        out.print()
+    for line in told:
+        out.print(line)
 
 
 def schema(out: Output, directory: Directory) -> None:
     """List the node types and edge types, which types each edge joins, and their labels."""
+    from orienteer.serve.views import pages
+
     graph = open_graph(directory, out)
-    if not out.as_json:
+    if out.as_json:
+        out.json(pages.schema(graph).printed())
+    else:
         printout.print_schema(out, graph.schema)
-        return
-    out.json(
-        {
-            "node_types": graph.schema.node_types,
-            "edges": [{**triple._asdict(), "count": count} for triple, count in graph.schema.edges.items()],
-            "symmetric": graph.schema.symmetric,
-            "labels": graph.schema.labels,
-            "also_called": graph.schema.also_called,
-            "partial": graph.schema.partial,
-        }
-    )
 
 
 def search(
@@ -93,19 +68,10 @@ def search(
     mode: SearchMode = "lexical",
 ) -> None:
     """Rank the nodes that best match some words."""
-    from orienteer.index.searchers import ranking_of
-    from orienteer.retriever import Retriever
-    from orienteer.serve.word_search import PATH
-    from orienteer.settings import Settings
+    from orienteer.serve.views import pages
 
     graph = open_graph(directory, out)
-    ranking = ranking_of(mode)
-    method = PATH if ranking.kind == "lexical" else ranking.kind
-    options: dict[str, Any] = {}  # Any: of several types
-    if method == "hybrid":
-        options = {"weight": ranking.weight, "fusion": ranking.fusion}
-    retriever = Retriever(graph, method, settings=Settings(), **options)
-    result = retriever.search(words, k, node_types=types or (), where=where or ())
+    result = pages.search(graph, words, k, node_types=types or (), where=where or (), mode=mode, called=str(directory))
     if out.as_json:
         out.json(result.model_dump(mode="json", exclude={"trajectories"}))
         return
@@ -134,37 +100,33 @@ def neighbors(
     mode: SearchMode = "lexical",
 ) -> None:
     """List the neighbours of a node with the edges that lead to them, counted by kind."""
+    from orienteer.serve.views import pages
+
     graph = open_graph(directory, out)
-    node = node_of(graph, node, out)
-    page = graph.neighbors(
+    page = pages.neighbors(
+        graph,
         node,
         query,
-        node_types=types,
-        edge_types=edges,
+        node_types=types or (),
+        edge_types=edges or (),
         direction=direction,
         where=where or (),
         k=k,
         offset=offset,
         mode=mode,
     )
-    hits = [_hit(graph, hit.id, hit.score, hit.edges, query=query or "") for hit in page.hits]
+    _note(out, page.notes)
     if out.as_json:
-        out.json(
-            {
-                "node": node,
-                "total": page.total,
-                "counts": [{**kind._asdict(), "count": count} for kind, count in page.counts.items()],
-                "offset": page.offset,
-                "hits": [_with_edges(hit, neighbor.edges) for hit, neighbor in zip(hits, page.hits, strict=True)],
-            }
-        )
+        out.json(page.printed())
         return
+    from orienteer.records import Kind
     from orienteer.retrieval.graph_text import counts_line
 
-    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, page.counts)}")
-    printout.print_hits(out, graph, hits)
-    if hits and page.total > offset + len(hits):
-        out.note(f"{page.total - offset - len(hits):,} more: --offset {offset + len(hits)}")
+    counts = {Kind(kind.edge_type, kind.direction, kind.node_type): kind.count for kind in page.counts}
+    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, counts)}")
+    printout.print_hits(out, graph, page.hits)
+    if page.hits and page.more:
+        out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
 
 
 def intersect(
@@ -175,15 +137,15 @@ def intersect(
     k: K = 20,
 ) -> None:
     """List the nodes connected to all of several nodes, or to most of them, with the edges."""
+    from orienteer.serve.views import pages
+
     graph = open_graph(directory, out)
-    nodes = [node_of(graph, node, out) for node in nodes]
-    shared = graph.intersect(nodes, node_types=types, k=k)
-    total = len(graph.arrays.rows(nodes))
-    hits = [_hit(graph, hit.id, hit.members, hit.edges, note=f"touches {hit.members} of {total}") for hit in shared]
+    page = pages.intersect(graph, nodes, node_types=types or (), k=k)
+    _note(out, page.notes)
     if out.as_json:
-        out.json({"hits": [_with_edges(hit, node.edges) for hit, node in zip(hits, shared, strict=True)]})
+        out.json(page.printed())
     else:
-        printout.print_hits(out, graph, hits)
+        printout.print_hits(out, graph, page.hits)
 
 
 def paths(
@@ -195,67 +157,39 @@ def paths(
     k: Annotated[int, typer.Option("-k", metavar="N", min=0, help="Maximum number of paths.")] = 10,
 ) -> None:
     """List the shortest paths between two nodes, whatever the direction of the edges."""
+    from orienteer.retrieval.graph_text import edge_lines
+    from orienteer.serve.views import pages
+
     graph = open_graph(directory, out)
-    shortest = graph.paths(node_of(graph, a, out), node_of(graph, b, out), max_length, k=k)
+    page = pages.paths(graph, a, b, max_length=max_length, k=k)
+    _note(out, page.notes)
     if out.as_json:
-        out.json(
-            {
-                "paths": [
-                    {
-                        "length": path.length,
-                        "nodes": path.nodes,
-                        "edges": [[_edge(edge) for edge in hop] for hop in path.edges],
-                    }
-                    for path in shortest
-                ]
-            }
-        )
+        out.json(page.printed())
         return
-    if not shortest and k:
+    if not page.paths and k:
         out.print(f"no path of {counted(max_length, 'edge')} or fewer")
-    for number, path in enumerate(shortest, 1):
-        out.print(f"{number}. {' - '.join(graph.arrays.names[graph.arrays.row(node)] for node in path.nodes)}")
+    for number, path in enumerate(page.paths, 1):
+        out.print(f"{number}. {' - '.join(page.names[node] for node in path.nodes)}")
         for hop in path.edges:
-            for line in printout.edge_lines(graph, hop):
+            for line in edge_lines(graph, hop):
                 out.print(f"   {line}")
 
 
 def show(out: Output, directory: Directory, node: NodeName) -> None:
     """Print one node in full."""
-    graph = open_graph(directory, out)
-    full = graph.node(node_of(graph, node, out))
-    degree = int(graph.arrays.adjacency.degree(graph.arrays.rows([full.id]))[0])
-    if not out.as_json:
-        printout.print_node(out, full, degree=degree)
-        return
-    out.json(
-        {
-            "id": full.id,
-            "type": full.type,
-            "name": full.name,
-            "aliases": full.aliases,
-            "text": full.text,
-            "properties": full.properties,
-            "degree": degree,
-        }
-    )
+    from orienteer.serve.views import pages
+
+    page = pages.node(open_graph(directory, out), node)
+    _note(out, page.notes)
+    if out.as_json:
+        out.json(page.printed())
+    else:
+        printout.print_node(out, page)
 
 
-def _hit(graph: Graph, node_id: str, score: float, edges: Iterable[Edge], *, query: str = "", note: str = "") -> Ranked:
-    from orienteer.retrieval.graph_text import present
-
-    lines = printout.edge_lines(graph, edges)
-    more = [f"and {len(lines) - 3} more"] if len(lines) > 3 else []
-    why = "; ".join(filter(None, [note, *lines[:3], *more]))
-    return present(graph, graph.arrays.row(node_id), score=float(score), query=query, why=why)
-
-
-def _with_edges(hit: Ranked, edges: Iterable[Edge]) -> dict[str, Any]:  # Any: JSON
-    return {**hit.model_dump(mode="json"), "edges": [_edge(edge) for edge in edges]}
-
-
-def _edge(edge: Edge) -> dict[str, str]:
-    return {"source": edge.source, "type": edge.type, "target": edge.target}
+def _note(out: Output, notes: Iterable[str]) -> None:
+    for note in notes:
+        out.note(f"note: {note}")
 
 
 def cypher(

@@ -12,7 +12,7 @@ from orienteer.serve.cli.output import Output
 from orienteer.text.lines import value_text
 
 if TYPE_CHECKING:
-    from orienteer.graph.listing import NodeListing
+    from orienteer.serve.views.records import Grouping, Listing
 
 _LONG = 100  # characters of a node's properties in a table
 
@@ -35,41 +35,61 @@ def list_nodes(
     offset: Annotated[int, typer.Option(metavar="N", min=0, help="Number of nodes or groups to skip.")] = 0,
 ) -> None:
     """List, count, sort and group nodes by type and property. Those without a value come last."""
+    from orienteer.serve.views import pages
+
     graph = open_graph(directory, out)
-    page = graph.list(
-        node_types=types,
+    if group_by is not None:
+        groups = pages.list_groups(
+            graph,
+            group_by,
+            node_types=types or (),
+            where=where or (),
+            sort=sort,
+            descending=descending,
+            k=k,
+            offset=offset,
+        )
+        _tell_groups(out, groups, group_by)
+        return
+    page = pages.list_nodes(
+        graph,
+        node_types=types or (),
         where=where or (),
         sort=sort,
         descending=descending,
-        group_by=group_by,
-        k=0 if count and group_by is None else k,
+        k=0 if count else k,
         offset=offset,
     )
     if out.as_json:
-        out.json(_facts(page, is_grouped=group_by is not None))
-    elif group_by is not None:
-        rows = [
-            ["(none)" if group.value is None else value_text(group.value), f"{group.count:,}"] for group in page.groups
-        ]
-        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
-        out.table(rows, header=(group_by, "count")) if rows else None
+        out.json(page.printed())
     elif count:
         out.print(str(page.total))
     else:
         out.print(counted(page.total, "node"))
         _print_nodes(out, page, sort)
-    _tell_rest(out, page, sort=sort, group_by=group_by, is_count=count)
+    if page.missing:
+        out.note(f"{page.missing:,} of them have no {sort}: they come last")
+    if page.hits and page.more:
+        out.note(f"{page.more:,} more: --offset {page.offset + len(page.hits)}")
 
 
-def _facts(page: NodeListing, *, is_grouped: bool) -> dict[str, object]:
-    if is_grouped:
-        groups = [{"value": group.value, "count": group.count} for group in page.groups]
-        return {"total": page.total, "groups": groups}
-    hits = [{"id": node.id, "type": node.type, "name": node.name, "properties": node.properties} for node in page.hits]
-    return {"total": page.total, "offset": page.offset, "hits": hits}
+def _tell_groups(out: Output, page: Grouping, group_by: str) -> None:
+    """Print groups, and say what the page leaves out."""
+    if out.as_json:
+        out.json(page.printed())
+    else:
+        rows = [
+            ["(none)" if group.value is None else value_text(group.value), f"{group.count:,}"] for group in page.groups
+        ]
+        out.print(f"{counted(page.total, 'node')}, {counted(page.distinct, 'group')}")
+        out.table(rows, header=(group_by, "count")) if rows else None
+    if page.missing and all(group.value is not None for group in page.groups):
+        out.note(f"{page.missing:,} of them have no {group_by}: they come last")
+    if page.groups and page.more:
+        out.note(f"{page.more:,} more: --offset {page.offset + len(page.groups)}")
 
 
-def _print_nodes(out: Output, page: NodeListing, sort: str | None) -> None:
+def _print_nodes(out: Output, page: Listing, sort: str | None) -> None:
     """Print a row for each node, with its properties, that which they are sorted by first."""
     rows = []
     for node in page.hits:
@@ -79,15 +99,6 @@ def _print_nodes(out: Output, page: NodeListing, sort: str | None) -> None:
         rows.append([node.name, node.type, node.id, short])
     if rows:
         out.table(rows, header=("name", "type", "id", "properties"))
-
-
-def _tell_rest(out: Output, page: NodeListing, *, sort: str | None, group_by: str | None, is_count: bool) -> None:
-    """Say how many have no value to be sorted by, and what the page leaves out."""
-    if page.missing and all(group.value is not None for group in page.groups):
-        out.note(f"{page.missing:,} of them have no {group_by or sort}: they come last")
-    shown, whole = (len(page.groups), page.distinct) if group_by is not None else (len(page.hits), page.total)
-    if shown and whole > page.offset + shown and not (is_count and group_by is None):
-        out.note(f"{whole - page.offset - shown:,} more: --offset {page.offset + shown}")
 
 
 COMMANDS = {

@@ -13,7 +13,8 @@ from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
-    from orienteer.records import Edge, Node, Ranked, Result, Schema, Source
+    from orienteer.records import Ranked, Result, Schema, Source
+    from orienteer.serve.views.records import GraphInfo, NodePage
 
 _LONG = 100  # characters of a snippet in a table
 _ALIKE = 3  # passages that say nearly the same, by their ids
@@ -139,22 +140,12 @@ def place_of(graph: Graph, source: Source | None) -> str:
     return source.model_copy(update={"file": os.fspath(shown)}).place
 
 
-def edge_lines(graph: Graph, edges: Iterable[Edge]) -> list[str]:
-    """Return edges as `name -type-> name`, by the names of their ends."""
-    lines = []
-    for edge in edges:
-        names = [graph.arrays.names[graph.arrays.row(end)] for end in (edge.source, edge.target)]
-        point = "-" if edge.type in graph.schema.symmetric else "->"
-        lines.append(f"{names[0]} -{graph.schema.label(edge.type)}{point} {names[1]}")
-    return lines
-
-
-def print_node(out: Output, node: Node, *, degree: int) -> None:
-    """Print a node in node."""
+def print_node(out: Output, node: NodePage) -> None:
+    """Print a node in full."""
     out.print(f"{node.name} ({node.type})")
     fields: list[tuple[str, str]] = [("id", node.id)]
     fields += [("aliases", "; ".join(node.aliases))] if node.aliases else []
-    fields += [("edges", str(degree))]
+    fields += [("edges", str(node.degree))]
     fields += [(name, _value(value)) for name, value in node.properties.items()]
     out.table(fields)
     if node.text:
@@ -180,21 +171,21 @@ def print_schema(out: Output, schema: Schema) -> None:
     out.table(rows, header=("edges", *_SCHEMA_HEADER))
 
 
-def print_info(out: Output, facts: Mapping[str, Any]) -> None:
-    """Print what a graph is."""
-    rows = [[name, f"{facts[name]:,}"] for name in ("nodes", "edges", "bytes")]
-    rows += [["format", str(facts["format"])], ["indexes", ", ".join(facts["indexes"])]]
-    rows += [["made by", str(facts["provenance"].get("made_by", "unknown"))]]
-    if extraction := facts["extraction"]:
-        rows += [["extracted", f"{extraction['form']}, by {extraction['model'] or 'statistics'}"]]
-    rows += [["source", str(source)] for source in facts["provenance"].get("given", ())]
-    rows += [["partial", ", ".join(facts["partial"])]] if facts["partial"] else []
-    rows += [["stale", "yes: a source has changed or is gone"]] if facts["stale"] else []
+def print_info(out: Output, info: GraphInfo, *, sources: Iterable[Path]) -> None:
+    """Print what a graph is, and where the files are that it was made of."""
+    rows = [["nodes", f"{info.nodes:,}"], ["edges", f"{info.edges:,}"], ["bytes", f"{info.bytes:,}"]]
+    rows += [["format", str(info.format)], ["indexes", ", ".join(info.indexes)]]
+    rows += [["made by", str(info.provenance.get("made_by", "unknown"))]]
+    if info.extraction is not None:
+        rows += [["extracted", f"{info.extraction.form}, by {info.extraction.model or 'statistics'}"]]
+    rows += [["source", str(source)] for source in sources]
+    rows += [["partial", ", ".join(info.partial)]] if info.partial else []
+    rows += [["stale", "yes: a source has changed or is gone"]] if info.stale else []
     out.table(rows)
-    for title in ("node_types", "edge_types"):
+    for title, sizes in (("node types", info.node_types), ("edge types", info.edge_types)):
         out.print()
-        out.print(title.replace("_", " "))
-        counts = sorted(facts[title].items(), key=lambda item: -item[1])
+        out.print(title)
+        counts = sorted(sizes.items(), key=lambda item: -item[1])
         out.table([[f"  {name}", f"{count:,}"] for name, count in counts])
 
 

@@ -1,0 +1,55 @@
+"""What a network face lets in: how much one request may ask for, and which methods it may name.
+
+`package.module:CARD` is a method, too, and naming it imports code. So a face resolves names by the table alone, and of
+these serves by default the ones that run no program that a model writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from orienteer.errors import BadOption
+from orienteer.methods.table import AUTO, METHODS
+
+MOST_HITS = 200
+"""`k` at the most."""
+LONGEST_QUESTION = 8_000
+"""Characters."""
+LONGEST_QUERY = 4_000
+"""Characters."""
+_NAMED = 12  # methods that a refusal lists
+_LONGEST_NAME = 100  # characters of a name that a refusal repeats
+
+
+def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
+    """Return the methods that a face serves: those named, else `auto` and all that run no code of a model.
+
+    Raises `BadOption` for a name that is not in the table.
+    """
+    if names is None:
+        return (AUTO, *(name for name, card in METHODS.items() if not card.runs_code))
+    for name in names:
+        if name != AUTO and name not in METHODS:
+            raise BadOption(f"no method {name!r} can be served: choose among {AUTO}, {', '.join(METHODS)}")
+    return tuple(names)
+
+
+def served_method(name: str, served: Collection[str]) -> str:
+    """Return the name of a method that a request names: a served one, or one over another as `sage:ark`.
+
+    Raises `BadOption` for any other, and imports nothing.
+    """
+    if not name or not all(part in served and (part != AUTO or part == name) for part in name.split(":")):
+        names = list(served)
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        raise BadOption(
+            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}"
+        )
+    return name
+
+
+def checked_k(k: int) -> int:
+    """Return how many hits a request asks for. Raises `BadOption` for more than a face gives."""
+    if not 0 <= k <= MOST_HITS:
+        raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
+    return k

@@ -1,0 +1,41 @@
+"""What a network face lets in: methods of the table alone, and no more hits than a face gives."""
+
+import sys
+
+import pytest
+
+from orienteer.errors import BadOption
+from orienteer.methods.table import METHODS
+from orienteer.serve.door import MOST_HITS, checked_k, served_method, served_methods
+
+
+def test_methods_that_run_a_models_code_are_served_by_choice():
+    assert [name for name, card in METHODS.items() if card.runs_code] == ["graphscout"]
+    assert set(served_methods()) == {"auto", *METHODS} - {"graphscout"}
+    assert served_methods(["anchor", "graphscout"]) == ("anchor", "graphscout")
+    with pytest.raises(BadOption, match="no method 'this:Zen' can be served"):
+        served_methods(["anchor", "this:Zen"])
+
+
+@pytest.mark.parametrize("name", ["auto", "anchor", "sage:ark", "graphsearch:light"])
+def test_methods_of_the_table_are_served_and_one_over_another(name):
+    assert served_method(name, served_methods()) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["this:Zen", "sage:this:Zen", "antigravity", "", ":", "sage:", "auto:ark", "sage:auto", "graphscout", "a" * 999],
+)
+def test_no_other_name_is_served_and_none_is_imported(name):
+    sys.modules.pop("this", None)
+    with pytest.raises(BadOption, match="is not served here: take auto, anchor") as refused:
+        served_method(name, served_methods())
+    assert "this" not in sys.modules
+    assert len(str(refused.value)) < 400
+
+
+def test_a_face_gives_so_many_hits():
+    assert [checked_k(k) for k in (0, 1, MOST_HITS)] == [0, 1, 200]
+    for k in (-1, MOST_HITS + 1):
+        with pytest.raises(BadOption, match=f"k is {k}: it must be 0 to 200"):
+            checked_k(k)
