@@ -4,8 +4,8 @@ import json
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from agent_files import json_files
 from orienteer.serve.install import jsonc
 from orienteer.serve.install.edits import CannotEdit, cut_value, put_value
 
@@ -131,43 +131,9 @@ def test_a_large_file_keeps_all_else():
 
 # ------------------------------------------------------------------------------- any text: the same bytes come back
 
-BLANK = st.sampled_from(["", " ", "\t", "\n", "\n  ", "\r\n    ", " // , } \" note\n", "/* { */", "\n/* a\n , b */\n"])
-KEYS = st.sampled_from(["a", "b", "é", "//", "/*", 'q"', "\\", "\u2028", "mcp", ""])
-SCALARS = st.one_of(
-    st.integers(-5, 5), st.booleans(), st.none(), st.sampled_from(["", "x // y", ",}", '"', "\u2028", "\\"])
-).map(json.dumps)
-
-
-@st.composite
-def texts(draw, depth=2, fixed=()):
-    """Draw an object as somebody might write it; `fixed` are members that it has in any case."""
-    members = list(fixed)
-    for key in draw(st.lists(KEYS, max_size=3)):
-        value = draw(SCALARS if depth == 0 else st.one_of(SCALARS, texts(depth - 1), arrays()))
-        members.append((json.dumps(key, ensure_ascii=draw(st.booleans())), value))
-    members = draw(st.permutations(members))
-    parts = [draw(BLANK) + k + draw(BLANK) + ":" + draw(BLANK) + v + draw(BLANK) for k, v in members]
-    comma = "," + draw(BLANK) if parts and draw(st.booleans()) else ""
-    return "{" + ",".join(parts) + comma + draw(BLANK if not parts else st.just("")) + "}"
-
-
-@st.composite
-def arrays(draw):
-    values = draw(st.lists(SCALARS, max_size=3))
-    return "[" + ",".join(draw(BLANK) + value for value in values) + draw(BLANK) + "]"
-
-
-@st.composite
-def files(draw):
-    """Draw a file that may have the table of servers, empty or with some."""
-    fixed = []
-    if draw(st.booleans()):
-        fixed = [('"mcpServers"', draw(texts(1)))]
-    return draw(BLANK) + draw(texts(2, fixed)) + draw(BLANK)
-
 
 @settings(max_examples=400)
-@given(files())
+@given(json_files())
 def test_what_came_goes_and_the_rest_stays_to_the_byte(text):
     before = jsonc.parse(text)
     made = put(text)
@@ -181,7 +147,7 @@ def test_what_came_goes_and_the_rest_stays_to_the_byte(text):
 
 
 @settings(max_examples=100)
-@given(files())
+@given(json_files())
 def test_two_come_and_go_in_either_order(text):
     first, second = (("mcpServers", name) for name in ("orienteer-a", "orienteer-b"))
     made = put(put(text, first), second, {"command": "y"})

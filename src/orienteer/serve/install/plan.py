@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from orienteer.errors import Error
 from orienteer.serve.install import jsonc, toml_edit
-from orienteer.serve.install.agents import Agent, Entry, Places
+from orienteer.serve.install.agents import AGENTS, Agent, Entry, Places
 from orienteer.serve.install.command import (
     entry_name,
     launcher,
@@ -24,6 +24,8 @@ from orienteer.serve.install.instructions import is_sealed, sealed, skill, with_
 from orienteer.serve.install.originals import Original, check_writable, read_copy, read_original, write_change
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
+_SHARED = "agents"
+"""Who reads instructions that are not one agent's."""
 _EDITORS: Mapping[str, Editor] = {"jsonc": jsonc.EDITOR, "toml": toml_edit.EDITOR}
 
 
@@ -180,7 +182,10 @@ def _sealed_file(shown: Change, text: str) -> Change:
 
 
 def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Places, *, project: bool) -> list[Change]:
-    """Return what takes out the entries that are ours, all or those of one graph, and with all the instructions."""
+    """Return what takes out the entries that are ours, all or those of one graph.
+
+    With all graphs go the instructions, those that several agents share only with all agents.
+    """
     changes: list[Change | None] = []
     for agent in agents:
         files = agent.candidates(places, project=project)
@@ -190,8 +195,9 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
             changes += [_without_own_file(Change(agent=agent.name, state="remove", file=file), wanted) for file in own]
         else:
             changes += [_without_entries(agent, file, directory) for file in files]
-    if directory is None:
-        changes += [_without_instructions(agent, file, project) for agent, file in _guides(agents, places, project)]
+    for reader, file in _guides(agents, places, project) if directory is None else ():
+        if reader != _SHARED or len(agents) == len(AGENTS):
+            changes.append(_without_instructions(reader, file, project))
     return [change for change in changes if change is not None]
 
 
@@ -206,6 +212,7 @@ def _without_entries(agent: Agent, file: Path, directory: Path | None) -> Change
         names = own_names(servers, directory)
         if not names:
             return None
+        check_writable(file)
         own = {name: servers[name] for name in names}
         before = _before_install(agent, file, original, own)
         if before is None:
@@ -247,6 +254,7 @@ def _without_own_file(shown: Change, wanted: str | None) -> Change | None:
             return None
         if not is_sealed(original.text):
             raise NotOurs("it was changed since; remove it by hand")
+        check_writable(file)
     except CannotEdit as error:
         return replace(shown, state="left alone", reason=str(error))
     return replace(shown, before=original.content)
@@ -260,10 +268,11 @@ def _without_instructions(agent: str, file: Path, project: bool) -> Change | Non
     try:
         original = read_original(file)
         text = without_block(original.text)
+        if text == original.text:
+            return None
+        check_writable(file)
     except CannotEdit as error:
         return replace(shown, state="left alone", reason=f"{error}; take it out by hand") if file.is_file() else None
-    if text == original.text:
-        return None
     is_all = not text and read_copy(file) is None
     return replace(shown, before=original.content, after=None if is_all else original.encoded(text))
 
@@ -291,7 +300,7 @@ def _guides(agents: Sequence[Agent], places: Places, project: bool) -> list[tupl
     if names - {"claude-code", "claude-desktop"}:
         file = places.project / "AGENTS.md" if project else places.home / ".agents/skills/orienteer/SKILL.md"
         if not any(file.resolve() == other.resolve() for _, other in guides):
-            guides.append(("agents", file))
+            guides.append((_SHARED, file))
     return guides
 
 
