@@ -26,6 +26,10 @@ AgentNames = Annotated[
     list[str] | None,
     typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
 ]
+AnyAgentNames = Annotated[
+    list[str] | None,
+    typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
+]
 Project = Annotated[bool, typer.Option("--project", help="The files of the project in this folder, not your own.")]
 Write = Annotated[
     bool, typer.Option("--write", help="Write the files; without it they are shown and stay as they are.")
@@ -35,7 +39,7 @@ Write = Annotated[
 def install(
     out: Output,
     graph: Annotated[
-        Path, typer.Argument(metavar="[DIR]", help="A graph, or a folder or table of which one is made; this folder.")
+        Path, typer.Argument(metavar="DIR", help="A graph, or a folder or table of which one is made; this folder.")
     ] = Path(),
     *,
     agent: AgentNames = None,
@@ -64,10 +68,10 @@ def install(
 def uninstall(
     out: Output,
     graph: Annotated[
-        Path | None, typer.Argument(metavar="[DIR]", help="Take out this graph alone; it may be gone.")
+        Path | None, typer.Argument(metavar="DIR", help="Take out this graph alone; it may be gone.")
     ] = None,
     *,
-    agent: AgentNames = None,
+    agent: AnyAgentNames = None,
     project: Project = False,
     write: Write = False,
 ) -> int:

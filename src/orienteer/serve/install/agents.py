@@ -90,6 +90,8 @@ class Agent:
     """Where lines are put in by hand, of an agent whose file is not edited."""
     then: str = ""
     """What is left to do when it is written."""
+    then_in_project: str = ""
+    """The same for the file of a project."""
 
     def is_here(self, places: Places) -> bool:
         """Tell whether the agent is in use on a machine."""
@@ -137,6 +139,7 @@ AGENTS = (
         title="Claude Code",
         files=(Spot("claude", ".claude.json"),),
         project_files=(".mcp.json",),
+        then_in_project="Claude Code asks you before it starts it",
         signs=(Spot("claude-folder", ""), Spot("claude", ".claude.json")),
         entry=_typed,
     ),
@@ -154,6 +157,7 @@ AGENTS = (
         title="Codex",
         files=(Spot("codex", "config.toml"),),
         project_files=(".codex/config.toml",),
+        then_in_project="Codex reads it once you trust the project",
         signs=(Spot("codex", ""),),
         container="mcp_servers",
         entry=_codex,
@@ -188,6 +192,7 @@ AGENTS = (
         title="Gemini CLI",
         files=(Spot("home", ".gemini/settings.json"),),
         project_files=(".gemini/settings.json",),
+        then_in_project="Gemini CLI reads it once you trust the folder",
         signs=(Spot("home", ".gemini"),),
         entry=_gemini,
     ),

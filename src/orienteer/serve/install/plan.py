@@ -99,7 +99,8 @@ def plan_install(
             changes.append(_own_file(agent, directory, words, places))
         elif files := agent.candidates(places, project=project):
             file = next((file for file in files if file.exists() or file.is_symlink()), files[-1])
-            changes.append(_server_entry(agent, file, directory, agent.entry(words)))
+            then = agent.then_in_project if project else agent.then
+            changes.append(replace(_server_entry(agent, file, directory, agent.entry(words)), then=then))
         elif not project:
             paste = _lines_to_paste(agent, entry_name(directory), agent.entry(words))
             changes.append(Change(agent=agent.name, state="by hand", paste=paste, where=agent.where))
@@ -110,7 +111,7 @@ def plan_install(
 
 def _server_entry(agent: Agent, file: Path, directory: Path, entry: Entry) -> Change:
     """Return what puts a server's entry into a file. Of one that is there, only what we write of it is changed."""
-    shown = Change(agent=agent.name, state="left alone", file=file, then=agent.then)
+    shown = Change(agent=agent.name, state="left alone", file=file)
     try:
         original, editor = read_original(file), _EDITORS[agent.form]
         servers = _servers(editor.parse(original.text), agent)
@@ -139,7 +140,7 @@ def _own_file(agent: Agent, directory: Path, words: Sequence[str], places: Place
     file = places.project / agent.project_files[0] / f"{name}.yaml"
     lines = _lines_to_paste(agent, name, agent.entry(words))
     return _sealed_file(
-        Change(agent=agent.name, state="left alone", file=file, names=(name,), paste=lines, then=agent.then),
+        Change(agent=agent.name, state="left alone", file=file, names=(name,), paste=lines),
         sealed(f"name: {name}\nversion: 0.0.1\nschema: v1\n{lines}\n"),
     )
 
@@ -190,20 +191,21 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
     for agent in agents:
         files = agent.candidates(places, project=project)
         if agent.form == "yaml":
-            own = [file for folder in files for file in sorted(folder.glob("orienteer*.yaml"))]
             wanted = None if directory is None else json.dumps(str(directory), ensure_ascii=False)
-            changes += [_without_own_file(Change(agent=agent.name, state="remove", file=file), wanted) for file in own]
+            for file in [file for folder in files for file in sorted(folder.glob("orienteer*.yaml"))]:
+                shown = Change(agent=agent.name, state="remove", file=file, names=(file.stem,))
+                changes.append(_without_own_file(shown, wanted))
         else:
-            changes += [_without_entries(agent, file, directory) for file in files]
+            changes += [_without_entries(agent, file, directory, project=project) for file in files]
     for reader, file in _guides(agents, places, project) if directory is None else ():
         if reader != _SHARED or len(agents) == len(AGENTS):
             changes.append(_without_instructions(reader, file, project))
     return [change for change in changes if change is not None]
 
 
-def _without_entries(agent: Agent, file: Path, directory: Path | None) -> Change | None:
+def _without_entries(agent: Agent, file: Path, directory: Path | None, *, project: bool) -> Change | None:
     """Return what takes our entries out of a file; None where it holds none."""
-    shown = Change(agent=agent.name, state="left alone", file=file, then=agent.then)
+    shown = Change(agent=agent.name, state="left alone", file=file, then="" if project else agent.then)
     content = b""
     try:
         original, editor = read_original(file), _EDITORS[agent.form]
