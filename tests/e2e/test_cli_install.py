@@ -190,9 +190,24 @@ def test_a_file_that_changes_meanwhile_is_left_alone(cli, me, clubs, monkeypatch
     monkeypatch.setattr(originals, "exchange", exchange_late)
     ran = cli("install", clubs, "--write")
     assert ran.code == 1
-    assert f"{me}/.codex/config.toml is left alone: {me}/.codex/config.toml has changed since it was read" in ran.out
+    assert f"{me}/.codex/config.toml is left alone: it has changed since it was read" in ran.out
     assert f"claude-code: added orienteer-graph to {me}/.claude.json" in ran.out
     assert (me / ".codex/config.toml").read_text() == "theirs = 1\n"
+
+
+def test_links_in_a_circle_and_to_elsewhere(cli, me, clubs):
+    (me / ".cursor").mkdir()
+    (me / ".cursor/mcp.json").symlink_to(me / ".cursor/mcp.json")
+    (me / ".junie/mcp").mkdir(parents=True)
+    (me / "dotfiles").mkdir()
+    (me / "dotfiles/junie.json").write_text("{}")
+    (me / ".junie/mcp/mcp.json").symlink_to(me / "dotfiles/junie.json")
+    ran = cli("install", clubs, "--agent", "cursor", "--agent", "junie", "--write", "-q")
+    assert ran.code == 1
+    assert "mcp.json is left alone: it is a link that leads nowhere" in ran.out
+    assert f"{me}/.junie/mcp/mcp.json (really {me}/dotfiles/junie.json)" in ran.out
+    assert cli("uninstall", "--write").code == 0
+    assert (me / "dotfiles/junie.json").read_text() == "{}"
 
 
 def test_names_that_would_steer_a_terminal_do_not(cli, me, clubs):

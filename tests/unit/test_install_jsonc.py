@@ -121,6 +121,15 @@ def test_a_pathological_text_takes_no_time_of_its_length_squared():
             continue
 
 
+@pytest.mark.parametrize("depth", [*range(880, 1000, 3)])
+def test_a_text_that_can_just_be_read_is_edited_or_refused(depth):
+    text = '{"mcpServers": ' + '{"a": ' * depth + "1" + "}" * (depth + 1)
+    try:
+        assert cut(put(text)) == text
+    except CannotEdit:
+        assert depth > 880
+
+
 def test_a_large_file_keeps_all_else():
     text = json.dumps({"projects": {f"/a/{place}": {"history": ["x" * 50] * 40} for place in range(4000)}}, indent=2)
     made = put(text)

@@ -147,6 +147,8 @@ def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
 
 def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, write: bool) -> int:
     """Show what changes, write it where that is asked for, and return the exit code."""
+    from orienteer.serve.install.edits import CannotEdit
+
     copies: list[Path | None] = []
     outcomes: list[Change] = []
     for change in changes:
@@ -154,7 +156,7 @@ def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, wri
         if write:
             try:
                 copy = change.write()
-            except Error as error:
+            except CannotEdit as error:
                 change = replace(change, state="left alone", reason=str(error))
         outcomes.append(change)
         copies.append(copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,7 @@ class Agent:
 
     def is_here(self, places: Places) -> bool:
         """Tell whether the agent is in use on a machine."""
-        return any(spot.at(places).exists() for spot in self.signs)
+        return any(os.path.lexists(spot.at(places)) for spot in self.signs)
 
     def candidates(self, places: Places, *, project: bool) -> tuple[Path, ...]:
         """Return the files that may hold the agent's servers, in the order in which they are looked for."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from orienteer.errors import Error
@@ -33,12 +34,23 @@ class Editor(NamedTuple):
 
 def put_value(editor: Editor, text: str, path: KeyPath, value: object) -> str:
     """Return a text with a value at a path. Raises `CannotEdit`, also where the new text would not say just that."""
-    return _proved(editor, editor.put(text, path, value), _with_value(editor.parse(text), path, value))
+    with _shallow():
+        return _proved(editor, editor.put(text, path, value), _with_value(editor.parse(text), path, value))
 
 
 def cut_value(editor: Editor, text: str, path: KeyPath) -> str:
     """Return a text without the value at a path. Raises `CannotEdit` as `put_value` does."""
-    return _proved(editor, editor.cut(text, path), _without_value(editor.parse(text), path))
+    with _shallow():
+        return _proved(editor, editor.cut(text, path), _without_value(editor.parse(text), path))
+
+
+@contextmanager
+def _shallow() -> Iterator[None]:
+    """Raise `CannotEdit` for a text that is nested so deep that it can just be read, and no more."""
+    try:
+        yield
+    except RecursionError as error:
+        raise CannotEdit("it is nested too deep") from error
 
 
 def newline_of(text: str) -> str:

@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from orienteer.serve.install.edits import CannotEdit, NotOurs, append_block, cut_block, newline_of
 
+SKILL_FILE = "SKILL.md"
 BLOCK = """\
 ## Knowledge graphs: orienteer
 The MCP servers whose names begin with `orienteer` answer from knowledge graphs on this machine.

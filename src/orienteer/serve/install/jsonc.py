@@ -62,12 +62,7 @@ def put(text: str, path: KeyPath, value: object) -> str:
     if not source.plain.strip(_BLANKS):
         line_end = newline_of(text)
         gap = line_end if text and not text.endswith("\n") else ""
-        return (
-            text
-            + gap
-            + json.dumps(nested(path, value), indent=2, ensure_ascii=False).replace("\n", line_end)
-            + line_end
-        )
+        return text + gap + _dumps(nested(path, value), indent=2).replace("\n", line_end) + line_end
     inside = _root(source)
     for depth, key in enumerate(path):
         member = inside.find(key)
@@ -178,7 +173,7 @@ def _insert(source: _Source, inside: _Object, key: str, value: object) -> str:
         indent = _indent_at(text, last.begin)
     colon = ":" if is_inline and _is_tight(source) else ": "
     written = _written(source, value, indent=indent, is_inline=is_inline)
-    member = json.dumps(key, ensure_ascii=False) + colon + written
+    member = _dumps(key) + colon + written
     end = len(text[: inside.close].rstrip(_BLANKS))  # of what stands before the closing brace, a comment perhaps
     lead = line_end + indent
     if last is None:
@@ -222,9 +217,16 @@ def _comma_after(source: _Source, member: _Member, inside: _Object) -> int | Non
 def _written(source: _Source, value: object, *, indent: str, is_inline: bool) -> str:
     if is_inline:
         separators = (",", ":") if _is_tight(source) else (", ", ": ")
-        return json.dumps(value, ensure_ascii=False, separators=separators)
-    lines = json.dumps(value, ensure_ascii=False, indent=_unit(source.text))
+        return _dumps(value, separators=separators)
+    lines = _dumps(value, indent=_unit(source.text))
     return lines.replace("\n", newline_of(source.text) + indent)
+
+
+def _dumps(value: object, *, indent: str | int | None = None, separators: tuple[str, str] | None = None) -> str:
+    """Return a value as JSON that can be encoded: escapes stand only for what is half of a character."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    is_whole = not re.search("[\ud800-\udfff]", text)
+    return text if is_whole else json.dumps(value, indent=indent, separators=separators)
 
 
 def _is_tight(source: _Source) -> bool:

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from orienteer.errors import Error
 from orienteer.files import exchange
 from orienteer.serve.install.edits import CannotEdit
 
@@ -51,16 +52,29 @@ def read_original(file: Path) -> Original:
         raise CannotEdit(f"it cannot be read: {error.strerror or error}") from error
 
 
+def is_file(file: Path) -> bool:
+    """Tell whether a path is a file, as far as that can be told: one in a closed folder is none."""
+    try:
+        return file.is_file()
+    except PermissionError:
+        return False
+
+
 def check_writable(file: Path) -> None:
     """Raise `CannotEdit` for a file that is read-only, which its folder would let us replace."""
     if file.exists() and not (file.stat().st_mode & 0o222 and os.access(file, os.W_OK)):
         raise CannotEdit("it is read-only")
 
 
+def real(file: Path) -> Path:
+    """Return the file that a path leads to through all links; of links in a circle, one of them."""
+    return Path(os.path.realpath(file))
+
+
 def copy_of(file: Path) -> Path:
     """Return where the copy of a file lies, beside the real one where it is a link."""
-    real = file.resolve()
-    return real.with_name(real.name + COPY_SUFFIX)
+    target = real(file)
+    return target.with_name(target.name + COPY_SUFFIX)
 
 
 def read_copy(file: Path) -> bytes | None:
@@ -73,18 +87,20 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
     """Change a file, and return where the copy of what it held first is, if there is one; None stands for no file.
 
     `keeps_copy` makes that copy where there is none; it is never replaced. It goes where the file holds the same again.
-    Raises `Error` where the file was changed meanwhile; `OSError`.
+    Raises `CannotEdit` where the file was changed meanwhile; `OSError`.
     """
     copy = copy_of(file)
-    file.resolve().parent.mkdir(parents=True, exist_ok=True)
+    real(file).parent.mkdir(parents=True, exist_ok=True)
     is_first = keeps_copy and before is not None and not os.path.lexists(copy)
     if is_first and before is not None:
         _write_copy(copy, before, file.stat().st_mode & 0o777)
     try:
         exchange(file, before, after)
-    except BaseException:
+    except BaseException as error:
         if is_first:
             copy.unlink()
+        if isinstance(error, Error):
+            raise CannotEdit("it has changed since it was read; run the command again") from error
         raise
     if after is not None and read_copy(file) == after:
         copy.unlink()

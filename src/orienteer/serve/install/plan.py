@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from orienteer.errors import Error
 from orienteer.serve.install import jsonc, toml_edit
 from orienteer.serve.install.agents import AGENTS, Agent, Entry, Places
 from orienteer.serve.install.command import (
@@ -20,8 +20,16 @@ from orienteer.serve.install.command import (
 )
 from orienteer.serve.install.difference import difference
 from orienteer.serve.install.edits import CannotEdit, Editor, NotOurs, cut_value, nested, put_value
-from orienteer.serve.install.instructions import is_sealed, sealed, skill, with_block, without_block
-from orienteer.serve.install.originals import Original, check_writable, read_copy, read_original, write_change
+from orienteer.serve.install.instructions import SKILL_FILE, is_sealed, sealed, skill, with_block, without_block
+from orienteer.serve.install.originals import (
+    Original,
+    check_writable,
+    is_file,
+    read_copy,
+    read_original,
+    real,
+    write_change,
+)
 
 State = Literal["add", "update", "remove", "same", "left alone", "by hand"]
 _SHARED = "agents"
@@ -61,7 +69,7 @@ class Change:
     @property
     def real_file(self) -> Path | None:
         """The file that is written, where the agent's is a link."""
-        return self.file.resolve() if self.file is not None else None
+        return real(self.file) if self.file is not None else None
 
     def difference(self) -> list[str]:
         """Return the lines of a unified diff; none where nothing is due."""
@@ -73,14 +81,14 @@ class Change:
         return difference(str(self.file), before, after)
 
     def write(self) -> Path | None:
-        """Write the file, and return the copy of what it held first, if there is one. Raises `Error`."""
+        """Write the file, and return the copy of what it held first, if there is one. Raises `CannotEdit`."""
         if self.file is None or not self.is_due:
             return None
         try:
             copy = write_change(self.file, self.before, self.after, keeps_copy=self.state != "remove")
         except OSError as error:
-            raise Error(f"{self.file}: {error.strerror or error}; nothing was changed in it") from error
-        if self.after is None and self.what == "instructions" and not any(self.file.parent.iterdir()):
+            raise CannotEdit(f"{error.strerror or error}; nothing was changed in it") from error
+        if self.after is None and self.file.name == SKILL_FILE and not any(self.file.parent.iterdir()):
             self.file.parent.rmdir()  # the folder of the skill, which has our name
         return copy
 
@@ -98,7 +106,7 @@ def plan_install(
         if agent.form == "yaml" and project and agent.project_files:
             changes.append(_own_file(agent, directory, words, places))
         elif files := agent.candidates(places, project=project):
-            file = next((file for file in files if file.exists() or file.is_symlink()), files[-1])
+            file = next((file for file in files if os.path.lexists(file)), files[-1])
             then = agent.then_in_project if project else agent.then
             changes.append(replace(_server_entry(agent, file, directory, agent.entry(words)), then=then))
         elif not project:
@@ -223,7 +231,7 @@ def _without_entries(agent: Agent, file: Path, directory: Path | None, *, projec
                 text = cut_value(editor, text, (agent.container, name))
             before = Original(original.encoded(text))
     except CannotEdit as error:
-        may_hold_ours = b"orienteer" in content if content else file.is_file()
+        may_hold_ours = b"orienteer" in content if content else is_file(file)
         return replace(shown, reason=f"{error}; look for entries of orienteer in it") if may_hold_ours else None
     return replace(shown, state="remove", names=tuple(names), before=original.content, after=before.content)
 
@@ -274,7 +282,7 @@ def _without_instructions(agent: str, file: Path, project: bool) -> Change | Non
             return None
         check_writable(file)
     except CannotEdit as error:
-        return replace(shown, state="left alone", reason=f"{error}; take it out by hand") if file.is_file() else None
+        return replace(shown, state="left alone", reason=f"{error}; take it out by hand") if is_file(file) else None
     is_all = not text and read_copy(file) is None
     return replace(shown, before=original.content, after=None if is_all else original.encoded(text))
 
@@ -296,12 +304,12 @@ def _guides(agents: Sequence[Agent], places: Places, project: bool) -> list[tupl
     guides = []
     if "claude-code" in names:
         file = (
-            places.project / "CLAUDE.md" if project else places.root("claude-folder") / "skills" / "orienteer/SKILL.md"
+            places.project / "CLAUDE.md" if project else places.root("claude-folder") / "skills/orienteer" / SKILL_FILE
         )
         guides.append(("claude-code", file))
     if names - {"claude-code", "claude-desktop"}:
-        file = places.project / "AGENTS.md" if project else places.home / ".agents/skills/orienteer/SKILL.md"
-        if not any(file.resolve() == other.resolve() for _, other in guides):
+        file = places.project / "AGENTS.md" if project else places.home / ".agents/skills/orienteer" / SKILL_FILE
+        if not any(real(file) == real(other) for _, other in guides):
             guides.append((_SHARED, file))
     return guides
 
