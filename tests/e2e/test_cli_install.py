@@ -55,7 +55,7 @@ def test_writing_and_taking_back(cli, me, clubs):
     before = everything(me)
     ran = cli("install", clubs, "--write", "--instructions")
     assert ran.code == 1
-    assert f"zed: added orienteer-graph to {me}/.config/zed/settings.json; as it was: " in ran.out
+    assert f"zed: added orienteer-graph to {me}/.config/zed/settings.json; as it first was: " in ran.out
     assert "claude-code: added the instructions to" in ran.out
     assert "@@" not in ran.out
     entry = json.loads((me / ".claude.json").read_text())["mcpServers"]["orienteer-graph"]
@@ -148,6 +148,15 @@ def test_the_home_folder_is_not_served(cli, me, monkeypatch):
     assert "too much to make one of" in ran.err
 
 
+def test_a_folder_that_is_gone(cli, me, monkeypatch):
+    (me / "gone").mkdir()
+    monkeypatch.chdir(me / "gone")
+    (me / "gone").rmdir()
+    ran = cli("install", me / ".codex")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "work in a folder that is there" in ran.err
+
+
 def test_where_no_agent_is(cli, me, clubs, monkeypatch):
     monkeypatch.setenv("HOME", str(me / "nobody"))
     ran = cli("install", clubs)
@@ -159,6 +168,7 @@ def test_a_project(cli, me, clubs):
     before = everything(me)
     ran = cli("install", clubs, "--project", "--write", "--instructions", "-q")
     assert ran.code == 0, ran.out
+    assert f"to {clubs.parent}/.mcp.json; Claude Code asks you before it starts it\n" in ran.out
     here = clubs.parent
     assert sorted(path.name for path in here.iterdir() if path.name not in {"clubs", "graph"}) == [
         ".codex",

@@ -415,6 +415,7 @@ def test_a_writer_that_fails_leaves_the_file_as_it_was(machine, monkeypatch):
     with pytest.raises(CannotEdit, match="No space left on device"):
         change.write()
     assert file.read_text() == "{}"
+    assert [path.name for path in file.parent.iterdir()] == ["mcp.json"]
 
 
 def test_the_owner_stays(machine):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.errors import BadInput, BadOption, Error, UsageError
+from orienteer.serve.cli.arguments import file_trouble
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -92,14 +93,15 @@ def uninstall(
 
 
 def _here() -> Places:
-    """Return where this machine's agents keep their files. Raises `Error` where the person has no home."""
+    """Return where this machine's agents keep their files. Raises `Error` where there is no home or no folder."""
     from orienteer.serve.install.agents import Places
 
     try:
         home = Path.home()
     except RuntimeError as error:
         raise Error(f"no home folder: {error}; set HOME") from error
-    return Places(home=home, project=Path.cwd(), platform=sys.platform, environment=os.environ)
+    with file_trouble("work in a folder that is there"):
+        return Places(home=home, project=Path.cwd(), platform=sys.platform, environment=os.environ)
 
 
 def _directory(graph: Path, places: Places) -> Path:
@@ -107,8 +109,9 @@ def _directory(graph: Path, places: Places) -> Path:
     from orienteer.graph.format import is_graph
     from orienteer.serve.install.command import absolute
 
-    if not graph.exists():
-        raise BadInput(f"{graph} is not there: name a graph, or a folder or table of which one is made")
+    with file_trouble("check the path and its permissions"):
+        if not graph.exists():
+            raise BadInput(f"{graph} is not there: name a graph, or a folder or table of which one is made")
     directory = absolute(graph)
     if directory.resolve() in {places.home.resolve(), Path(directory.anchor)} and not is_graph(directory):
         raise BadInput(f"{directory} is no graph, and too much to make one of: name a folder in it")
@@ -205,7 +208,7 @@ def _joint(change: Change) -> str:
 
 def _after(change: Change, copy: Path | None) -> str:
     """Say where the copy of a file is, and what is left to do."""
-    kept = f"; as it was: {copy}" if copy is not None else ""
+    kept = f"; as it first was: {copy}" if copy is not None else ""
     return kept + (f"; {change.then}" if change.then else "")
 
 

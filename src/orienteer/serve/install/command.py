@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -92,7 +93,7 @@ def name_for(directory: Path, servers: Mapping[str, Any]) -> str:  # Any: as abo
         graphs = served_graphs(servers[name])
         if graphs is None:
             raise NotOurs(f"its entry {name!r} is not ours; rename that to have both")
-        if not any(Path(graph).exists() for graph in graphs):
+        if not any(os.path.lexists(graph) for graph in graphs):
             return name
     raise AssertionError("numbers do not end")
 

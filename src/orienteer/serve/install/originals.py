@@ -93,7 +93,9 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
     real(file).parent.mkdir(parents=True, exist_ok=True)
     is_first = keeps_copy and before is not None and not os.path.lexists(copy)
     if is_first and before is not None:
-        _write_copy(copy, before, file.stat().st_mode & 0o777)
+        mode = file.stat().st_mode & 0o777
+        exchange(copy, None, before)
+        copy.chmod(mode)
     try:
         exchange(file, before, after)
     except BaseException as error:
@@ -105,10 +107,3 @@ def write_change(file: Path, before: bytes | None, after: bytes | None, *, keeps
     if after is not None and read_copy(file) == after:
         copy.unlink()
     return copy if copy.exists() else None
-
-
-def _write_copy(copy: Path, content: bytes, mode: int) -> None:
-    with os.fdopen(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
