@@ -453,6 +453,30 @@ def test_a_project_has_files_of_its_own(machine):
     assert everything(machine.project) == {}
 
 
+def test_a_file_of_a_project_that_leads_out_of_it_is_left_alone(machine):
+    profile = machine.put(".profile", "export A=b\n")
+    servers = machine.put("servers.json", "{}")
+    (machine.project / "AGENTS.md").symlink_to(profile)
+    (machine.project / ".cursor").symlink_to(machine.home)
+    (machine.home / "mcp.json").symlink_to(servers)
+    before = everything(machine.home)
+    plan = machine.install("cursor", project=True, instructions=True)
+    assert states(plan) == ["left alone", "left alone"]
+    assert plan[0].reason == f"it leads out of the project, to {servers.resolve()}"
+    write(plan)
+    assert everything(machine.home) == before
+    write(machine.install("cursor"))
+    assert machine.uninstall(project=True) == []
+
+
+def test_a_project_whose_folder_is_a_link_is_one(machine):
+    link = machine.home / "link"
+    link.symlink_to(machine.project)
+    machine.project = link
+    plan = machine.install("cursor", "claude-code", project=True, instructions=True)
+    assert set(states(plan)) == {"add"}
+
+
 def test_a_file_of_our_own_that_was_changed_is_left_alone(machine):
     write(machine.install("continue", project=True))
     file = machine.project / ".continue/mcpServers/orienteer-languages.yaml"

@@ -114,7 +114,16 @@ def plan_install(
             changes.append(Change(agent=agent.name, state="by hand", paste=paste, where=agent.where))
     if instructions:
         changes += [_instructions(agent, file, project=project) for agent, file in _guides(agents, places, project)]
-    return changes
+    return [_kept_out(change) if project and _leads_out(change, places) else change for change in changes]
+
+
+def _leads_out(change: Change, places: Places) -> bool:
+    """Tell whether a project's file lies elsewhere: links may have come with somebody else's folder."""
+    return change.real_file is not None and not change.real_file.is_relative_to(real(places.project))
+
+
+def _kept_out(change: Change) -> Change:
+    return replace(change, state="left alone", reason=f"it leads out of the project, to {change.real_file}", paste="")
 
 
 def _server_entry(agent: Agent, file: Path, directory: Path, entry: Entry) -> Change:
@@ -208,7 +217,8 @@ def plan_uninstall(agents: Sequence[Agent], directory: Path | None, places: Plac
     for reader, file in _guides(agents, places, project) if directory is None else ():
         if reader != _SHARED or len(agents) == len(AGENTS):
             changes.append(_without_instructions(reader, file, project))
-    return [change for change in changes if change is not None]
+    there = [change for change in changes if change is not None]
+    return [change for change in there if not (project and _leads_out(change, places))]
 
 
 def _without_entries(agent: Agent, file: Path, directory: Path | None, *, project: bool) -> Change | None:
