@@ -40,7 +40,10 @@ Write = Annotated[
 def install(
     out: Output,
     graph: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A graph, or a folder or table of which one is made; this folder.")
+        Path,
+        typer.Argument(
+            metavar="DIR", help="A graph, or a folder or table of which one is made; this folder where it is left out."
+        ),
     ] = Path(),
     *,
     agent: AgentNames = None,
@@ -50,7 +53,7 @@ def install(
         bool, typer.Option("--instructions", help="Also tell agents, in words, when to use the graph and when not.")
     ] = False,
 ) -> int:
-    """Tell agents of a graph: put the command of its MCP server into their configuration files.
+    """Tell agents of the MCP server of a graph, in their configuration files.
 
     Without --write nothing is touched, and each file's difference is shown.
     """
