@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from orienteer.errors import BadInput, GraphBusy
+from orienteer.errors import BadInput, Error, GraphBusy
 
 _BLOCK = 1 << 16  # bytes that are read at once
 
@@ -28,7 +30,7 @@ def whole(path: Path, *, errors: str = "strict") -> Iterator[TextIO]:
         with target.open("w", encoding="utf-8", errors=errors) as file:
             yield file
         return
-    new = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
+    new = _beside(target)
     try:
         with new.open("x", encoding="utf-8", errors=errors) as file:
             yield file
@@ -41,6 +43,40 @@ def write_whole(path: Path, text: str) -> None:
     """Write a text file as `whole` does."""
     with whole(path) as file:
         file.write(text)
+
+
+def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
+    """Replace what somebody else's file holds at one stroke, with its mode and owner; None stands for no file.
+
+    A link is followed. Raises `Error` where the file no longer holds `before`; `OSError`.
+    """
+    target = path.resolve()
+    status = target.stat() if before is not None else None
+    new = _beside(target)
+    try:
+        if after is not None:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+            if status is not None:
+                made = new.stat()
+                if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
+                    shutil.chown(new, status.st_uid, status.st_gid)
+                new.chmod(stat.S_IMODE(status.st_mode))
+        if (target.read_bytes() if target.exists() else None) != before:
+            raise Error(f"{path} has changed since it was read; run the command again")
+        if after is None:
+            target.unlink()
+        else:
+            new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _beside(target: Path) -> Path:
+    """Return a new name beside a file, for what is to replace it."""
+    return target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
 
 
 def append_line(path: Path, line: str) -> None:

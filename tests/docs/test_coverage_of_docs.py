@@ -28,6 +28,7 @@ from orienteer.records import Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval.bases.table import BASES
 from orienteer.serve.cli import doctor
 from orienteer.serve.cli.app import application
+from orienteer.serve.install.agents import AGENTS, ALL, DETECTED
 
 DOCS = Path(__file__).parents[2] / "docs"
 INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")
@@ -127,6 +128,23 @@ def test_options_of_build():
 def test_methods_of_ask():
     row = next(line for line in INTERFACE.split("\n") if line.startswith("| `--method"))
     assert set(re.findall(r"`([a-z0-9-]+)`", row)) == {AUTO, *METHODS}
+
+
+def test_agents():
+    names = {agent.name for agent in AGENTS}
+    row = next(line for line in section("### `orienteer install`").split("\n") if line.startswith("| `--agent"))
+    assert set(re.findall(r"`([a-z-]+)`", row)) == {*names, ALL, DETECTED}
+    table = (DOCS / "install.md").read_text(encoding="utf-8").split("## Which agents")[1]
+    rows = {
+        cells[1].strip(" `"): cells for cells in (line[1:-1].split("|") for line in table.split("\n") if "|" in line)
+    }
+    assert names <= set(rows)
+    for agent in AGENTS:
+        assert rows[agent.name][0].strip() == agent.title
+        for path in agent.project_files:
+            assert f"`{path}`" in rows[agent.name][3]
+        for spot in agent.files:
+            assert Path(spot.path).name in rows[agent.name][2]
 
 
 def first_column(heading: str) -> set[str]:

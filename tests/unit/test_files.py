@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from orienteer.files import append_line, mend, whole, write_whole
+from orienteer.errors import Error
+from orienteer.files import append_line, exchange, mend, whole, write_whole
 
 
 def names(folder):
@@ -42,6 +43,29 @@ def test_a_link_is_followed(tmp_path, is_there):
     write_whole(link, "after")
     assert link.is_symlink()
     assert real.read_text() == "after"
+
+
+def test_somebody_elses_file_is_exchanged_with_its_mode_through_a_link(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_bytes(b"before\r\n")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    exchange(link, b"before\r\n", b"after\r\n")
+    assert link.is_symlink()
+    assert (real.read_bytes(), real.stat().st_mode & 0o777) == (b"after\r\n", 0o640)
+    exchange(tmp_path / "new", None, b"x")
+    assert ((tmp_path / "new").read_bytes(), (tmp_path / "new").stat().st_mode & 0o777) == (b"x", 0o600)
+    exchange(tmp_path / "new", b"x", None)
+    assert sorted(names(tmp_path)) == ["link", "real"]
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, b"ours"), (b"old", b"ours"), (b"old", None)])
+def test_a_file_that_holds_something_else_is_not_exchanged(tmp_path, before, after):
+    (tmp_path / "a").write_bytes(b"theirs")
+    with pytest.raises(Error, match="has changed since it was read"):
+        exchange(tmp_path / "a", before, after)
+    assert (tmp_path / "a").read_bytes() == b"theirs"
+    assert names(tmp_path) == ["a"]
 
 
 def test_a_pipe_stays_one(tmp_path):

@@ -2,7 +2,8 @@
 
 Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, maxLength,
 minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not
-held is worse than none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is not one.
+held is worse than none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is
+not one.
 """
 
 from __future__ import annotations

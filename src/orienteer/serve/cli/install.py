@@ -1,0 +1,247 @@
+"""Commands on the files of agents: install tells them of a graph's MCP server, uninstall takes that back."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.errors import BadInput, BadOption, Error, UsageError
+from orienteer.serve.cli.arguments import file_trouble
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.serve.install.agents import Agent, Places
+    from orienteer.serve.install.plan import Change
+
+_UNFINISHED = "left alone"
+
+AgentNames = Annotated[
+    list[str] | None,
+    typer.Option("--agent", metavar="NAME", help="An agent, all, or those detected (the default). Repeatable."),
+]
+AnyAgentNames = Annotated[
+    list[str] | None,
+    typer.Option("--agent", metavar="NAME", help="An agent, those detected, or all (the default). Repeatable."),
+]
+Project = Annotated[bool, typer.Option("--project", help="The files of the project in this folder, not your own.")]
+Write = Annotated[
+    bool, typer.Option("--write", help="Write the files; without it they are shown and stay as they are.")
+]
+
+
+def install(
+    out: Output,
+    graph: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DIR", help="A graph, or a folder or table of which one is made; this folder where it is left out."
+        ),
+    ] = Path(),
+    *,
+    agent: AgentNames = None,
+    project: Project = False,
+    write: Write = False,
+    instructions: Annotated[
+        bool, typer.Option("--instructions", help="Also tell agents, in words, when to use the graph and when not.")
+    ] = False,
+) -> int:
+    """Tell agents of the MCP server of a graph, in their configuration files.
+
+    Without --write nothing is touched, and each file's difference is shown.
+    """
+    from orienteer.serve.install.agents import DETECTED, chosen_agents
+    from orienteer.serve.install.plan import plan_install
+
+    places = _here()
+    directory = _directory(graph, places)
+    agents = chosen_agents(agent or [DETECTED], places)
+    _check_agents(agents, agent or (), project=project)
+    changes = plan_install(agents, directory, places, project=project, instructions=instructions)
+    _hint(out, directory, changes)
+    return _carry_out(out, changes, graph=str(directory), write=write)
+
+
+def uninstall(
+    out: Output,
+    graph: Annotated[
+        Path | None, typer.Argument(metavar="DIR", help="Take out this graph alone; it may be gone.")
+    ] = None,
+    *,
+    agent: AnyAgentNames = None,
+    project: Project = False,
+    write: Write = False,
+) -> int:
+    """Take out of agents' configuration files what install put there.
+
+    Without --write nothing is touched, and each file's difference is shown. Where nothing else has changed since, a
+    file holds the same bytes as before.
+    """
+    from orienteer.serve.install.agents import ALL, chosen_agents
+    from orienteer.serve.install.command import absolute
+    from orienteer.serve.install.plan import plan_uninstall
+
+    places = _here()
+    agents = chosen_agents(agent or [ALL], places)
+    directory = None if graph is None else absolute(graph)
+    changes = plan_uninstall(agents, directory, places, project=project)
+    return _carry_out(out, changes, graph=None if directory is None else str(directory), write=write)
+
+
+def _here() -> Places:
+    """Return where this machine's agents keep their files. Raises `Error` where there is no home or no folder."""
+    from orienteer.serve.install.agents import Places
+
+    try:
+        home = Path.home()
+    except RuntimeError as error:
+        raise Error(f"no home folder: {error}; set HOME") from error
+    with file_trouble("work in a folder that is there"):
+        return Places(home=home, project=Path.cwd(), platform=sys.platform, environment=os.environ)
+
+
+def _directory(graph: Path, places: Places) -> Path:
+    """Return the absolute path of what is to be served. Raises `BadInput` for what nobody means to serve."""
+    from orienteer.graph.format import is_graph
+    from orienteer.serve.install.command import absolute
+
+    with file_trouble("check the path and its permissions"):
+        if not graph.exists():
+            raise BadInput(f"{graph} is not there: name a graph, or a folder or table of which one is made")
+    directory = absolute(graph)
+    if directory.resolve() in {places.home.resolve(), Path(directory.anchor)} and not is_graph(directory):
+        raise BadInput(f"{directory} is no graph, and too much to make one of: name a folder in it")
+    return directory
+
+
+def _check_agents(agents: Sequence[Agent], names: Sequence[str], *, project: bool) -> None:
+    """Raise `UsageError` where no agent is left, and `BadOption` where one that is named has no file in a project."""
+    from orienteer.serve.install.agents import AGENTS
+
+    if project:
+        for agent in agents:
+            if agent.name in names and not agent.project_files:
+                having = ", ".join(other.name for other in AGENTS if other.project_files)
+                raise BadOption(f"{agent.title} reads no file of a project: leave out --project. These do: {having}")
+        agents = [agent for agent in agents if agent.project_files]
+    if not agents:
+        known = ", ".join(agent.name for agent in AGENTS)
+        raise UsageError(f"no agent was detected here: name one with --agent, or all of them with --agent all: {known}")
+
+
+def _hint(out: Output, directory: Path, changes: Sequence[Change]) -> None:
+    """Say what would keep an agent from an answer though its file is right."""
+    from orienteer.graph.format import is_graph
+    from orienteer.serve.install.command import launcher
+
+    if not is_graph(directory):
+        out.note(
+            f"note: {directory} is no graph: the server makes one of it when it first needs it, and agents wait for "
+            f"seconds only. Ask it something before: orienteer ask {shlex.quote(str(directory))} QUESTION"
+        )
+    is_fetched = launcher(whole_path=False)[0] == "uvx"
+    if not is_fetched and find_spec("mcp") is None and any(change.is_due for change in changes):
+        out.note("note: this installation cannot serve agents yet: pip install 'orienteer[mcp]'")
+
+
+def _carry_out(out: Output, changes: Sequence[Change], *, graph: str | None, write: bool) -> int:
+    """Show what changes, write it where that is asked for, and return the exit code."""
+    from orienteer.serve.install.edits import CannotEdit
+
+    copies: list[Path | None] = []
+    outcomes: list[Change] = []
+    for change in changes:
+        copy = None
+        if write:
+            try:
+                copy = change.write()
+            except CannotEdit as error:
+                change = replace(change, state="left alone", reason=str(error))
+        outcomes.append(change)
+        copies.append(copy)
+    if out.as_json:
+        _print_json(out, outcomes, copies, graph=graph, written=write)
+    else:
+        for change, copy in zip(outcomes, copies, strict=True):
+            _print_change(out, change, copy, written=write)
+        if not changes:
+            out.print("there is nothing of orienteer in agents' files")
+        elif not write and any(change.is_due for change in changes):
+            out.note("nothing was written: add --write to do it")
+    return 1 if any(change.state == _UNFINISHED for change in outcomes) else 0
+
+
+def _print_change(out: Output, change: Change, copy: Path | None, *, written: bool) -> None:
+    file = f"{change.file}" if change.file == change.real_file else f"{change.file} (really {change.real_file})"
+    what = " ".join(change.names) or "the instructions"
+    if change.state == "by hand":
+        out.print(f"{change.agent}: put in by hand, in {change.where}:")
+    elif change.state == "same":
+        out.print(f"{change.agent}: {file} has {what} already")
+    elif change.is_due and written:
+        out.print(f"{change.agent}: {_verb(change, done=True)} {what} {_joint(change)} {file}{_after(change, copy)}")
+    elif change.is_due:
+        out.print(f"{change.agent}: {_verb(change, done=False)} {what} {_joint(change)} {file}")
+        for line in change.difference():
+            out.print(line.rstrip("\r").replace("\t", "    "))
+    else:
+        by_hand = "; put in by hand:" if change.paste else ""
+        out.print(f"{change.agent}: {file} is left alone: {change.reason}{by_hand}")
+    if change.paste:
+        out.print(change.paste)
+
+
+def _verb(change: Change, *, done: bool) -> str:
+    return change.state.removesuffix("e") + ("ed" if done else "es" if change.state.endswith("e") else "s")
+
+
+def _joint(change: Change) -> str:
+    """Return what stands between what changes and its file."""
+    if change.after is None:
+        return "with"
+    return {"add": "to", "update": "in"}.get(change.state, "from")
+
+
+def _after(change: Change, copy: Path | None) -> str:
+    """Say where the copy of a file is, and what is left to do."""
+    kept = f"; as it first was: {copy}" if copy is not None else ""
+    return kept + (f"; {change.then}" if change.then else "")
+
+
+def _print_json(
+    out: Output, changes: Sequence[Change], copies: Sequence[Path | None], *, graph: str | None, written: bool
+) -> None:
+    out.json(
+        {
+            "graph": graph,
+            "written": written,
+            "changes": [
+                {
+                    "agent": change.agent,
+                    "what": change.what,
+                    "state": change.state,
+                    "file": None if change.file is None else str(change.file),
+                    "names": change.names,
+                    "reason": change.reason or None,
+                    "difference": "".join(f"{line}\n" for line in change.difference()) or None,
+                    "paste": change.paste or None,
+                    "then": change.then or None,
+                    "copy": None if copy is None else str(copy),
+                }
+                for change, copy in zip(changes, copies, strict=True)
+            ],
+        }
+    )
+
+
+COMMANDS = {
+    "install": (install, "install GRAPH --write"),
+    "uninstall": (uninstall, "uninstall --write"),
+}
