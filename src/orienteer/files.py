@@ -65,7 +65,7 @@ def exchange(path: Path, before: bytes | None, after: bytes | None) -> None:
                     shutil.chown(new, status.st_uid, status.st_gid)
                 new.chmod(stat.S_IMODE(status.st_mode))
         if (target.read_bytes() if target.exists() else None) != before:
-            raise Error(f"{path} has changed since it was read; run the command again")
+            raise Error(f"{path} has changed since it was read; run the command again", paths=[path])
         if after is None:
             target.unlink()
         else:

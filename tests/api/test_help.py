@@ -50,6 +50,7 @@ OF_A_TOOL = {
         "answer",
         "comment",
         "edge_types",
+        "found",
         "graph",
         "is_finished",
         "last",

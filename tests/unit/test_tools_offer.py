@@ -99,6 +99,17 @@ def test_the_longest_names_of_a_question(graph, question, named, unnamed):
     assert names == [] if named is None else named in names
 
 
+def test_beside_names_only_what_looks_like_one_may_be_another(graph):
+    assert names_in("Which films by Ada Holm and bo vargas?", graph) == ["Ada Holm"]
+    assert names_in("Which films by Ada Holm and Bo Vargas?", graph) == ["Ada Holm", "Bo", "Bo Vargas", "Vargas"]
+    assert "bo vargas" in names_in("which films by bo vargas?", graph), "where nothing is named, anything may be"
+
+
+def test_one_name_has_nothing_in_common_with_another(toolbox):
+    offered = [tool.name for tool in toolbox.offered("Which films were directed by Ada Holm?")]
+    assert offered == ["follow", "search_in_graph"]
+
+
 def test_where_there_are_too_many_types_any_text_may_stand(tmp_path):
     nodes = [Node(str(number), f"kind {number}", f"name {number}") for number in range(MOST_NAMED + 1)]
     toolbox = open_compact(Graph.from_records(nodes, [Edge("0", "near", "1")], path=tmp_path / "g"), "lexical")

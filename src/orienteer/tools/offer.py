@@ -27,7 +27,7 @@ MOST_NAMED = 256
 """Types, or saved sets and nodes, that a schema names; where there are more, any text may stand."""
 LONGEST_TEXT, LONGEST_LIST = 160, 8
 """Characters and members of what is not named: a small model that may go on does so until it is cut off."""
-_ADD, _REMOVE = "add_to_answer", "remove_from_answer"
+_INTERSECT, _ADD, _REMOVE = "intersect", "add_to_answer", "remove_from_answer"
 _NODES = ("nodes", "except", "start", "node", "a", "b")
 """The parameters that name nodes."""
 _LONGEST_NAME = 12
@@ -50,7 +50,12 @@ def offered(
     named = list(dict.fromkeys((*names_in(question, session.graph), *told, *found)))
     sets = [name for name in found if name.startswith("@")]
     known = {"node_types": nodes, "type": nodes, "edge_types": edges, "edge": edges, "among": sets}
-    is_idle = {_ADD: not found, _REMOVE: not session.answer, FINISH: not session.sets and not session.answer}
+    is_idle = {
+        _INTERSECT: len(named) < 2,
+        _ADD: not found,
+        _REMOVE: not session.answer,
+        FINISH: not session.sets and not session.answer,
+    }
     return tuple(
         tool.model_copy(
             update={
@@ -65,7 +70,7 @@ def offered(
 
 
 def names_in(question: str, graph: Graph) -> list[str]:
-    """Return what a question may name nodes by: the longest names of nodes in it, and every stretch beside these.
+    """Return what a question may name nodes by: the longest names of nodes in it, and stretches beside these.
 
     A name that several nodes bear stands with their types too, as `name (Type)`.
     """
@@ -84,7 +89,9 @@ def names_in(question: str, graph: Graph) -> list[str]:
         taken |= {*range(span.begin, span.end)}
     for begin, end in combinations(range(len(words) + 1), 2):
         if end - begin <= _LONGEST_NAME and taken.isdisjoint(range(begin, end)):
-            names |= dict.fromkeys(name for name in (said(begin, end),) if _may_name(name))
+            stretch = said(begin, end)
+            if _may_name(stretch) and (not taken or _looks_named(stretch if begin else stretch[1:])):
+                names[stretch] = None
     return [name for name in names if name]
 
 
@@ -92,6 +99,11 @@ def _may_name(stretch: str) -> bool:
     """Say whether a stretch of a question may be a name: neither `of` nor `find` stands at its ends."""
     words = Tokenizer.words(stretch)
     return bool(words) and not {words[0], words[-1]} & (LANGUAGES["en"] | REQUESTS)
+
+
+def _looks_named(stretch: str) -> bool:
+    """Say whether a capital letter or a digit stands in a stretch: beside names, only such a one may be another."""
+    return any(letter.isupper() or letter.isdigit() for letter in stretch)
 
 
 def _held(schema: JsonSchema, names: Names) -> dict[str, Any]:  # Any: as above
