@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.graph.store import Graph
 from orienteer.records import ToolSpec
@@ -27,7 +27,7 @@ MOST_NAMED = 256
 """Types, or saved sets and nodes, that a schema names; where there are more, any text may stand."""
 LONGEST_TEXT, LONGEST_LIST = 160, 8
 """Characters and members of what is not named: a small model that may go on does so until it is cut off."""
-_INTERSECT, _ADD, _REMOVE = "intersect", "add_to_answer", "remove_from_answer"
+_FOLLOW, _INTERSECT, _ADD, _REMOVE = "follow", "intersect", "add_to_answer", "remove_from_answer"
 _NODES = ("nodes", "except", "start", "node", "a", "b")
 """The parameters that name nodes."""
 _LONGEST_NAME = 12
@@ -36,21 +36,23 @@ _AROUND = " .,;:?!\"'“”‘’"
 
 
 def offered(
-    tools: Sequence[ToolSpec], session: Session, question: str, told: Sequence[str] = ()
+    tools: Sequence[ToolSpec], session: Session, question: str, told: Sequence[str] | None = None
 ) -> tuple[ToolSpec, ...]:
     """Return the tools of a session that can be called now, with the names that their arguments may have.
 
-    A walk begins at what the `question` names, at names that errors have `told`, or at what was found, of which alone
-    an answer is made.
+    A walk begins at what the `question` names or at what was found, of which alone an answer is made. Once a name was
+    refused (`told` is what stood near it, None before) no other that the graph has not is offered, but those near it.
     """
     schema = session.graph.schema
     nodes = sorted(schema.node_types)
     edges = sorted({name for code in schema.edge_types for name in (code, schema.label(code))})
     found = session.found()
-    named = list(dict.fromkeys((*names_in(question, session.graph), *told, *found)))
+    names = names_in(question, session.graph)
+    named = list(dict.fromkeys((*names.known, *(names.possible if told is None else told), *found)))
     sets = [name for name in found if name.startswith("@")]
     known = {"node_types": nodes, "type": nodes, "edge_types": edges, "edge": edges, "among": sets}
     is_idle = {
+        _FOLLOW: not named,
         _INTERSECT: len(named) < 2,
         _ADD: not found,
         _REMOVE: not session.answer,
@@ -69,11 +71,17 @@ def offered(
     )
 
 
-def names_in(question: str, graph: Graph) -> list[str]:
-    """Return what a question may name nodes by: the longest names of nodes in it, and stretches beside these.
+class NamesOfQuestion(NamedTuple):
+    """What a question may name nodes by."""
 
-    A name that several nodes bear stands with their types too, as `name (Type)`.
-    """
+    known: list[str]
+    """The longest names of nodes in it; one that several bear stands with their types too, as `name (Type)`."""
+    possible: list[str]
+    """Stretches beside these."""
+
+
+def names_in(question: str, graph: Graph) -> NamesOfQuestion:
+    """Return what a question may name nodes by, each as it is written there."""
     words = [match.span() for match in re.finditer(r"\S+", question)]
 
     def said(begin: int, end: int) -> str:
@@ -81,18 +89,19 @@ def names_in(question: str, graph: Graph) -> list[str]:
         bare = stretch.strip(_AROUND)
         return stretch if graph.arrays.candidates(stretch) and not graph.arrays.candidates(bare) else bare
 
-    names: dict[str, None] = {}
+    known: dict[str, None] = {}
     taken: set[int] = set()
     for span in longest_names(len(words), _LONGEST_NAME, lambda begin, end: graph.arrays.candidates(said(begin, end))):
         name, types = said(span.begin, span.end), {graph.arrays.type_at(row) for row in span.rows}
-        names |= dict.fromkeys((name, *(f"{name} ({type_})" for type_ in sorted(types) if len(span.rows) > 1)))
+        known |= dict.fromkeys((name, *(f"{name} ({type_})" for type_ in sorted(types) if len(span.rows) > 1)))
         taken |= {*range(span.begin, span.end)}
+    possible: dict[str, None] = {}
     for begin, end in combinations(range(len(words) + 1), 2):
         if end - begin <= _LONGEST_NAME and taken.isdisjoint(range(begin, end)):
             stretch = said(begin, end)
             if _may_name(stretch) and (not taken or _looks_named(stretch if begin else stretch[1:])):
-                names[stretch] = None
-    return [name for name in names if name]
+                possible[stretch] = None
+    return NamesOfQuestion(list(known), list(possible))
 
 
 def _may_name(stretch: str) -> bool:

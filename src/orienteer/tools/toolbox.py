@@ -48,7 +48,7 @@ class Toolbox:
         self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
-        self._told: tuple[str, ...] = ()
+        self._told: tuple[str, ...] | None = None
 
     @classmethod
     def full(
@@ -141,7 +141,7 @@ class Toolbox:
             raise
         except Error as error:
             if isinstance(error, UnknownNode):
-                self._told = (*error.near, *self._told)
+                self._told = (*error.near, *(self._told or ()))
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
