@@ -153,7 +153,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, answer: Answer) -> None:
         """Send the words an event each, what was used, and the end; cut in the middle where the answer says so."""
         self.send_response(200)
-        for name, value in {"content-type": "text/event-stream", "transfer-encoding": "chunked"}.items():
+        headers = {"content-type": "text/event-stream", "transfer-encoding": "chunked", "connection": "close"}
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.close_connection = True
