@@ -134,7 +134,7 @@ def test_every_tool_answers_in_text_alone(call, name):
 def test_ask_says_that_no_model_is_set_and_gives_ranked_evidence(call):
     told = text_of(call("ask", {"question": "Who designed Rust?", "k": 3})).splitlines()
     assert told[:2] == ['read as: person that <-designed_by- "Rust"', "answer: Graydon Hoare"]
-    assert any("as ranked evidence: no model is set, so none wrote an answer" in line for line in told)
+    assert "3 hits, best first; k=6 shows more. No model is set: this is ranked evidence" in told
     assert "1. [person:graydon-hoare] Graydon Hoare (person): Rust -designed_by-> Graydon Hoare" in "\n".join(told)
 
 
@@ -240,7 +240,7 @@ def test_progress_comes_in_order_and_all_of_it_before_the_reply(talk, languages,
     searches = [message for _, message in told if message.startswith("search_in_graph")]
     assert len(searches) == 12
     assert text_of(result).startswith("answer: Graydon Hoare [person:graydon-hoare] designed it.")
-    assert "no model" not in text_of(result)
+    assert "No model" not in text_of(result)
 
 
 def test_cancelling_stops_the_question(talk, languages, searcher):
@@ -278,7 +278,7 @@ def test_the_budget_of_seconds_ends_a_question_with_what_was_found(talk, languag
     )
     assert time.monotonic() - started < 30
     assert model.calls < 40
-    assert result.is_error or "hits" in text_of(result) or "Nothing was found" in text_of(result)
+    assert result.is_error or "hit" in text_of(result) or "Nothing was found" in text_of(result)
 
 
 def test_the_budget_of_calls_is_kept(talk, languages, searcher):

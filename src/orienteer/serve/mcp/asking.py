@@ -7,11 +7,11 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from orienteer.display import clean, cut
+from orienteer.display import clean, counted, cut
 from orienteer.errors import without_paths
 from orienteer.serve.mcp.tools import ASK_K, MOST_ROWS
 from orienteer.serve.views.wording import answers_of, lines_between, read_as
-from orienteer.text.lines import one_line
+from orienteer.text.lines import one_line, single_spaced
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
@@ -44,7 +44,7 @@ async def ask(retriever: Retriever, arguments: Mapping[str, JsonValue], *, tell:
             if event.kind == "done":
                 result = event.result
             elif (line := _step(event)) is not None:
-                await tell(one_line(clean(without_paths(line, paths)), _STEP))
+                await tell(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
     assert result is not None  # a stream ends with it, or raises
     if (error := failure(result)) is not None and not result.hits:
         raise error
@@ -54,7 +54,7 @@ async def ask(retriever: Retriever, arguments: Mapping[str, JsonValue], *, tell:
 def _step(event: Event) -> str | None:
     """Return what a person is told of an event; None of those that the reply tells."""
     if event.kind == "observation":
-        return f"{event.call.name}: {event.observation.text.partition(chr(10))[0]}"
+        return f"{event.call.name}: {event.observation.text}"
     if event.kind == "note":
         return event.text
     if event.kind == "step" and event.agent is None:
@@ -69,17 +69,23 @@ def reply_of(result: Result, graph: Graph, k: int, *, has_model: bool) -> str:
 
     reply = ReplyLines(open_stateless(graph).session)
     lines = [line for line in (read_as(result), _answer(result, reply.room // 2)) if line]
-    lines += [f"note: {one_line(note, _NOTE)}" for note in result.notes if note != result.meeting]
-    for line in "\n".join(lines).splitlines():
-        reply.say(line)
+    reply.say_all("\n".join([*lines, *_notes(result)]).splitlines())
     if not result.hits:
         reply.say("Nothing was found. Try other words, or fewer filters.")
         return reply.text()
-    evidence = "hits" if has_model else "hits as ranked evidence: no model is set, so none wrote an answer"
     more = f"; k={min(2 * k, MOST_ROWS)} shows more" if len(result.hits) == k < MOST_ROWS else ""
-    reply.say(f"{len(result.hits)} {evidence}{more}")
+    by_whom = "" if has_model else ". No model is set: this is ranked evidence"
+    reply.say(f"{counted(len(result.hits), 'hit')}, best first{more}{by_whom}")
     reply.list(range(len(result.hits)), _hits(result, reply.snippets(len(result.hits)).width))
     return reply.text()
+
+
+def _notes(result: Result) -> Iterator[str]:
+    """Yield the notes of a result that its other lines do not say."""
+    refused = None if result.refusal is None else result.refusal.text
+    for note in result.notes:
+        if note != result.meeting and (refused is None or refused not in note):
+            yield f"note: {one_line(note, _NOTE)}"
 
 
 def _answer(result: Result, room: int) -> str:

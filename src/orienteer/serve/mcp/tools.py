@@ -191,8 +191,13 @@ def checked(
 
 
 def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
-    """Return what a tool other than `ask` says of a graph. Raises `Error` where the arguments cannot be met."""
+    """Return what a tool other than `ask` says of a graph.
+
+    Raises `Error` where the arguments cannot be met, `NotAGraph` where the graph proves to be damaged.
+    """
+    from orienteer.graph.damage import damage_told
     from orienteer.tools.toolbox import open_stateless
 
-    toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
-    return toolbox.call(tool.inner, {**tool.defaults, **arguments}).text
+    with damage_told(graph.path, graph.generation):
+        toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
+        return toolbox.call(tool.inner, {**tool.defaults, **arguments}).text
