@@ -17,6 +17,7 @@ from fakes.talks import run
 from orienteer.errors import ModelError
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
+from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Edge, Node
 from orienteer.serve import served as served_module
 from orienteer.serve.mcp.server import server
@@ -294,6 +295,32 @@ def test_a_model_that_fails_is_told(talk, languages, searcher):
     )
     assert result.is_error
     assert "does not answer" in text_of(result)
+
+
+def test_a_model_that_fails_at_the_answer_leaves_the_hits(talk, languages):
+    def failing_last(messages, tools, sampling):
+        if not tools:
+            raise ModelError("the model is gone")
+        return [("add_to_answer", {"nodes": ["Graydon Hoare"]}), ("finish", {})]
+
+    result = talk(
+        asked(languages, ScriptedModel(failing_last)),
+        lambda client: client.call_tool("ask", {"question": "Who designed Rust?"}),
+    )
+    assert "the model is gone" in text_of(result)
+    assert "1. [person:graydon-hoare] Graydon Hoare (person)" in text_of(result)
+
+
+def test_a_budget_that_ends_is_told_with_what_was_found(talk, languages):
+    def adding(messages, tools, sampling):
+        return [("add_to_answer", {"nodes": ["Graydon Hoare"]})] if tools else "Graydon Hoare."
+
+    result = talk(
+        asked(languages, ScriptedModel(adding), calls=4),
+        lambda client: client.call_tool("ask", {"question": "Who designed Rust?"}),
+    )
+    assert "note: the budget of calls ended: this was found until then" in text_of(result)
+    assert "[person:graydon-hoare]" in text_of(result)
 
 
 # ------------------------------------------------------------------------------------------ several graphs, and changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -38,10 +38,10 @@ class ServedGraphs:
         budget: Budget | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """`budget` is that of a question, and `settings` those of its method; the model is `model` or none."""
+        """`budget` is that of a question, and `settings` those of its method; they name no model: it is `model`."""
         self.model = model
         self._budget = Budget() if budget is None else budget
-        self._settings = Settings() if settings is None else settings
+        self._settings = Settings() if settings is None else replace(settings, model=None)
         self._slots = {name: _Slot(path) for name, path in paths.items()}
 
     @property

@@ -46,9 +46,12 @@ async def ask(retriever: Retriever, arguments: Mapping[str, JsonValue], *, tell:
             elif (line := _step(event)) is not None:
                 await tell(one_line(single_spaced(clean(without_paths(line, paths))), _STEP))
     assert result is not None  # a stream ends with it, or raises
-    if (error := failure(result)) is not None and not result.hits:
+    error = failure(result)
+    if error is not None and not result.hits:
         raise error
-    return result
+    if error is None or any(str(error) in note for note in result.notes):
+        return result
+    return result.model_copy(update={"notes": (*result.notes, error.public)})
 
 
 def _step(event: Event) -> str | None:
@@ -81,7 +84,11 @@ def reply_of(result: Result, graph: Graph, k: int, *, has_model: bool) -> str:
 
 
 def _notes(result: Result) -> Iterator[str]:
-    """Yield the notes of a result that its other lines do not say."""
+    """Yield the notes of a result that its other lines do not say, and what ended it early."""
+    from orienteer.retriever import LIMITS
+
+    if result.stopped_by in LIMITS:
+        yield f"note: the budget of {result.stopped_by} ended: this was found until then"
     refused = None if result.refusal is None else result.refusal.text
     for note in result.notes:
         if note != result.meeting and (refused is None or refused not in note):
