@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
@@ -283,7 +283,7 @@ class Retriever:
         where: Sequence[str] = (),
         reading: str | None = None,
         budget: Budget | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Yield the events of a question as they happen, for running event loops such as a notebook's.
 
             >>> async def kinds():

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from orienteer.errors import BadOption
+from orienteer.llm.budget import Budget
 from orienteer.methods.table import AUTO, METHODS
+from orienteer.settings import Settings
 
 MOST_HITS = 200
 """`k` at the most."""
@@ -17,6 +19,10 @@ LONGEST_QUESTION = 8_000
 """Characters."""
 LONGEST_QUERY = 4_000
 """Characters."""
+QUESTION_CALLS = 30
+"""Calls of a model for one question, unless whoever runs the server says otherwise."""
+QUESTION_SECONDS = 45.0
+"""The same of time: hosts of tools give up after some 60 seconds, and get what was found until then."""
 _NAMED = 12  # methods that a refusal lists
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
@@ -53,3 +59,15 @@ def checked_k(k: int) -> int:
     if not 0 <= k <= MOST_HITS:
         raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
     return k
+
+
+def served_budget(settings: Settings, **flags: float | None) -> Budget:
+    """Return what one question may spend: what the settings allow, but no more than a face does.
+
+    Flags that are not None win, for whoever runs the server has set them. Raises `BadOption`.
+    """
+    allowed = settings.limits()
+    calls = min(allowed.calls or QUESTION_CALLS, QUESTION_CALLS)
+    seconds = min(allowed.seconds or QUESTION_SECONDS, QUESTION_SECONDS)
+    chosen = {name: value for name, value in flags.items() if value is not None}
+    return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen}, where="budget.")

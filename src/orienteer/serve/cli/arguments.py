@@ -128,7 +128,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
-    reads_sources = "directory" in parameters
+    reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
     if reads_sources:
         flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
         for name, annotation in (("include", Include), ("exclude", Exclude)):

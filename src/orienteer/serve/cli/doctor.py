@@ -28,6 +28,7 @@ EXTRAS = {
     "docs": "markitdown",
     "fast": "numba",
     "local": "xllamacpp",
+    "mcp": "mcp",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",
