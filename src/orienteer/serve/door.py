@@ -43,7 +43,8 @@ def served_method(name: str, served: Collection[str]) -> str:
         names = list(served)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         raise BadOption(
-            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}"
+            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}",
+            value=name,
         )
     return name
 
