@@ -128,6 +128,9 @@ class ServedGraph:
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
+            except Exception as error:  # no caller waits for it: whoever asks is told
+                logger.error("%s could not be made", self.name, exc_info=error)
+                self.failure = Error("the server failed, which is its own fault: its log says how")
 
         threading.Thread(target=work, name="orienteer-make", daemon=True).start()
 

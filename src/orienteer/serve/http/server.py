@@ -37,7 +37,13 @@ def address_of(listener: socket.socket) -> str:
 
 def serve(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None]) -> None:
     """Serve until the process is told to end; `started` is called once requests are answered."""
-    config = uvicorn.Config(
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what fails is told by `problems`, without its request
+    _Server(configuration(app), started).run(sockets=[listener])
+
+
+def configuration(app: ASGIApp) -> uvicorn.Config:
+    """Return how uvicorn serves an application of ours."""
+    return uvicorn.Config(
         app,
         log_config=None,  # its own access log has query strings; ours is the guard's
         access_log=False,
@@ -50,8 +56,6 @@ def serve(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None])
         limit_concurrency=2 * MOST_AT_ONCE,  # the guard refuses before, in the shape of all errors
         h11_max_incomplete_event_size=_MOST_OF_A_HEAD,
     )
-    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what fails is told by `problems`, without its request
-    _Server(config, started).run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
