@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ if sys.platform == "win32":
 from fakes import Answer, FakeServer
 from fakes.http_site import events_of
 from orienteer.serve.cli.app import main
+from orienteer.serve.http.server import listening
 
 
 class Process:
@@ -224,9 +226,13 @@ def test_what_cannot_be_served_is_refused_in_a_line(refused, languages, small, t
     assert "tooshort-key" not in told
 
 
-def test_a_port_that_is_taken_is_told(refused, languages):
-    import socket
+def test_a_reply_is_sent_at_once():
+    """asyncio turns off the system's waiting for more only for sockets that name TCP; else a reply takes 40 ms."""
+    with listening("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
 
+
+def test_a_port_that_is_taken_is_told(refused, languages):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert "take another with --port" in refused("serve", languages.path, "--port", port, "-q")

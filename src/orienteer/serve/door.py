@@ -11,6 +11,10 @@ from collections.abc import Collection, Sequence
 from orienteer.errors import BadOption
 from orienteer.methods.table import AUTO, METHODS
 
+KEYS = "ORIENTEER_SERVE_KEYS"
+"""The variable that holds the keys of a server, with commas between them. The model's key is another one."""
+LEAST_KEY = 16
+"""Characters of a key."""
 MOST_HITS = 200
 """`k` at the most."""
 LONGEST_QUESTION = 8_000

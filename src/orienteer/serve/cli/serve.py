@@ -21,6 +21,7 @@ from orienteer.serve.cli.arguments import (
     making,
 )
 from orienteer.serve.cli.output import Output
+from orienteer.serve.door import KEYS
 
 if TYPE_CHECKING:
     from orienteer.llm.budget import Budget
@@ -145,7 +146,7 @@ def _served(site: Site, name: str) -> ServedGraph:
 def _run(out: Output, site: Site, doors: _Doors, started: Callable[[str], None]) -> None:
     """Listen and serve until the process is told to end."""
     from orienteer.serve.http.app import application
-    from orienteer.serve.http.guard import KEYS, rules
+    from orienteer.serve.http.guard import rules
     from orienteer.serve.http.page_files import page_files
     from orienteer.serve.http.server import address_of, listening
     from orienteer.serve.http.server import serve as serve_app

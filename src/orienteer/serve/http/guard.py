@@ -18,14 +18,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from orienteer.display import clean
 from orienteer.errors import BadOption, UsageError
+from orienteer.serve.door import KEYS, LEAST_KEY
 from orienteer.serve.http.metrics import Metrics
 from orienteer.serve.http.problems import Problem
 
 logger = logging.getLogger(__name__)
 
-KEYS = "ORIENTEER_SERVE_KEYS"
-LEAST_KEY = 16
-"""Characters of a key."""
 MOST_AT_ONCE = 200
 """Requests, streams among them."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

@@ -33,6 +33,8 @@ class Question:
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[Event | None] = asyncio.Queue()
         self._running: RunningQuestion | None = None
+        """None before it has begun, and after it has ended: it refers back to whoever hears it."""
+        self._failure: BaseException | None = None
 
     async def start(self, generation: Generation, body: AskBody, *, hears_parts: bool = False) -> str:
         """Begin, and return the name of the method. Raises `BadOption`, `Unknown`: nothing was spent by then."""
@@ -54,10 +56,11 @@ class Question:
 
         running, name = await self._site.beside(begin)
         self._running = running
-        running.future.add_done_callback(lambda _: self._in_loop(self._end))
+        running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future.exception())))
         return name
 
-    def _end(self) -> None:
+    def _end(self, failure: BaseException | None) -> None:
+        self._running, self._failure = None, failure
         self._slot.free()
         self._heard.put_nowait(None)
 
@@ -72,8 +75,8 @@ class Question:
         """Return the next event, None after the last one. Raises what the work raised."""
         event = await self._heard.get()
         if event is None:
-            assert self._running is not None  # only its end says so
-            self._running.future.result()
+            if self._failure is not None:
+                raise self._failure
         elif isinstance(event, DoneEvent):
             self._site.metrics.count_usage(event.result.usage)
         return event

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Callable
 
@@ -22,7 +23,16 @@ def listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens there; a port of 0 is any free one. Raises `UsageError` where that cannot be."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family, backlog=MOST_AT_ONCE)
+        # asyncio sends small replies at once over sockets that say they are TCP alone; else each would wait 40 ms.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
+            listener.bind((host, port))
+            listener.listen(MOST_AT_ONCE)
+        except BaseException:
+            listener.close()
+            raise
+        return listener
     except OSError as error:
         why = error.strerror or error
         raise UsageError(f"nothing can listen at {host}, port {port}: {why}; take another with --port") from error
@@ -38,6 +48,7 @@ def address_of(listener: socket.socket) -> str:
 def serve(app: ASGIApp, listener: socket.socket, *, started: Callable[[], None]) -> None:
     """Serve until the process is told to end; `started` is called once requests are answered."""
     logging.getLogger("uvicorn").setLevel(logging.CRITICAL)  # what fails is told by `problems`, without its request
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of what is sent to clients that have left
     _Server(configuration(app), started).run(sockets=[listener])
 
 

@@ -17,7 +17,7 @@ from orienteer.serve.door import served_methods
 from orienteer.serve.http.feedback import FeedbackFile
 from orienteer.serve.http.graphs import Answering, ServedGraphs
 from orienteer.serve.http.metrics import Metrics
-from orienteer.serve.http.slots import Slots
+from orienteer.serve.http.slots import RUNNING, Slots
 from orienteer.serve.views.outside import for_outside
 
 LOOK_UP_THREADS = 2
@@ -37,8 +37,8 @@ class Site:
     feedback: FeedbackFile | None = None
     slots: Slots = field(default_factory=Slots)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
-    question_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(thread_name_prefix="question"))
-    """Threads for what holds a slot, and so is bounded by these."""
+    question_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(RUNNING, "question"))
+    """Threads for what holds a slot."""
 
     async def look_up(self, function: Callable[[], _T]) -> _T:
         """Return what a short function gives, in one of the threads of look-ups."""
