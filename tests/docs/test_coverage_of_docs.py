@@ -72,10 +72,14 @@ def options_shown(command) -> set[str]:
     }
 
 
+def reads_sources(command) -> bool:
+    return not {"directory", "directories"}.isdisjoint(option.name for option in command.params)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_has_its_options(name):
     shown = set(OPTION.findall(" ".join(re.findall(r"`([^`]+)`", section(f"### `orienteer {name}`")))))
-    of_sources = OF_SOURCES if "directory" in {option.name for option in COMMANDS[name].params} else set()
+    of_sources = OF_SOURCES if reads_sources(COMMANDS[name]) else set()
     there = options_shown(COMMANDS[name]) - COMMON - of_sources
     assert there <= shown, f"{name} has options that docs/interface.md does not name"
     assert shown - COMMON <= there, f"docs/interface.md promises options that {name} has not"
@@ -91,8 +95,7 @@ def test_common_options():
     assert there == COMMON - {"--help", "-h"}
     assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
     for name, command in COMMANDS.items():
-        takes_sources = "directory" in {option.name for option in command.params}
-        assert (options_shown(command) >= OF_SOURCES) == takes_sources, name
+        assert (options_shown(command) >= OF_SOURCES) == reads_sources(command), name
     top = {flag for option in typer.main.get_command(application()).params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 
