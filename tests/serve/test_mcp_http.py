@@ -79,7 +79,7 @@ def listening(graphs, **options):
 
 @pytest.fixture(scope="module")
 def address(languages):
-    with listening(ServedGraphs({"languages": languages})) as url:
+    with listening(ServedGraphs({"languages": languages.path})) as url:
         yield url
 
 
@@ -125,7 +125,7 @@ def test_other_hosts_origins_and_forms_are_refused(address, headers, status):
 
 
 def test_behind_a_door_the_door_decides(languages):
-    with listening(ServedGraphs({"languages": languages}), is_behind_door=True) as url:
+    with listening(ServedGraphs({"languages": languages.path}), is_behind_door=True) as url:
         answer = httpx2.post(f"{url}/mcp", json=HELLO, headers={**HEADERS, "Host": "graphs.example"})
         assert answer.status_code == 200
 
@@ -139,7 +139,7 @@ def test_a_body_has_a_size(address):
 def test_who_leaves_stops_the_question(languages, searcher, era):
     model = searcher(turns=400, seconds=0.05)
     graphs = ServedGraphs(
-        {"languages": languages},
+        {"languages": languages.path},
         model=model.model,
         budget=Budget(),
         settings=Settings(options={"agents": 1, "max_steps": 400}),
@@ -170,7 +170,7 @@ def test_who_leaves_stops_the_question(languages, searcher, era):
 def test_a_connection_that_is_dropped_stops_the_question_too(languages, searcher):
     model = searcher(turns=400, seconds=0.05)
     graphs = ServedGraphs(
-        {"languages": languages},
+        {"languages": languages.path},
         model=model.model,
         budget=Budget(),
         settings=Settings(options={"agents": 1, "max_steps": 400}),
@@ -191,7 +191,7 @@ def test_a_connection_that_is_dropped_stops_the_question_too(languages, searcher
 
 
 def test_no_stream_stands_open_that_a_shutdown_would_wait_for(languages):
-    with listening(ServedGraphs({"languages": languages})) as url:
+    with listening(ServedGraphs({"languages": languages.path})) as url:
         session = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS).headers["mcp-session-id"]
         answer = httpx2.get(f"{url}/mcp", headers={"Accept": "text/event-stream", "Mcp-Session-Id": session})
         assert answer.status_code == 405

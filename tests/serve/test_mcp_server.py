@@ -85,7 +85,7 @@ def test_the_list_of_tools(talk, served):
 
 
 def test_a_model_opens_the_world_of_ask_alone(talk, languages, searcher):
-    graphs = ServedGraphs({"languages": languages}, model=searcher().model)
+    graphs = ServedGraphs({"languages": languages.path}, model=searcher().model)
     tools = talk(graphs, lambda client: client.list_tools()).tools
     assert [tool.name for tool in tools if tool.annotations.open_world_hint] == ["ask"]
 
@@ -217,7 +217,7 @@ def test_a_fault_of_ours_is_told_in_the_log_alone(call, served, monkeypatch, cap
 
 def asked(languages, model, **limits):
     return ServedGraphs(
-        {"languages": languages},
+        {"languages": languages.path},
         model=model,
         budget=Budget(**limits),
         settings=Settings(options={"agents": 1, "max_steps": 400}),
@@ -373,7 +373,7 @@ def test_a_graph_that_is_published_anew_is_opened_between_calls(talk, scratch, m
 def test_a_graph_is_looked_at_once_a_second_at_the_most(languages, monkeypatch):
     looks = []
     monkeypatch.setattr(served_module, "_mark", lambda path: looks.append(path))
-    graphs = ServedGraphs({"languages": languages})
+    graphs = ServedGraphs({"languages": languages.path})
     first = graphs.graph("languages")
     assert all(graphs.graph("languages") is first for _ in range(50))
     assert graphs.retriever("languages") is graphs.retriever("languages")

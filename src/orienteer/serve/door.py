@@ -13,6 +13,10 @@ from orienteer.llm.budget import Budget
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.settings import Settings
 
+KEYS = "ORIENTEER_SERVE_KEYS"
+"""The variable that holds the keys of a server, with commas between them. The model's key is another one."""
+LEAST_KEY = 16
+"""Characters of a key."""
 MOST_HITS = 200
 """`k` at the most."""
 LONGEST_QUESTION = 8_000
@@ -49,7 +53,8 @@ def served_method(name: str, served: Collection[str]) -> str:
         names = list(served)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         raise BadOption(
-            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}"
+            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}",
+            value=name,
         )
     return name
 

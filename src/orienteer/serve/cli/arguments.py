@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, Error, UsageError
+from orienteer.errors import BadInput, Error, NotAGraph, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
+    from orienteer.ingest.documents.read.selection import Selection
     from orienteer.llm.budget import Budget
     from orienteer.protocols import LanguageModel
     from orienteer.settings import Settings
@@ -258,13 +260,41 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
 
     if is_graph(path) and not (out.include or out.exclude):
         return path, False
-    from orienteer.ingest.documents.read.selection import Selection
     from orienteer.ingest.sources import graph_at
 
-    chosen = Selection(include=tuple(out.include), exclude=tuple(out.exclude))
     confirm = functools.partial(_confirm, out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        return graph_at(path, cache=settings().cache, selection=chosen, progress=out.progress, confirm=confirm)
+        return graph_at(path, cache=settings().cache, selection=_chosen(out), progress=out.progress, confirm=confirm)
+
+
+def making(path: Path, out: Output) -> Callable[[Progress], Path] | None:
+    """Return what makes the graph of some sources, or brings it up to date, and tells how far; None for a graph.
+
+    Asks a person about a large folder before. Raises `NotAGraph` where there is nothing to read.
+    """
+    from orienteer.graph.format import is_graph
+
+    if is_graph(path) and not (out.include or out.exclude):
+        return None
+    from orienteer.ingest.sources import confirm_large, graph_at
+
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph, or a folder of tables or documents")
+    cache, chosen = settings().cache, _chosen(out)
+    confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
+
+    def make(progress: Progress) -> Path:
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            return graph_at(path, cache=cache, selection=chosen, progress=progress).path
+
+    return make
+
+
+def _chosen(out: Output) -> Selection:
+    """Return which files of a folder a command reads."""
+    from orienteer.ingest.documents.read.selection import Selection
+
+    return Selection(include=tuple(out.include), exclude=tuple(out.exclude))
 
 
 def _confirm(out: Output, what: str) -> None:

@@ -32,6 +32,7 @@ EXTRAS = {
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",
+    "serve": "fastapi",
     "train": "trl",
 }
 """The module by which each extra is known to be installed."""

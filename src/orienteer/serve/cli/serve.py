@@ -1,0 +1,166 @@
+"""Commands that serve graphs over HTTP: serve, open."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from orienteer.errors import MissingExtra
+from orienteer.serve.cli.arguments import (
+    BudgetFlags,
+    Directory,
+    ModelFlags,
+    check_writable,
+    graph_of,
+    making,
+)
+from orienteer.serve.cli.output import Output
+from orienteer.serve.door import KEYS
+
+if TYPE_CHECKING:
+    from orienteer.llm.budget import Budget
+    from orienteer.serve.http.graphs import ServedGraph
+    from orienteer.serve.http.site import Site
+    from orienteer.settings import Settings
+
+CALLS, SECONDS = 30, 45.0
+"""Of a question, unless a limit is set: a stranger with the key cannot spend without end."""
+_NEEDED = ("fastapi", "uvicorn", "prometheus_client")
+
+Graphs = Annotated[
+    list[Path] | None, typer.Argument(metavar="DIR", help="Graphs, or their sources, each served by its folder's name.")
+]
+
+
+class _Doors(NamedTuple):
+    """Where a server listens, and who else may come in."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+
+
+def serve(
+    out: Output,
+    directories: Graphs = None,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=DIR", help="Serve a graph by this name. Repeatable.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(metavar="H", help="Where to listen; any but this machine needs ORIENTEER_SERVE_KEYS.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="The port; 0 is any free one.")] = 8321,
+    *,
+    model: ModelFlags,
+    budget: BudgetFlags,
+    cypher: Annotated[bool, typer.Option("--cypher", help="Answer Cypher too, read-only.")] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="H", help="Answer to this name too. Repeatable.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="O", help="Let the pages of this site ask. Repeatable.")
+    ] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
+    ] = None,
+) -> None:
+    """Serve graphs over HTTP: /api for programs, /v1 for chat clients, a page at /."""
+    _require_extra()
+    from orienteer.serve.http.graphs import named_folders
+
+    folders = named_folders(directories or (), name or ())
+    if feedback is not None:
+        check_writable(feedback)
+    configured = model.settings()
+    site = _site(configured, _limits(budget, configured), has_cypher=cypher, feedback=feedback)
+    for graph_name, folder in folders.items():
+        served = _served(site, graph_name)
+        served.open(graph_of(folder, out))
+    doors = _Doors(host, port, tuple(allow_host or ()), tuple(allow_origin or ()))
+    _run(out, site, doors, lambda address: out.note(f"serving {', '.join(folders)} at {address} (Ctrl-C ends it)"))
+
+
+def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: BudgetFlags) -> None:
+    """Serve a graph or a folder on this machine, and open the browser."""
+    _require_extra()
+    import webbrowser
+
+    configured = model.settings()
+    site = _site(configured, _limits(budget, configured))
+    served = _served(site, directory.resolve().name)
+    make = making(directory, out)
+    if make is None:
+        served.open(directory)
+    else:
+        served.make(directory, make)
+        out.note(f"{directory} is being read: the page answers once that is done")
+
+    def show(address: str) -> None:
+        out.note(f"serving {served.name} at {address} (Ctrl-C ends it)")
+        if not webbrowser.open(address):
+            out.note("no browser could be opened: open that address yourself")
+
+    _run(out, site, _Doors(), show)
+
+
+def _require_extra() -> None:
+    """Raise `MissingExtra` where what serves is not installed."""
+    if not all(map(find_spec, _NEEDED)):
+        raise MissingExtra("serving over HTTP", "serve")
+
+
+def _limits(budget: BudgetFlags, configured: Settings) -> Budget:
+    """Return what each question may spend: a limit of a person's own, else the server's."""
+    limits = budget.limits(configured)
+    return limits.model_copy(update={"calls": limits.calls or CALLS, "seconds": limits.seconds or SECONDS})
+
+
+def _site(configured: Settings, limits: Budget, *, has_cypher: bool = False, feedback: Path | None = None) -> Site:
+    from orienteer.serve.http.feedback import FeedbackFile
+    from orienteer.serve.http.graphs import Answering
+    from orienteer.serve.http.site import Site
+
+    model = None if configured.model is None else configured.open_model()
+    if model is not None:
+        limits.require_price(model.name, model.price)
+    kept = None if feedback is None else FeedbackFile(feedback)
+    return Site(answering=Answering(configured, limits, model), has_cypher=has_cypher, feedback=kept)
+
+
+def _served(site: Site, name: str) -> ServedGraph:
+    """Return a new graph of a site, which is still to be opened."""
+    from orienteer.serve.http.graphs import ServedGraph
+
+    served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
+    site.graphs.add(served)
+    return served
+
+
+def _run(out: Output, site: Site, doors: _Doors, started: Callable[[str], None]) -> None:
+    """Listen and serve until the process is told to end."""
+    from orienteer.serve.http.app import application
+    from orienteer.serve.http.guard import rules
+    from orienteer.serve.http.page_files import page_files
+    from orienteer.serve.http.server import address_of, listening
+    from orienteer.serve.http.server import serve as serve_app
+
+    page = page_files()
+    keys = [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
+    let_in = rules(doors.host, keys=keys, allowed_hosts=doors.hosts, origins=doors.origins, open_paths=tuple(page))
+    if not out.quiet:
+        logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
+    listener = listening(doors.host, doors.port)
+    serve_app(application(site, let_in, page), listener, started=lambda: started(address_of(listener)))
+
+
+COMMANDS = {
+    "serve": (serve, "serve hetionet --port 8321"),
+    "open": (open_page, "open notes"),
+}
