@@ -32,7 +32,7 @@ _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html", ".
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves graphs by name; `seconds` pass before each step of a model is told, and `key` opens it where one is set."""
+    """Serves graphs by name; `seconds` pass before each step of a model is told, and a `key` that is set opens it."""
 
     daemon_threads = True
 

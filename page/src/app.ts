@@ -73,8 +73,8 @@ export class App {
     byId<HTMLSelectElement>("graph").onchange = ({ target }) => this.take((target as HTMLSelectElement).value);
     window.addEventListener("hashchange", () => this.follow(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
-    await this.enter();
     this.question.focus();
+    await this.enter();
   }
 
   private async enter(): Promise<void> {
@@ -86,6 +86,7 @@ export class App {
       return;
     }
     byId("door").hidden = true;
+    byId("form").hidden = false;
     byId("error").hidden = true;
     if (!this.served.graphs.length) { this.fail(new Error(say("noGraphs"))); return; }
     byId("model").textContent = this.served.model === null ? say("noModel") : say("model", { name: this.served.model });
@@ -103,6 +104,7 @@ export class App {
     door.replaceChildren(el("label", { for: "key" }, say("key")), el("div", { class: "row" }, field, el("button", { class: "main", type: "submit" }, say("enter"))), el("p", { class: "dim", id: "key-hint" }, say("keyHint")));
     door.onsubmit = (event) => { event.preventDefault(); keepKey(field.value); void this.enter(); };
     door.hidden = false;
+    byId("form").hidden = true;
     if (isSecond) this.fail(new Refused(401, say("wrongKey"), refusal.seconds));
     field.focus();
   }
@@ -389,6 +391,6 @@ export class App {
 /** Say in one line which method ran, what it took, and what ended it. */
 function spentOn({ method, usage, stopped_by }: Result): string {
   const seconds = usage.seconds < 1 ? `${Math.round(usage.seconds * 1000)} ms` : `${number(Math.round(usage.seconds * 10) / 10)} s`;
-  const cost = usage.calls ? [say("spentCalls", { n: usage.calls }), say("spentTokens", { n: usage.prompt_tokens + usage.completion_tokens }), usage.usd === null ? "" : `${usage.usd.toFixed(4)} USD`] : [];
+  const cost = usage.calls ? [say("spentCalls", { n: usage.calls }), say("spentTokens", { n: usage.prompt_tokens + usage.completion_tokens }), !usage.usd ? "" : `${usage.usd.toFixed(4)} USD`] : [];
   return [method, seconds, ...cost, stopped_by === "finish" ? "" : say("endedBy", { what: stopped_by })].filter(Boolean).join(" · ");
 }

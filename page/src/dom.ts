@@ -50,13 +50,23 @@ export class Characters {
   part(begin: number, end = this.all.length): string { return this.all.slice(begin, end).join(""); }
 }
 
+/** Return where words stand in a text, as pairs of places in characters. */
+export function placesOf(words: readonly string[], text: string): [number, number][] {
+  if (!words.length) return [];
+  const any = [...new Set(words)].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  return Array.from(text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, "giu")), (found) => {
+    const begin = Array.from(text.slice(0, found.index)).length;
+    return [begin, begin + Array.from(found[0]).length];
+  });
+}
+
 /** Return a text with marked parts; marks are pairs of places in characters, ascending. */
-export function marked(text: string, marks: readonly (readonly [number, number])[], className = ""): Node[] {
+export function marked(text: string, marks: readonly (readonly [number, number])[]): Node[] {
   const characters = new Characters(text), parts: Node[] = [];
   let at = 0;
   for (const [begin, end] of marks) {
     if (begin < at || end > characters.length) continue;
-    parts.push(document.createTextNode(plain(characters.part(at, begin))), el("mark", { class: className || null }, characters.part(begin, end)));
+    parts.push(document.createTextNode(plain(characters.part(at, begin))), el("mark", {}, characters.part(begin, end)));
     at = end;
   }
   parts.push(document.createTextNode(plain(characters.part(at))));

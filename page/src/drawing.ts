@@ -3,20 +3,29 @@
 import Graph from "graphology";
 import Sigma from "sigma";
 import type { Placed, Wanted } from "./layout.worker";
+import { plain } from "./dom";
 import { COLORS, colorNumber, themed } from "./palette";
 import type { DrawnNode, Edge } from "./records";
 
 /** Nodes at the most: beyond, layouts and eyes give up. The server draws the same line. */
 export const MOST_NODES = 2000;
 const NAMED_EDGES = 60; // with more edges, only those of paths are named
-const FORCED_LABELS = 26; // of so many nodes, every one shows its name
+const FORCED_LABELS = 22; // of so many nodes, every one shows its name
+const LABEL = 30; // characters
 const STRONG_SIZE = 8, WEAK_SIZE = 5;
 
-type NodeLook = { label: string; type: "circle"; kind: string; x: number; y: number; size: number; color: string; strong: boolean; placed: boolean };
+type NodeLook = { label: string; name: string; type: "circle"; kind: string; x: number; y: number; size: number; color: string; strong: boolean; placed: boolean };
 type EdgeLook = { kinds: string[]; label: string; size: number; color: string; type: "arrow"; onPath: boolean };
 type Heard = { pick: (id: string | null) => void; hover: (id: string | null) => void; name: (edgeType: string) => string };
 
 const keyOf = (edge: Edge): string => `${edge.source}\u0000${edge.target}`;
+
+/** Return a name as short as a label must be: of the heading of a passage the last part, `Guide > Keys` -> `Keys`. */
+function shortened(name: string): string {
+  const last = plain(name.split(" > ").at(-1) ?? name);
+  return last.length > LABEL ? `${last.slice(0, LABEL - 1)}…` : last;
+}
+
 const isCalm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Whether this browser can draw it. */
@@ -49,7 +58,7 @@ export class Drawing {
     fresh.forEach((node, place) => {
       const angle = (2 * Math.PI * place) / Math.max(1, fresh.length), radius = (near === undefined ? 10 : 4) * (1 + (place % 3) / 4);
       this.graph.addNode(node.id, {
-        label: node.name, type: "circle", kind: node.type, x: center.x + radius * Math.cos(angle), y: center.y + radius * Math.sin(angle),
+        name: node.name || node.id, label: shortened(node.name || node.id), type: "circle", kind: node.type, x: center.x + radius * Math.cos(angle), y: center.y + radius * Math.sin(angle),
         size: (strong.has(node.id) ? STRONG_SIZE : WEAK_SIZE) + Math.min(4, Math.log10(1 + node.degree)), color: COLORS[colorNumber(node.type)] ?? "",
         strong: strong.has(node.id), placed: false,
       });
@@ -181,6 +190,7 @@ export class Drawing {
     const sigma = new Sigma<NodeLook, EdgeLook>(this.graph, this.box, {
       renderEdgeLabels: true, edgeLabelSize: 11, labelFont: "system-ui, sans-serif", edgeLabelFont: "system-ui, sans-serif", labelSize: 13,
       labelRenderedSizeThreshold: 5, labelDensity: 0.7, hideEdgesOnMove: true, zIndex: true, allowInvalidContainer: true, stagePadding: 70, minEdgeThickness: 1,
+      defaultDrawNodeLabel: (context, node, settings) => this.drawLabel(context, node, settings),
       defaultDrawNodeHover: (context, node, settings) => this.drawHover(context, node, settings), // the library's own is white, whatever the theme
       nodeReducer: (id, look) => this.nodeLook(id, look),
       edgeReducer: (edge, look) => this.edgeLook(edge, look),
@@ -192,10 +202,28 @@ export class Drawing {
     return sigma;
   }
 
-  private drawHover(context: CanvasRenderingContext2D, node: { x: number; y: number; size: number; color: string; label?: string | null }, settings: { labelSize: number; labelFont: string }): void {
+  /** Return where a label of a width begins: behind its node, or before it where it would be cut at the rim. */
+  private labelLeft(node: Drawn, width: number): number {
+    const left = node.x + node.size + 3;
+    return left + width > this.sigma.getDimensions().width && node.x - node.size - 3 > width ? node.x - node.size - 3 - width : left;
+  }
+
+  private drawLabel(context: CanvasRenderingContext2D, node: Drawn, settings: Fonts): void {
+    if (!node.label) return;
+    context.font = `${settings.labelSize}px ${settings.labelFont}`;
+    const left = this.labelLeft(node, context.measureText(node.label).width), base = node.y + settings.labelSize / 3;
+    context.lineJoin = "round";
+    context.lineWidth = 3;
+    context.strokeStyle = this.theme.back; // so that an edge beneath does not cross it out
+    context.strokeText(node.label, left, base);
+    context.fillStyle = this.theme.front;
+    context.fillText(node.label, left, base);
+  }
+
+  private drawHover(context: CanvasRenderingContext2D, node: Drawn, settings: Fonts): void {
     const label = node.label ?? "";
     context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-    const left = node.x + node.size + 2, width = context.measureText(label).width + 8;
+    const width = context.measureText(label).width + 8, left = this.labelLeft(node, width);
     if (label) {
       context.fillStyle = this.theme.card;
       context.strokeStyle = this.theme.line;
@@ -216,6 +244,8 @@ export class Drawing {
   }
 }
 
+type Drawn = { x: number; y: number; size: number; color: string; label?: string | null };
+type Fonts = { labelSize: number; labelFont: string };
 type Point = { x: number; y: number };
 /** A picture in pixels, for a file. */
 export type Shapes = {

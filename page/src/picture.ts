@@ -100,7 +100,7 @@ export class Picture {
   private list(): void {
     const graph = this.drawing?.graph, box = byId<HTMLDetailsElement>("nodes");
     box.hidden = !graph?.order;
-    const nodes = (graph?.mapNodes((id, look) => ({ id, name: look.label, type: look.kind })) ?? []).slice(0, LISTED);
-    box.replaceChildren(el("summary", {}, say("nodeList")), el("ul", {}, ...nodes.map((node) => el("li", {}, el("button", { class: "link", onclick: () => this.uses.pick(node.id) }, node.name || node.id), ` ${node.type}`))));
+    const nodes = (graph?.mapNodes((id, look) => ({ id, name: look.name, type: look.kind })) ?? []).slice(0, LISTED);
+    box.replaceChildren(el("summary", {}, say("nodeList")), el("ul", {}, ...nodes.map((node) => el("li", {}, el("button", { class: "link", onclick: () => this.uses.pick(node.id) }, node.name), ` ${node.type}`))));
   }
 }

@@ -7,6 +7,7 @@ import type { Listing, NotRead, SchemaEdge, SchemaView } from "./records";
 import { number, say } from "./texts";
 
 const TYPES = 4, QUESTIONS = 3;
+const PART_OF = "part_of", DOCUMENT = "document"; // names that `orienteer build` gives
 
 /** Return what the graph holds: its largest types. */
 export function holds(nodeTypes: Record<string, number>): HTMLElement {
@@ -25,6 +26,8 @@ export function notRead(groups: readonly NotRead[], isStale: boolean): HTMLEleme
 
 /** Return questions that the graph can answer: edge types that join the most, asked about their best joined nodes. */
 export async function examples(graph: string, schema: SchemaView): Promise<string[]> {
+  const passage = schema.edges.find((edge) => edge.type === PART_OF && edge.target === DOCUMENT)?.source;
+  if (passage !== undefined) return aboutPassages(graph, passage);
   const edges = [...schema.edges].sort((a, b) => b.count - a.count), targets = new Set<string>(), chosen: SchemaEdge[] = [];
   for (const edge of edges) if (edge.source !== edge.target && !targets.has(edge.target) && chosen.length < QUESTIONS) { targets.add(edge.target); chosen.push(edge); }
   const made = await Promise.all(chosen.map(async (edge) => {
@@ -32,6 +35,13 @@ export async function examples(graph: string, schema: SchemaView): Promise<strin
     return hub?.name ? asked(edge, hub.name, schema.labels) : null;
   }));
   return made.filter((question) => question !== null);
+}
+
+/** Return questions about the headings of passages that are joined the best. */
+async function aboutPassages(graph: string, type: string): Promise<string[]> {
+  const passages = (await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: 20 })).hits;
+  const headings = passages.map(({ name }) => name.split(" > ").at(-1) ?? "").filter((heading) => heading.length > 3);
+  return [...new Set(headings)].slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
 }
 
 /** Return a question as a person would write it: `Which Compound treats asthma?`, `language designed by Niklaus Wirth`. */

@@ -5,12 +5,13 @@ import type { Call, Happening } from "./records";
 import { say } from "./texts";
 
 const ARGUMENTS = 160; // characters of a call's arguments
+const NO_AGENT = Infinity; // after all that have numbers
 
 export class Steps {
   private readonly box = byId<HTMLDetailsElement>("steps");
   private readonly log = el("div", { role: "log" });
   private readonly heading = el("summary");
-  private readonly lists = new Map<number | null, HTMLElement>();
+  private readonly lists = new Map<number, HTMLElement>();
   private count = 0;
   /** What calls asked for by id or name: it is drawn, too. */
   readonly named = new Set<string>();
@@ -41,19 +42,18 @@ export class Steps {
     if (!this.count) { this.box.hidden = false; this.box.open = true; }
     this.count++;
     this.heading.textContent = say("steps", { n: this.count });
-    this.listOf(agent).append(el("li", {}, ...parts));
+    this.listOf(agent ?? NO_AGENT).append(el("li", {}, ...parts));
     this.log.scrollTop = this.log.scrollHeight;
   }
 
-  /** Return the list of an agent; the first one's has a heading only once there is a second. */
-  private listOf(agent: number | null): HTMLElement {
-    let list = this.lists.get(agent);
-    if (!list) {
-      list = el("ol", { "data-agent": agent === null ? "" : agent });
-      this.lists.set(agent, list);
-      if (agent !== null && agent > 0) this.log.append(el("p", { class: "agent" }, say("agent", { n: agent + 1 })));
-      this.log.append(list);
-    }
+  /** Return the list of an agent, which stands in the order of their numbers, what no agent did last. */
+  private listOf(agent: number): HTMLElement {
+    const known = this.lists.get(agent);
+    if (known) return known;
+    const list = el("ol"), name = agent === NO_AGENT ? null : el("p", { class: "agent" }, say("agent", { n: agent + 1 }));
+    const after = [...this.lists.keys()].filter((other) => other > agent).sort((a, b) => a - b)[0];
+    this.lists.set(agent, list);
+    this.log.insertBefore(el("section", {}, name, list), after === undefined ? null : (this.lists.get(after)?.parentElement ?? null));
     return list;
   }
 }
