@@ -44,7 +44,7 @@ export class FacetList {
   }
 
   private group(name: string, choices: (Node | null)[]): HTMLElement {
-    return el("div", { class: "facet" }, el("h3", {}, name), el("ul", {}, ...choices));
+    return el("div", { class: "facet" }, el("h2", {}, name), el("ul", {}, ...choices));
   }
 
   private choice(text: string, count: number, filters: Filters, before: Node | null = null): HTMLElement {
