@@ -41,15 +41,9 @@ export async function post<T>(path: string, body: unknown, signal?: AbortSignal)
 
 /** Return the JSON at an address. Raises `Refused`, `Unreachable`. */
 export async function get<T>(path: string, query: Record<string, string> = {}): Promise<T> {
-  return (await sent(addressed(path, query))).json() as Promise<T>;
+  const address = Object.keys(query).length ? `${path}?${new URLSearchParams(query)}` : path;
+  return (await sent(address)).json() as Promise<T>;
 }
-
-/** Return the bytes at an address, as a file. Raises `Refused`, `Unreachable`. */
-export async function getFile(path: string, query: Record<string, string>): Promise<Blob> {
-  return (await sent(addressed(path, query))).blob();
-}
-
-const addressed = (path: string, query: Record<string, string>): string => (Object.keys(query).length ? `${path}?${new URLSearchParams(query)}` : path);
 
 /** Yield what happens to a question. An `EventSource` cannot post, and a question has no business in an address. */
 export async function* ask(body: unknown, signal: AbortSignal): AsyncGenerator<Happening> {

@@ -9,13 +9,15 @@ import type { DrawnNode, Edge } from "./records";
 
 /** Nodes at the most: beyond, layouts and eyes give up. The server draws the same line. */
 export const MOST_NODES = 2000;
-const NAMED_EDGES = 60; // with more edges, only those of paths are named
-const FORCED_LABELS = 22; // of so many nodes, every one shows its name
+const NAMED_EDGES = 60, NAMED_BESIDE = 16; // with more edges, in all or beside a node, only those of paths are named
+const FORCED_LABELS = 22, FORCED_LIT = 12; // of so many nodes, every one shows its name
 const LABEL = 30; // characters
 const STRONG_SIZE = 8, WEAK_SIZE = 5;
 
 type NodeLook = { label: string; name: string; type: "circle"; kind: string; x: number; y: number; size: number; color: string; strong: boolean; placed: boolean };
 type EdgeLook = { kinds: string[]; label: string; size: number; color: string; type: "arrow"; onPath: boolean };
+/** What is shown while a node is marked, all else being grey: the way that leads to it, and what is beside it. */
+type Lit = { nodes: Set<string>; path: Set<string>; beside: Set<string> };
 type Heard = { pick: (id: string | null) => void; hover: (id: string | null) => void; name: (edgeType: string) => string };
 
 const keyOf = (edge: Edge): string => `${edge.source}\u0000${edge.target}`;
@@ -40,7 +42,7 @@ export class Drawing {
   private readonly paths = new Map<string, Edge[]>();
   private run = 0;
   private order: string[] = [];
-  private lit: { nodes: Set<string>; edges: Set<string> } | null = null;
+  private lit: Lit | null = null;
   private namesEdges = true;
   private theme = { front: "", dim: "", line: "", main: "", card: "", back: "" };
 
@@ -165,25 +167,26 @@ export class Drawing {
     if (done) this.box.dataset.settled = String(run);
   }
 
-  private around(id: string, hasNeighbors: boolean): { nodes: Set<string>; edges: Set<string> } {
+  private around(id: string, hasNeighbors: boolean): Lit {
     const path = this.paths.get(id) ?? [], isWide = hasNeighbors || !path.length;
     const nodes = [id, ...path.flatMap((edge) => [edge.source, edge.target]), ...(isWide ? this.graph.neighbors(id) : [])];
-    return { nodes: new Set(nodes), edges: new Set([...path.map(keyOf), ...(isWide ? this.graph.edges(id) : [])]) };
+    return { nodes: new Set(nodes), path: new Set(path.map(keyOf)), beside: new Set(isWide ? this.graph.edges(id) : []) };
   }
 
   private nodeLook(id: string, look: NodeLook): NodeLook & { hidden: boolean; forceLabel: boolean; zIndex: number } {
     const isLit = this.lit === null || this.lit.nodes.has(id);
     return {
       ...look, hidden: this.hidden.has(look.kind), zIndex: isLit ? 1 : 0, color: isLit ? look.color : this.theme.line, label: isLit ? look.label : "",
-      forceLabel: isLit && (this.lit !== null ? this.lit.nodes.size <= FORCED_LABELS : look.strong && this.graph.order <= FORCED_LABELS),
+      forceLabel: isLit && (this.lit !== null ? this.lit.nodes.size <= FORCED_LIT : look.strong && this.graph.order <= FORCED_LABELS),
     };
   }
 
   private edgeLook(edge: string, look: EdgeLook): EdgeLook & { hidden: boolean; zIndex: number; forceLabel: boolean } {
-    const isLit = this.lit !== null && this.lit.edges.has(edge), isStrong = isLit || (this.lit === null && look.onPath);
-    const isNamed = this.namesEdges && (isStrong || (this.lit === null && this.graph.size <= NAMED_EDGES && !this.paths.size));
+    const isBeside = this.lit?.beside.has(edge) ?? false, isStrong = this.lit === null ? look.onPath : this.lit.path.has(edge);
+    const few = this.lit === null ? !this.paths.size && this.graph.size <= NAMED_EDGES : isBeside && this.lit.beside.size <= NAMED_BESIDE;
+    const isNamed = this.namesEdges && (isStrong || few);
     const isHidden = [this.graph.source(edge), this.graph.target(edge)].some((id) => this.hidden.has(this.graph.getNodeAttribute(id, "kind")));
-    return { ...look, hidden: isHidden, zIndex: isStrong ? 1 : 0, color: isStrong ? this.theme.main : this.theme.line, size: isStrong ? 3 : 1.5, label: isNamed ? look.label : "", forceLabel: false };
+    return { ...look, hidden: isHidden, zIndex: isStrong ? 2 : isBeside ? 1 : 0, color: isStrong ? this.theme.main : isBeside ? this.theme.dim : this.theme.line, size: isStrong ? 3 : 1.5, label: isNamed ? look.label : "", forceLabel: false };
   }
 
   private drawn(): Sigma<NodeLook, EdgeLook> {
