@@ -6,6 +6,7 @@ import { number, say } from "./texts";
 
 export type Uses = {
   toCard: (id: string) => void;
+  toPlace: (id: string) => void;
   placeOf: (id: string) => number;
   pick: (id: string) => void;
   askReading: (reading: string) => void;
@@ -102,9 +103,10 @@ export class Answer {
     return parts;
   }
 
-  private citation(id: string, label: string | null): HTMLElement {
-    const rank = this.uses.placeOf(id);
-    return el("button", { class: "cite", title: id, onclick: () => (rank ? this.uses.toCard(id) : this.uses.pick(id)) }, label ?? (rank ? number(rank) : "↗"));
+  private citation(id: string, where: string | null): HTMLElement {
+    const rank = this.uses.placeOf(id), { toCard, toPlace, pick } = this.uses;
+    const go = where !== null ? toPlace : rank ? toCard : pick;
+    return el("button", { class: "cite", title: id, onclick: () => go(id) }, where ?? (rank ? number(rank) : "↗"));
   }
 }
 

@@ -45,7 +45,7 @@ export class App {
     mark: (id) => this.mark(id), thumbs: (nodes) => this.thumbs(nodes),
   });
   private readonly answer = new Answer({
-    toCard: (id) => this.cards.show(id), placeOf: (id) => this.cards.placeOf(id), pick: (id) => this.pick(id),
+    toCard: (id) => this.cards.show(id), toPlace: (id) => this.toPlace(id), placeOf: (id) => this.cards.placeOf(id), pick: (id) => this.pick(id),
     askReading: (reading) => void this.ask({ ...this.wanted(), reading }),
     askInstead: (word, near) => this.askWords(word && this.question.value.includes(word) ? this.question.value.replace(word, near) : near),
   });
@@ -261,14 +261,16 @@ export class App {
     keep(turn);
     this.showTurn(turn);
     this.showRunning(false);
-    const ids = turn.hits.map((hit) => hit.id);
-    const [, facets] = await Promise.all([this.draw(turn, signal), ids.length ? post<Facets>("api/facets", { graph: turn.asked.graph, nodes: ids }, signal) : null]);
-    if (facets && this.asked === turn.asked) this.facets.show(facets, this.filters);
+    await this.addBeside(turn, signal);
   }
 
-  private async draw({ hits }: Turn, signal: AbortSignal): Promise<void> {
-    const nodes = await this.picture.draw(hits, this.steps.named, signal);
-    this.cards.learn(nodes);
+  /** Add what the graph says of the hits: the picture, the names on the ways, the facets. */
+  private async addBeside({ asked, hits }: Turn, signal: AbortSignal): Promise<void> {
+    const nodes = hits.map((hit) => hit.id), counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
+    const [drawn, facets] = await Promise.all([this.picture.draw(hits, this.steps.named, signal), counted]);
+    if (this.asked !== asked) return;
+    this.cards.learn(drawn);
+    if (facets) this.facets.show(facets, this.filters);
   }
 
   private fail(error: unknown): void {
@@ -357,6 +359,13 @@ export class App {
     this.showSide("seeing");
   }
 
+  /** Open a passage that is quoted. */
+  private toPlace(id: string): void {
+    const hit = this.cards.all.find((hit) => hit.id === id);
+    if (hit) this.openPlace(hit);
+    else this.pick(id);
+  }
+
   private mark(id: string | null): void { this.picture.mark(id ?? this.current, id === null); }
 
   // ------------------------------------------------------------------------------------------------ the conversation
@@ -384,7 +393,7 @@ export class App {
     const when = new Date(turn.at).toLocaleString(language);
     byId("spent").append(el("p", {}, say("kept", { when }), " ", el("button", { class: "link", onclick: () => void this.ask(turn.asked) }, say("again"))));
     byId("asking").scrollTop = 0;
-    this.draw(turn, new AbortController().signal).catch((error) => this.fail(error));
+    this.addBeside(turn, new AbortController().signal).catch((error) => this.fail(error));
   }
 }
 

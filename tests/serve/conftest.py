@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from browsing import CHROMIUM, FLAGS, QUIET, Seen, is_own
 from orienteer.graph.store import Graph
+from orienteer.ingest.documents.run import build_graph
 from orienteer.ingest.importer import import_graph
 from orienteer.llm.scripted import ScriptedModel
-from browsing import CHROMIUM, FLAGS, QUIET, Seen, is_own
 from page_server import served
 
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
@@ -73,6 +74,21 @@ def languages(tmp_path_factory):
     """The graph of the demo."""
     path = tmp_path_factory.mktemp("page") / "languages"
     import_graph([DEMO], path)
+    return Graph.open(path)
+
+
+@pytest.fixture(scope="session")
+def notes(tmp_path_factory):
+    """A graph of two documents and a picture that is not read."""
+    folder = tmp_path_factory.mktemp("notes")
+    (folder / "payroll.md").write_text(
+        "# Payroll\n\n## Records\n\nPayroll records are kept for seven years, then they are shredded. "
+        "Nobody may copy them.\n\n## Days\n\nWages are paid on the last working day of each month.\n"
+    )
+    (folder / "travel.md").write_text("# Travel\n\n## Trains\n\nStaff travel by train, second class.\n")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n")
+    path = tmp_path_factory.mktemp("made") / "notes"
+    build_graph([folder], path)
     return Graph.open(path)
 
 

@@ -49,7 +49,9 @@ def test_the_lock_file_names_no_registry():
 def test_every_language_says_everything():
     """A table of texts has the values and the plurals of the others."""
     source = (ROOT / "page" / "src" / "texts.ts").read_text(encoding="utf-8")
-    english, german = (dict(re.findall(r'^  (\w+): "(.*)",$', table, re.M)) for table in source.split("const GERMAN")[:2])
+    english, german = (
+        dict(re.findall(r'^  (\w+): "(.*)",$', table, re.M)) for table in source.split("const GERMAN")[:2]
+    )
     assert english.keys() == german.keys()
     assert len(english) > 80
     for name, text in english.items():

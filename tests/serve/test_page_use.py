@@ -296,3 +296,41 @@ def test_several_graphs(open_page, languages, small):
         ask(page, "Salt")
         assert server.asked[-1]["graph"] == "films"
         assert "language" not in page.inner_text("#type")
+
+
+def test_a_paragraph_is_opened_at_its_place(open_page, notes):
+    with served({"notes": notes}) as server:
+        page, seen = open_page(server.address)
+        page.wait_for_selector(".tries")
+        assert "What is said about" in page.inner_text(".tries")
+        page.fill("#question", "How long are payroll records kept?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#acts:not([hidden])")
+        assert page.locator("#hits blockquote mark").count()  # the words of the question
+        page.click("#answer .cite")
+        page.wait_for_selector("#panel .part.here mark")
+        assert page.inner_text("#panel h2") == "payroll.md"
+        assert "seven years" in page.inner_text("#panel .here")
+        page.click("#panel .close")
+        page.click("#hits .from button >> nth=0")
+        page.wait_for_selector("#panel .part.here")
+        assert not seen.troubles
+
+
+def test_what_was_not_read_is_told(open_page, notes):
+    with served({"notes": notes}) as server:
+        page, _ = open_page(server.address)
+        page.click("#start summary")
+        assert "picture.png" in page.inner_text("#start")
+
+
+def test_no_more_is_drawn_than_eyes_can_read(open_page, server):
+    nodes = [{"id": str(number), "type": "t", "name": f"node {number}", "degree": 1} for number in range(2100)]
+    edges = [{"source": "0", "type": "joins", "target": str(number)} for number in range(1, 2100)]
+    drawn = json.dumps({"nodes": nodes, "edges": edges, "truncated": True, "unknown": []})
+    page, seen = open_page(server.address)
+    page.route("**/api/subgraph", lambda route: route.fulfill(body=drawn, content_type="application/json"))
+    ask(page, QUESTION)
+    at_rest(page)
+    assert page.inner_text("#drawn") == "2,000 nodes, 1,999 edges · no more are drawn, some edges are left out"
+    assert not seen.troubles
