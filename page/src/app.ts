@@ -71,7 +71,7 @@ export class App {
     this.question.onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); void this.ask(this.wanted()); } };
     this.type.onchange = () => { this.filters = { ...this.filters, node_types: this.type.value ? [this.type.value] : [] }; this.facets.showFilters(this.filters); };
     byId<HTMLSelectElement>("graph").onchange = ({ target }) => this.take((target as HTMLSelectElement).value);
-    window.addEventListener("hashchange", () => this.follow(location.hash));
+    window.addEventListener("hashchange", () => this.goTo(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
     this.question.focus();
     await this.enter();
@@ -181,14 +181,28 @@ export class App {
     void this.ask({ ...this.wanted(), reading: this.asked?.reading ?? null });
   }
 
-  /** Fill in what a link asks, and ask it, but where a model would be paid for it: that is for a person to begin. */
+  /** Put a question into the address, which is the link to it; Back leads to the one before. */
+  private address(asked: Asked): void {
+    if (fragment(asked) !== location.hash) history.pushState(null, "", fragment(asked));
+  }
+
+  /** Show what the address asks after Back or Forward: what was answered is kept, and not asked again. */
+  private goTo(hash: string): void {
+    const kept = turns().find((turn) => fragment(turn.asked) === hash);
+    if (kept) this.reopen(kept);
+    else if (!this.follow(hash) && !hash) { this.empty(); void this.welcome(this.graph); }
+  }
+
+  /** Fill in what a link asks, and ask it; where a model would be paid for it, that is for a person to begin. */
   private follow(hash: string): boolean {
     const asked = askedBy(hash);
     const name = asked?.graph || this.served.graphs[0]?.name;
-    if (!asked || !this.served.graphs.some((graph) => graph.name === name) || hash === (this.asked ? fragment(this.asked) : "")) return false;
+    if (!asked || !this.served.graphs.some((graph) => graph.name === name)) return false;
     this.take(name ?? "");
     this.put({ ...asked, graph: name ?? "" });
+    const kept = turns().find((turn) => fragment(turn.asked) === hash);
     if (this.served.model === null) void this.ask({ ...this.wanted(), reading: asked.reading });
+    else if (kept) this.reopen(kept);
     return true;
   }
 
@@ -222,7 +236,7 @@ export class App {
     const mine = (this.running = new AbortController());
     this.empty();
     this.asked = asked;
-    history.replaceState(null, "", fragment(asked));
+    this.address(asked);
     this.cards.wait();
     this.showRunning(true);
     try {
@@ -308,19 +322,20 @@ export class App {
     const complete = hits.filter((hit) => hit.complete).map((hit) => hit.id);
     const gold = complete.length ? complete : [...new Set(result.citations.flatMap((citation) => citation.ids))];
     byId("acts").replaceChildren(...[
-      this.thumbs(gold), el("button", { class: "quiet", type: "button", onclick: ({ currentTarget }) => void this.share(currentTarget as HTMLElement) }, say("share")),
+      this.thumbs(gold), el("button", { class: "quiet", type: "button", onclick: ({ currentTarget }) => void this.share(asked, currentTarget as HTMLElement) }, say("share")),
       hits.length ? el("button", { class: "quiet", type: "button", onclick: () => save(fileName(asked.question, "csv"), csv(hits)) }, say("saveHits")) : null,
     ].filter((part) => part !== null));
     byId("acts").hidden = false;
   }
 
-  private async share(button: HTMLElement): Promise<void> {
+  private async share(asked: Asked, button: HTMLElement): Promise<void> {
+    const link = new URL(fragment(asked), location.href).href;
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(link);
       button.textContent = say("shared");
       setTimeout(() => { button.textContent = say("share"); }, RESTED * 3);
     } catch { // browsers give the clipboard to https and this machine alone
-      const field = el("input", { readonly: true, value: location.href, "aria-label": say("shareHere") });
+      const field = el("input", { readonly: true, value: link, "aria-label": say("shareHere") });
       button.replaceWith(field);
       field.select();
     }
@@ -387,7 +402,7 @@ export class App {
     this.put(turn.asked);
     this.empty();
     this.asked = turn.asked;
-    history.replaceState(null, "", fragment(turn.asked));
+    this.address(turn.asked);
     for (const hit of turn.hits) this.cards.add(hit);
     this.showTurn(turn);
     const when = new Date(turn.at).toLocaleString(language);

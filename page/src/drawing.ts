@@ -143,7 +143,7 @@ export class Drawing {
       const key = keyOf(edge); // parallel edges are one line with all their names: labels do not lie on each other
       if (!this.graph.hasEdge(key)) this.graph.addEdgeWithKey(key, edge.source, edge.target, { kinds: [], label: "", size: 1.2, color: "", type: "arrow", onPath: false });
       const kinds = [...new Set([...this.graph.getEdgeAttribute(key, "kinds"), edge.type])];
-      this.graph.mergeEdgeAttributes(key, { kinds, label: kinds.map(this.heard.name).join(", ") });
+      this.graph.mergeEdgeAttributes(key, { kinds, label: shortened(kinds.map(this.heard.name).join(", ")) });
     }
   }
 

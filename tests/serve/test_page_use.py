@@ -334,3 +334,17 @@ def test_no_more_is_drawn_than_eyes_can_read(open_page, server):
     at_rest(page)
     assert page.inner_text("#drawn") == "2,000 nodes, 1,999 edges · no more are drawn, some edges are left out"
     assert not seen.troubles
+
+
+def test_back_leads_to_the_question_before(answered, server):
+    ask(answered, "Which languages did Niklaus Wirth design?")
+    number = len(server.asked)
+    answered.go_back()
+    answered.wait_for_selector("#answer :text('Dennis Ritchie')")
+    answered.go_forward()
+    answered.wait_for_selector("#answer :text('Pascal')")
+    answered.go_back()
+    answered.go_back()
+    answered.wait_for_selector(".tries")
+    assert answered.is_hidden("#answer")
+    assert len(server.asked) == number  # what was answered is kept
