@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 EXTRAS = {
+    "chat": "prompt_toolkit",
     "communities": "graspologic_native",
     "cypher": "ladybug",
     "dense": "onnxruntime",
