@@ -31,7 +31,7 @@ SHOWN = {
         "to_frames",
         "to_networkx",
     },
-    Retriever: {"aask", "ask", "asearch", "astream", "search", "start", "stream"},
+    Retriever: {"aask", "as_functions", "ask", "asearch", "astream", "search", "start", "stream"},
 }
 
 

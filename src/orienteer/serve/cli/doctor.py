@@ -22,11 +22,16 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 EXTRAS = {
+    "chat": "prompt_toolkit",
     "communities": "graspologic_native",
     "cypher": "ladybug",
     "dense": "onnxruntime",
     "docs": "markitdown",
+    "dspy": "dspy",
     "fast": "numba",
+    "haystack": "haystack",
+    "langchain": "langchain_core",
+    "llamaindex": "llama_index",
     "local": "xllamacpp",
     "mcp": "mcp",
     "parquet": "pyarrow",

@@ -15,7 +15,7 @@ from orienteer.serve.views import wording
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.records import Ranked, Result, Schema, Source
-    from orienteer.serve.views.records import GraphInfo, NodePage
+    from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
 
 _LONG = 100  # characters of a snippet in a table
 _ALIKE = 3  # passages that say nearly the same, by their ids
@@ -128,6 +128,16 @@ def print_node(out: Output, node: NodePage) -> None:
     if node.text:
         out.print()
         out.print(node.text)
+
+
+def print_neighbors(out: Output, graph: Graph, page: NeighborsPage) -> None:
+    """Print a page of the neighbours of a node, beneath the counts of all of them by kind."""
+    from orienteer.records import Kind
+    from orienteer.retrieval.graph_text import counts_line
+
+    counts = {Kind(kind.edge_type, kind.direction, kind.node_type): kind.count for kind in page.counts}
+    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, counts)}")
+    print_hits(out, graph, page.hits)
 
 
 def print_schema(out: Output, schema: Schema) -> None:
