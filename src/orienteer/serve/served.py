@@ -42,7 +42,7 @@ class ServedGraphs:
         self.model = model
         self._budget = Budget() if budget is None else budget
         self._settings = Settings() if settings is None else replace(settings, model=None)
-        self._slots = {name: _Slot(path) for name, path in paths.items()}
+        self._slots = {name: _Slot(path.absolute()) for name, path in paths.items()}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -51,8 +51,11 @@ class ServedGraphs:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """Where the graphs lie: what no reply may tell."""
-        return tuple(slot.path for slot in self._slots.values())
+        """Where the graphs lie, and a model in a file: what no reply may tell."""
+        from orienteer.llm.local import LocalModel
+
+        of_model = (self.model.path.absolute(),) if isinstance(self.model, LocalModel) else ()
+        return (*(slot.path for slot in self._slots.values()), *of_model)
 
     def graph(self, name: str) -> Graph:
         """Return a graph as it is now. Raises `BadOption` for another name; `NotAGraph`."""

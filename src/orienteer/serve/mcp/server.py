@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import mcp_types as types
@@ -23,7 +22,7 @@ from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import ask, reply_of
 from orienteer.serve.mcp.tools import ASK, ASK_K, McpTool, checked, look_up, tools_of
 from orienteer.serve.served import ServedGraphs
-from orienteer.serve.views.outside import for_outside, machine_paths, message_outside
+from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
 _LOG = logging.getLogger(__name__)
@@ -138,14 +137,14 @@ class _Face:
                 raise MCPError(code=types.CONNECTION_CLOSED, message="the client has left")
             await context.session.report_progress(float(steps), None, line)
 
-        paths = machine_paths(retriever.graph, retriever.model)
+        paths = self._graphs.paths
         result = for_outside(await ask(retriever, arguments, tell=tell, paths=paths), paths)
         k, has_model = arguments.get("k", ASK_K), retriever.model is not None
         return await asyncio.to_thread(lambda: reply_of(result, retriever.graph, k, has_model=has_model))
 
     def _told(self, error: Error) -> str:
         """Return the message of an error as the caller may read it."""
-        return message_outside(error, (*self._graphs.paths, *map(Path.absolute, self._graphs.paths)))[:_LONGEST_ERROR]
+        return message_outside(error, self._graphs.paths)[:_LONGEST_ERROR]
 
     # --------------------------------------------------------------------------------------- resources and the prompt
 
