@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from orienteer.errors import MissingExtra
+from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
@@ -24,6 +25,7 @@ from orienteer.serve.cli.output import Output
 from orienteer.serve.door import KEYS
 
 if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
     from orienteer.llm.budget import Budget
     from orienteer.serve.http.graphs import ServedGraph
     from orienteer.serve.http.site import Site
@@ -99,7 +101,7 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     if make is None:
         served.open(directory)
     else:
-        served.make(directory, make)
+        served.make(directory, _then_vectors(out, make, configured))
         out.note(f"{directory} is being read: the page answers once that is done")
 
     def show(address: str) -> None:
@@ -108,6 +110,19 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
             out.note("no browser could be opened: open that address yourself")
 
     _run(out, site, _Doors(), show)
+
+
+def _then_vectors(out: Output, make: Callable[[Progress], Path], configured: Settings) -> Callable[[Progress], Path]:
+    """Return what makes a graph, and has its vectors made in the background after it, as `ask` does."""
+    from orienteer.graph.store import Graph
+
+    def made(progress: Progress) -> Path:
+        folder = make(progress)
+        if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
+            out.note(f"note: {told}")
+        return folder
+
+    return made
 
 
 def _require_extra() -> None:
