@@ -28,6 +28,7 @@ from orienteer.records import Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval.bases.table import BASES
 from orienteer.serve.cli import doctor
 from orienteer.serve.cli.app import application
+from orienteer.serve.door import KEYS, ServeOptions
 from orienteer.serve.install.agents import AGENTS, ALL, DETECTED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -106,14 +107,15 @@ def test_settings():
     text = section("## Settings")
     named = code(text)
     top = {field.name for field in fields(settings.Settings)} - {"options", "origins"}
-    assert named - {""} >= top - {"methods", "budget", "server", "price"}
-    for table, kind in (("budget", Budget), ("server", OpenAIConfig), ("price", Price)):
+    assert named - {""} >= top - {"methods", "budget", "server", "price", "serve"}
+    tables = (("budget", Budget), ("server", OpenAIConfig), ("price", Price), ("serve", ServeOptions))
+    for table, kind in tables:
         beneath = re.search(rf"^\[{table}\].*?\n(.*?)(?=^\[|^```)", text, re.MULTILINE | re.DOTALL)
         assert beneath, f"no [{table}] on the page"
         there = set(kind.model_fields) - {"base_url", "api_key", "price"}
         assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
     variables = {variable for names in settings._VARIABLES.values() for variable in names}
-    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == variables
+    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == {*variables, KEYS}
 
 
 @pytest.mark.parametrize("name", METHODS)

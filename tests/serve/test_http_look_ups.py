@@ -85,7 +85,7 @@ def test_the_graphs_are_told_with_what_the_server_can_do(client):
     assert told["graphs"][0]["node_types"]["language"] == 45
     assert (told["model"], told["has_cypher"], told["has_feedback"]) == (None, False, False)
     assert "anchor" in told["methods"]
-    assert "graphscout" not in told["methods"]
+    assert not {"graphscout", "ark"} & set(told["methods"])  # a sandbox, and what needs a model
 
 
 def test_a_picture_has_all_edges_among_its_nodes(client, small):
@@ -125,6 +125,9 @@ def test_a_paragraph_is_opened_at_its_place_in_its_document(tmp_path):
         whole = client.get(f"/api/file?id={page['id']}&k=200").json
         assert [part["id"] for part in whole["parts"]] == [chunk.id for chunk in chunks]
         assert whole["parts"][0]["source"]["file"] == "salt.md"
+        about = client.get("/api/info")
+        assert about.json["name"] == "notes"
+        assert str(tmp_path) not in about.body.decode()
 
 
 def test_a_node_of_no_document_is_a_page_of_one_part(client):

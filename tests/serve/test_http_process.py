@@ -226,6 +226,45 @@ def test_what_cannot_be_served_is_refused_in_a_line(refused, languages, small, t
     assert "tooshort-key" not in told
 
 
+def test_the_settings_say_who_may_ask_and_by_which_methods(run, languages, tmp_path):
+    folder = tmp_path / "orienteer"  # of the person's own settings
+    folder.mkdir()
+    (folder / "orienteer.toml").write_text(
+        '[serve]\nport = 0\nkeys = ["a-key-of-the-settings"]\nmethods = ["auto", "bm25"]\nallow_hosts = ["box.local"]\n'
+    )
+    process = run("serve", languages.path)
+    with pytest.raises(urllib.error.HTTPError, match="401") as refused:
+        process.ask("/api/graphs")
+    refused.value.close()
+    key = {"authorization": "Bearer a-key-of-the-settings", "host": "box.local"}
+    assert json.load(process.ask("/api/graphs", **key))["methods"] == ["auto", "bm25"]
+    process.end()
+    again = run("serve", languages.path, ORIENTEER_SERVE_KEYS="another-key-of-the-run,x-and-a-second-one")
+    told = again.ask("/api/graphs", authorization="Bearer x-and-a-second-one")
+    assert told.status == 200
+    told.close()
+
+
+def test_the_key_of_a_server_is_shown_nowhere(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "orienteer").mkdir()
+    (tmp_path / "orienteer" / "orienteer.toml").write_text('[serve]\nkeys = ["a-secret-of-the-server"]\nport = 70000\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["doctor"]) == 0
+    assert main(["serve", "x"]) == 2
+    out, err = capsys.readouterr()
+    assert "[serve] port is 70000: it must be a whole number, 0 to 65,535" in err
+    assert "secret" not in out + err
+
+
+def test_a_folder_that_came_from_elsewhere_opens_no_server(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "orienteer.toml").write_text('[serve]\nhost = "0.0.0.0"\n')
+    monkeypatch.chdir(tmp_path)
+    assert main(["serve", "x"]) == 2
+    assert "serve cannot be set in orienteer.toml of the working directory" in capsys.readouterr().err
+
+
 def test_a_reply_is_sent_at_once():
     """asyncio turns off the system's waiting for more only for sockets that name TCP; else a reply takes 40 ms."""
     with listening("127.0.0.1", 0) as listener:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from pydantic import Field
+
 from orienteer.errors import BadOption
 from orienteer.llm.budget import Budget
 from orienteer.methods.table import AUTO, METHODS
+from orienteer.options import Options
 from orienteer.settings import Settings
 
 KEYS = "ORIENTEER_SERVE_KEYS"
@@ -29,6 +32,25 @@ QUESTION_SECONDS = 45.0
 """The same of time: hosts of tools give up after some 60 seconds, and get what was found until then."""
 _NAMED = 12  # methods that a refusal lists
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
+
+
+class ServeOptions(Options):
+    """`[serve]` of the settings; the flags of `orienteer serve` win."""
+
+    host: str = "127.0.0.1"
+    """Where to listen. Any host but this machine needs a key."""
+    port: int = Field(default=8321, ge=0, le=65_535)
+    """0 is any free one."""
+    keys: tuple[str, ...] = Field(default=(), repr=False)
+    """What opens the server; the environment's win."""
+    allow_hosts: tuple[str, ...] = ()
+    """Further names that the server answers to."""
+    allow_origins: tuple[str, ...] = ()
+    """Sites whose pages may ask."""
+    methods: tuple[str, ...] | None = None
+    """Those that are served; None is all that run no code of a model."""
+    cypher: bool = False
+    """Whether Cypher is answered."""
 
 
 def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:

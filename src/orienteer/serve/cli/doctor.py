@@ -117,6 +117,8 @@ def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
         value = getattr(configured, field.name)
         if value and field.name in _SECRETS:
             value = "set"
+        elif field.name == "serve" and "keys" in value:
+            value = {**value, "keys": "set"}
         elif value and field.name in _ADDRESSES:
             value = show(value)
         elif isinstance(value, Path):

@@ -7,11 +7,12 @@ import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orienteer.errors import MissingExtra
+from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
@@ -21,9 +22,10 @@ from orienteer.serve.cli.arguments import (
     making,
 )
 from orienteer.serve.cli.output import Output
-from orienteer.serve.door import KEYS
+from orienteer.serve.door import KEYS, ServeOptions, served_methods
 
 if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
     from orienteer.llm.budget import Budget
     from orienteer.serve.http.graphs import ServedGraph
     from orienteer.serve.http.site import Site
@@ -38,15 +40,6 @@ Graphs = Annotated[
 ]
 
 
-class _Doors(NamedTuple):
-    """Where a server listens, and who else may come in."""
-
-    host: str = "127.0.0.1"
-    port: int = 0
-    hosts: tuple[str, ...] = ()
-    origins: tuple[str, ...] = ()
-
-
 def serve(
     out: Output,
     directories: Graphs = None,
@@ -54,9 +47,12 @@ def serve(
         list[str] | None, typer.Option(metavar="NAME=DIR", help="Serve a graph by this name. Repeatable.")
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="H", help="Where to listen; any but this machine needs ORIENTEER_SERVE_KEYS.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(metavar="N", min=0, max=65_535, help="The port; 0 is any free one.")] = 8321,
+        str | None,
+        typer.Option(metavar="H", help="Where to listen, 127.0.0.1; any other host needs ORIENTEER_SERVE_KEYS."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=65_535, help="The port, 8321; 0 is any free one.")
+    ] = None,
     *,
     model: ModelFlags,
     budget: BudgetFlags,
@@ -73,18 +69,23 @@ def serve(
 ) -> None:
     """Serve graphs over HTTP: /api for programs, /v1 for chat clients, a page at /."""
     _require_extra()
+    from orienteer.serve.http.feedback import FeedbackFile
     from orienteer.serve.http.graphs import named_folders
 
     folders = named_folders(directories or (), name or ())
     if feedback is not None:
         check_writable(feedback)
     configured = model.settings()
-    site = _site(configured, _limits(budget, configured), has_cypher=cypher, feedback=feedback)
+    chosen = ServeOptions.read(configured.serve, where="[serve] ")
+    flags = {"host": host, "port": port, "allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
+    chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
+    site = _site(configured, _limits(budget, configured))
+    site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    site.feedback = None if feedback is None else FeedbackFile(feedback)
     for graph_name, folder in folders.items():
         served = _served(site, graph_name)
         served.open(graph_of(folder, out))
-    doors = _Doors(host, port, tuple(allow_host or ()), tuple(allow_origin or ()))
-    _run(out, site, doors, lambda address: out.note(f"serving {', '.join(folders)} at {address} (Ctrl-C ends it)"))
+    _run(out, site, chosen, lambda address: out.note(f"serving {', '.join(folders)} at {address} (Ctrl-C ends it)"))
 
 
 def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: BudgetFlags) -> None:
@@ -99,7 +100,7 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     if make is None:
         served.open(directory)
     else:
-        served.make(directory, make)
+        served.make(directory, _then_vectors(out, make, configured))
         out.note(f"{directory} is being read: the page answers once that is done")
 
     def show(address: str) -> None:
@@ -107,7 +108,20 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
         if not webbrowser.open(address):
             out.note("no browser could be opened: open that address yourself")
 
-    _run(out, site, _Doors(), show)
+    _run(out, site, ServeOptions(port=0), show)
+
+
+def _then_vectors(out: Output, make: Callable[[Progress], Path], configured: Settings) -> Callable[[Progress], Path]:
+    """Return what makes a graph, and has its vectors made in the background after it, as `ask` does."""
+    from orienteer.graph.store import Graph
+
+    def made(progress: Progress) -> Path:
+        folder = make(progress)
+        if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
+            out.note(f"note: {told}")
+        return folder
+
+    return made
 
 
 def _require_extra() -> None:
@@ -122,16 +136,19 @@ def _limits(budget: BudgetFlags, configured: Settings) -> Budget:
     return limits.model_copy(update={"calls": limits.calls or CALLS, "seconds": limits.seconds or SECONDS})
 
 
-def _site(configured: Settings, limits: Budget, *, has_cypher: bool = False, feedback: Path | None = None) -> Site:
-    from orienteer.serve.http.feedback import FeedbackFile
+def _keys() -> list[str]:
+    """Return the keys of the environment."""
+    return [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
+
+
+def _site(configured: Settings, limits: Budget) -> Site:
     from orienteer.serve.http.graphs import Answering
     from orienteer.serve.http.site import Site
 
     model = None if configured.model is None else configured.open_model()
     if model is not None:
         limits.require_price(model.name, model.price)
-    kept = None if feedback is None else FeedbackFile(feedback)
-    return Site(answering=Answering(configured, limits, model), has_cypher=has_cypher, feedback=kept)
+    return Site(answering=Answering(configured, limits, model))
 
 
 def _served(site: Site, name: str) -> ServedGraph:
@@ -143,7 +160,7 @@ def _served(site: Site, name: str) -> ServedGraph:
     return served
 
 
-def _run(out: Output, site: Site, doors: _Doors, started: Callable[[str], None]) -> None:
+def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str], None]) -> None:
     """Listen and serve until the process is told to end."""
     from orienteer.serve.http.app import application
     from orienteer.serve.http.guard import rules
@@ -152,11 +169,16 @@ def _run(out: Output, site: Site, doors: _Doors, started: Callable[[str], None])
     from orienteer.serve.http.server import serve as serve_app
 
     page = page_files()
-    keys = [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
-    let_in = rules(doors.host, keys=keys, allowed_hosts=doors.hosts, origins=doors.origins, open_paths=tuple(page))
+    let_in = rules(
+        chosen.host,
+        keys=chosen.keys,
+        allowed_hosts=chosen.allow_hosts,
+        origins=chosen.allow_origins,
+        open_paths=tuple(page),
+    )
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
-    listener = listening(doors.host, doors.port)
+    listener = listening(chosen.host, chosen.port)
     serve_app(application(site, let_in, page), listener, started=lambda: started(address_of(listener)))
 
 

@@ -196,19 +196,7 @@ def graph_routes(site: Site) -> APIRouter:
     @router.get("/graphs", response_model=ServerView)
     async def graphs() -> Response:
         """List the graphs of this server, and what it can do."""
-        model = site.answering.model
-
-        def read() -> Response:
-            view = ServerView(
-                graphs=tuple(map(_served, site.graphs)),
-                methods=tuple(site.methods),
-                model=None if model is None else model.name,
-                has_cypher=site.has_cypher,
-                has_feedback=site.feedback is not None,
-            )
-            return json_of(view, site.graphs.paths)
-
-        return await site.look_up(read)
+        return await site.look_up(lambda: json_of(_server_view(site), site.graphs.paths))
 
     @router.get("/schema", response_model=SchemaView)
     async def schema(graph: GraphName = None) -> Response:
@@ -277,6 +265,17 @@ def _queried(served: ServedGraph, body: CypherBody) -> Response:
     generation = served.current()
     table = Cypher(generation.graph).query(body.query, body.parameters, limit=body.limit, seconds=body.seconds)
     return json_of(table, generation.paths)
+
+
+def _server_view(site: Site) -> ServerView:
+    model = site.answering.model
+    return ServerView(
+        graphs=tuple(map(_served, site.graphs)),
+        methods=site.offered,
+        model=None if model is None else model.name,
+        has_cypher=site.has_cypher,
+        has_feedback=site.feedback is not None,
+    )
 
 
 def _served(served: ServedGraph) -> ServedView:

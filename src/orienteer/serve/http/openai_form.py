@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 from orienteer.agents.events import Event
 from orienteer.display import clean
 from orienteer.errors import Refused
-from orienteer.methods.table import METHODS
+from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
 from orienteer.serve.http.bodies import AskBody, body_of
 from orienteer.serve.http.chat_messages import (
@@ -79,16 +79,10 @@ def openai_routes(site: Site) -> APIRouter:
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
         if CHORE_HEADER in request.headers or question.startswith(CHORE):
             return _chore(head, chore_reply(question), is_stream=body.stream)
-        follow_up = FollowUp(question)
-
-        def reworded(asked: AskBody) -> AskBody:
-            nonlocal follow_up
-            follow_up = understood_alone(body.messages, site.answering.model)
-            site.metrics.count_usage(follow_up.usage)
-            return asked.model_copy(update={"question": follow_up.question})
-
         asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
-        running = await begun(site, asked, request.receive, prepare=reworded)
+        rewording = _Rewording(site, body)
+        running = await begun(site, asked, request.receive, prepare=rewording)
+        follow_up = rewording.follow_up
         if body.stream:
             reply = _Streamed(
                 head,
@@ -109,6 +103,19 @@ def openai_routes(site: Site) -> APIRouter:
     return router
 
 
+class _Rewording:
+    """Puts the question of a conversation in words that can be understood alone, once there is a place for it."""
+
+    def __init__(self, site: Site, body: ChatBody) -> None:
+        self._site, self._messages = site, body.messages
+        self.follow_up = FollowUp("")
+
+    def __call__(self, asked: AskBody) -> AskBody:
+        self.follow_up = understood_alone(self._messages, self._site.answering.model)
+        self._site.metrics.count_usage(self.follow_up.usage)
+        return asked.model_copy(update={"question": self.follow_up.question})
+
+
 def _model_names(site: Site) -> Iterator[str]:
     """Yield the names of models: a graph alone is answered by `auto`."""
     for graph in site.graphs:
@@ -116,11 +123,8 @@ def _model_names(site: Site) -> Iterator[str]:
         if not graph.is_ready:
             continue
         has_vectors = graph.current().graph.arrays.searcher.has_vectors
-        for name in site.methods:
-            card = METHODS.get(name)
-            if card is None or (card.needs_model and site.answering.model is None):
-                continue
-            if not card.needs_vectors or has_vectors:
+        for name in site.offered:
+            if name != AUTO and (has_vectors or not METHODS[name].needs_vectors):
                 yield f"{PREFIX}{graph.name}:{name}"
 
 

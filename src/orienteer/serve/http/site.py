@@ -12,6 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Result
 from orienteer.serve.door import served_methods
 from orienteer.serve.http.feedback import FeedbackFile
@@ -39,6 +40,12 @@ class Site:
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
     question_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(RUNNING, "question"))
     """Threads for what holds a slot."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The methods that can answer here: those that need a model only where there is one."""
+        has_model = self.answering.model is not None
+        return tuple(name for name in self.methods if name == AUTO or has_model or not METHODS[name].needs_model)
 
     async def look_up(self, function: Callable[[], _T]) -> _T:
         """Return what a short function gives, in one of the threads of look-ups."""
