@@ -16,8 +16,8 @@ import uvicorn
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
+from orienteer.serve.graphs import Answering, ServedGraph
 from orienteer.serve.http.app import application
-from orienteer.serve.http.graphs import Answering, ServedGraph
 from orienteer.serve.http.guard import rules
 from orienteer.serve.http.page_files import page_files
 from orienteer.serve.http.server import configuration, listening

@@ -4,7 +4,10 @@ import asyncio
 import threading
 import time
 
+from orienteer.llm.budget import Budget
 from orienteer.llm.scripted import ScriptedModel
+from orienteer.serve.graphs import Answering, ServedGraph, ServedGraphs
+from orienteer.settings import Settings
 
 
 class Searcher:
@@ -39,3 +42,14 @@ def run(coroutine, seconds=60):
         return await asyncio.wait_for(coroutine, seconds)
 
     return asyncio.run(bounded())
+
+
+def graphs_at(folders, *, model=None, budget=None, settings=None):
+    """Return graphs by name as a server has them, none of them opened yet."""
+    answering = Answering(settings or Settings(), budget or Budget(), model)
+    graphs = ServedGraphs()
+    for name, folder in folders.items():
+        graph = ServedGraph(name, answering)
+        graph.lie_at(folder)
+        graphs.add(graph)
+    return graphs

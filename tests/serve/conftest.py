@@ -2,10 +2,9 @@
 
 import pytest
 
-from fakes.talks import Searcher
+from fakes.talks import Searcher, graphs_at
 from orienteer.graph.store import Graph
 from orienteer.ingest.demo import demo_records
-from orienteer.serve.served import ServedGraphs
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +28,7 @@ def client(languages, small):
 @pytest.fixture
 def served(languages):
     """Give the graph about programming languages as a server has it, without a model."""
-    return ServedGraphs({"languages": languages.path})
+    return graphs_at({"languages": languages.path})
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.records import Node
 from orienteer.serve.cli.app import main
-from orienteer.serve.http.graphs import ServedGraph
+from orienteer.serve.graphs import ServedGraph
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def test_a_node_of_no_document_is_a_page_of_one_part(client):
 
 
 def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.http.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
     path = scratch()
     Graph.from_records([Node("n0", "t", "first")], [], path=path)
     with serving({"g": path}) as client:
@@ -154,7 +154,7 @@ def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_last_one(scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.http.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
     path = scratch()
     Graph.from_records([Node("n", "t", "here")], [], path=path)
     with serving({"g": path}) as client:

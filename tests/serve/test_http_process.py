@@ -211,12 +211,12 @@ def refused(capsys, monkeypatch, tmp_path):
 
 
 def test_what_cannot_be_served_is_refused_in_a_line(refused, languages, small, tmp_path, monkeypatch):
-    assert "nothing to serve: name a graph, orienteer serve DIR" in refused("serve")
+    assert "no graph is named: give the directory of one" in refused("serve")
     assert "does not exist" in refused("serve", tmp_path / "nothing", "-q")
     assert "does not exist" in refused("open", tmp_path / "nothing", "-q")
-    assert "write --name NAME=DIR" in refused("serve", "--name", "x")
+    assert "write NAME=DIR" in refused("serve", "--name", "x")
     twice = refused("serve", languages.path, "--name", f"languages={small.path}")
-    assert "would both be 'languages': give one a name" in twice
+    assert "are both called 'languages': name one with --name NAME=" in twice
     assert "opens the server to others: set ORIENTEER_SERVE_KEYS" in refused(
         "serve", languages.path, "--host", "0.0.0.0", "--port", 0
     )

@@ -19,11 +19,10 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from fakes.talks import run
+from fakes.talks import graphs_at, run
 from orienteer.llm.budget import Budget
 from orienteer.serve.mcp.http import MOST_BYTES, http_face
 from orienteer.serve.mcp.server import server
-from orienteer.serve.served import ServedGraphs
 from orienteer.settings import Settings
 
 ERAS = ("legacy", "auto")
@@ -79,7 +78,7 @@ def listening(graphs, **options):
 
 @pytest.fixture(scope="module")
 def address(languages):
-    with listening(ServedGraphs({"languages": languages.path})) as url:
+    with listening(graphs_at({"languages": languages.path})) as url:
         yield url
 
 
@@ -125,7 +124,7 @@ def test_other_hosts_origins_and_forms_are_refused(address, headers, status):
 
 
 def test_behind_a_door_the_door_decides(languages):
-    with listening(ServedGraphs({"languages": languages.path}), is_behind_door=True) as url:
+    with listening(graphs_at({"languages": languages.path}), is_behind_door=True) as url:
         answer = httpx2.post(f"{url}/mcp", json=HELLO, headers={**HEADERS, "Host": "graphs.example"})
         assert answer.status_code == 200
 
@@ -138,7 +137,7 @@ def test_a_body_has_a_size(address):
 @pytest.mark.parametrize("era", ERAS)
 def test_who_leaves_stops_the_question(languages, searcher, era):
     model = searcher(turns=400, seconds=0.05)
-    graphs = ServedGraphs(
+    graphs = graphs_at(
         {"languages": languages.path},
         model=model.model,
         budget=Budget(),
@@ -169,7 +168,7 @@ def test_who_leaves_stops_the_question(languages, searcher, era):
 
 def test_a_connection_that_is_dropped_stops_the_question_too(languages, searcher):
     model = searcher(turns=400, seconds=0.05)
-    graphs = ServedGraphs(
+    graphs = graphs_at(
         {"languages": languages.path},
         model=model.model,
         budget=Budget(),
@@ -191,7 +190,7 @@ def test_a_connection_that_is_dropped_stops_the_question_too(languages, searcher
 
 
 def test_no_stream_stands_open_that_a_shutdown_would_wait_for(languages):
-    with listening(ServedGraphs({"languages": languages.path})) as url:
+    with listening(graphs_at({"languages": languages.path})) as url:
         session = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS).headers["mcp-session-id"]
         answer = httpx2.get(f"{url}/mcp", headers={"Accept": "text/event-stream", "Mcp-Session-Id": session})
         assert answer.status_code == 405

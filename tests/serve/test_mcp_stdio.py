@@ -84,7 +84,7 @@ def requests(*calls):
 
 
 def test_standard_output_has_the_protocol_alone(start, languages):
-    process = start(languages)
+    process = start(languages.path)
     calls = [
         ("tools/call", {"name": name, "arguments": arguments})
         for name, arguments in (
@@ -108,7 +108,7 @@ def test_standard_output_has_the_protocol_alone(start, languages):
 
 
 def test_lines_that_are_no_messages_do_not_end_it(start, languages):
-    process = start(languages)
+    process = start(languages.path)
     process.stdin.write(b"hello\n\xff\xfe\n{}\n[1, 2]\n\n")
     send(process, HELLO)
     answer = {}
@@ -120,7 +120,7 @@ def test_lines_that_are_no_messages_do_not_end_it(start, languages):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_when_it_is_told_to(start, languages, sent):
-    process = start(languages)
+    process = start(languages.path)
     send(process, HELLO)
     process.stdout.readline()
     process.send_signal(sent)
@@ -140,7 +140,9 @@ def parameters(environment, *arguments):
 def test_the_tools_are_there_soon_and_answer(environment, languages, era):
     async def use():
         started = time.monotonic()
-        async with Client(parameters(environment, languages, "--name", f"again={languages}"), mode=era) as client:
+        async with Client(
+            parameters(environment, languages.path, "--name", f"again={languages.path}"), mode=era
+        ) as client:
             tools = (await client.list_tools()).tools
             seconds = time.monotonic() - started
             found = await client.call_tool("search", {"graph": "again", "query": "Rust"})
@@ -161,7 +163,7 @@ def test_leaving_a_question_stops_it(environment, languages, era):
 
     async def use(url):
         given = ("--model", "fake", "--base-url", url, "--budget-calls", "200")
-        async with Client(parameters(environment, languages, *given), mode=era) as client:
+        async with Client(parameters(environment, languages.path, *given), mode=era) as client:
             begun = asyncio.Event()
 
             async def progress(done, total, message):
@@ -218,7 +220,7 @@ def test_a_folder_of_documents_is_read_first(environment, tmp_path):
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_served(start, languages, arguments, expected):
-    process = start(*(argument.format(graph=languages) for argument in arguments), flags=())
+    process = start(*(argument.format(graph=languages.path) for argument in arguments), flags=())
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert out == b""

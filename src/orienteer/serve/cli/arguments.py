@@ -97,6 +97,21 @@ class BudgetFlags:
             calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
         )
 
+    def served(self, configured: Settings) -> Budget:
+        """Return the budget of a question that somebody else asks: the settings' limits, but no more than a face gives.
+
+        These flags win. Raises `BadOption`.
+        """
+        from orienteer.serve.door import served_budget
+
+        return served_budget(
+            configured,
+            calls=self.budget_calls,
+            tokens=self.budget_tokens,
+            seconds=self.budget_seconds,
+            usd=self.budget_usd,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalBudgetFlags:

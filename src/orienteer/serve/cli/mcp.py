@@ -12,6 +12,7 @@ import typer
 from orienteer.errors import MissingExtra
 from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags, graph_of
 from orienteer.serve.cli.output import Output
+from orienteer.serve.cli.serve import answering_of
 
 
 def mcp(
@@ -34,27 +35,17 @@ def mcp(
         raise MissingExtra("orienteer mcp", "mcp")
     if cypher and find_spec("ladybug") is None:
         raise MissingExtra("Cypher", "cypher")
-    from orienteer.graph.format import read_pointer
-    from orienteer.serve.door import served_budget
-    from orienteer.serve.served import ServedGraphs, by_name
+    from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
 
-    configured = model.settings()
-    limits = served_budget(
-        configured,
-        calls=budget.budget_calls,
-        tokens=budget.budget_tokens,
-        seconds=budget.budget_seconds,
-        usd=budget.budget_usd,
-    )
-    asked = None if configured.model is None else configured.open_model()
-    if asked is not None:
-        limits.require_price(asked.name, asked.price)
-    paths = {graph: graph_of(path, out) for graph, path in by_name(directories or (), name or ()).items()}
-    for path in paths.values():
-        read_pointer(path)  # what is no graph is told now, not by the first call
-    graphs = ServedGraphs(paths, model=asked, budget=limits, settings=configured)
+    answering = answering_of(model.settings(), budget)
+    graphs = ServedGraphs()
+    for graph_name, folder in named_folders(directories or (), name or ()).items():
+        served = ServedGraph(graph_name, answering)
+        served.lie_at(graph_of(folder, out))  # what is no graph is told now, not by the first call
+        graphs.add(served)
     if sys.stdin.isatty():
-        out.note(f"serving {', '.join(paths)} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
+        names = ", ".join(graphs.names)
+        out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
     out.done()
 
     from orienteer.serve.mcp.server import server  # which takes half a second to load: what is wrong is told before

@@ -26,13 +26,10 @@ from orienteer.serve.door import KEYS, ServeOptions, served_methods
 
 if TYPE_CHECKING:
     from orienteer.graph.builder import Progress
-    from orienteer.llm.budget import Budget
-    from orienteer.serve.http.graphs import ServedGraph
+    from orienteer.serve.graphs import Answering, ServedGraph
     from orienteer.serve.http.site import Site
     from orienteer.settings import Settings
 
-CALLS, SECONDS = 30, 45.0
-"""Of a question, unless a limit is set: a stranger with the key cannot spend without end."""
 _NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 
 Graphs = Annotated[
@@ -69,8 +66,8 @@ def serve(
 ) -> None:
     """Serve graphs over HTTP: /api for programs, /v1 for chat clients, a page at /."""
     _require_extra()
+    from orienteer.serve.graphs import named_folders
     from orienteer.serve.http.feedback import FeedbackFile
-    from orienteer.serve.http.graphs import named_folders
 
     folders = named_folders(directories or (), name or ())
     if feedback is not None:
@@ -79,7 +76,7 @@ def serve(
     chosen = ServeOptions.read(configured.serve, where="[serve] ")
     flags = {"host": host, "port": port, "allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
-    site = _site(configured, _limits(budget, configured))
+    site = _site(answering_of(configured, budget))
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
     site.feedback = None if feedback is None else FeedbackFile(feedback)
     for graph_name, folder in folders.items():
@@ -94,7 +91,7 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     import webbrowser
 
     configured = model.settings()
-    site = _site(configured, _limits(budget, configured))
+    site = _site(answering_of(configured, budget))
     served = _served(site, directory.resolve().name)
     make = making(directory, out)
     if make is None:
@@ -130,10 +127,15 @@ def _require_extra() -> None:
         raise MissingExtra("serving over HTTP", "serve")
 
 
-def _limits(budget: BudgetFlags, configured: Settings) -> Budget:
-    """Return what each question may spend: a limit of a person's own, else the server's."""
-    limits = budget.limits(configured)
-    return limits.model_copy(update={"calls": limits.calls or CALLS, "seconds": limits.seconds or SECONDS})
+def answering_of(configured: Settings, budget: BudgetFlags) -> Answering:
+    """Return what answers questions that somebody else asks. Raises `BadOption` for a price that is not known."""
+    from orienteer.serve.graphs import Answering
+
+    limits = budget.served(configured)
+    model = None if configured.model is None else configured.open_model()
+    if model is not None:
+        limits.require_price(model.name, model.price)
+    return Answering(configured, limits, model)
 
 
 def _keys() -> list[str]:
@@ -141,19 +143,15 @@ def _keys() -> list[str]:
     return [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
 
 
-def _site(configured: Settings, limits: Budget) -> Site:
-    from orienteer.serve.http.graphs import Answering
+def _site(answering: Answering) -> Site:
     from orienteer.serve.http.site import Site
 
-    model = None if configured.model is None else configured.open_model()
-    if model is not None:
-        limits.require_price(model.name, model.price)
-    return Site(answering=Answering(configured, limits, model))
+    return Site(answering=answering)
 
 
 def _served(site: Site, name: str) -> ServedGraph:
     """Return a new graph of a site, which is still to be opened."""
-    from orienteer.serve.http.graphs import ServedGraph
+    from orienteer.serve.graphs import ServedGraph
 
     served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
     site.graphs.add(served)

@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from orienteer.errors import BudgetExhausted, ModelError, Refused
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.exchange import ask_for
-from orienteer.llm.prompts import prompt_of
+from orienteer.errors import Refused
 from orienteer.options import Options
-from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Usage
 from orienteer.serve.door import LONGEST_QUESTION
+from orienteer.serve.follow_up import Turn
 
 CHORE = "### Task:"
 """With this Open WebUI begins what it wants for itself: a title, tags, questions that could follow."""
 CHORE_HEADER = "x-openwebui-task"
-_TURNS = 6  # messages before the question that are read with it
-_LONGEST_TURN = 1_500  # characters
 _LONGEST_TITLE = 60  # characters
-_REWORDING = Budget(calls=2, seconds=15.0)  # one call, and a repair
-_SCHEMA: dict[str, JsonValue] = {
-    "type": "object",
-    "properties": {"question": {"type": "string"}},
-    "required": ["question"],
-    "additionalProperties": False,
-}
 
 
 class _Lenient(Options, use_attribute_docstrings=False):
@@ -74,15 +61,6 @@ class ChatBody(_Lenient):
     stream_options: StreamOptions | None = None
 
 
-class FollowUp(NamedTuple):
-    """A question in words that can be understood alone."""
-
-    question: str
-    note: str | None = None
-    """What could not be done."""
-    usage: Usage = Usage()
-
-
 def question_of(messages: Sequence[ChatMessage]) -> str:
     """Return the last thing that a person said. Raises `Refused` with 422 where it is nothing, or too long."""
     question = next((turn.words for turn in reversed(messages) if turn.role == "user"), "").strip()
@@ -102,29 +80,9 @@ def chore_reply(question: str) -> str:
     return json.dumps({"title": title, "tags": [], "follow_ups": [], "queries": []}, ensure_ascii=False)
 
 
-def follows(messages: Sequence[ChatMessage]) -> bool:
-    """Say whether a person has asked before."""
-    return sum(turn.role == "user" for turn in messages) > 1
-
-
-def understood_alone(messages: Sequence[ChatMessage], model: LanguageModel | None) -> FollowUp:
-    """Return the last question put in words that need no conversation; without a model as it is, which a note tells."""
-    question = question_of(messages)
-    if not follows(messages):
-        return FollowUp(question)
-    if model is None:
-        return FollowUp(question, "asked as it stands: without a model, what was said before is not read")
+def turns_before(messages: Sequence[ChatMessage]) -> tuple[Turn, ...]:
+    """Return what was said before the last question; nothing where a person has not asked before."""
     last = max(place for place, turn in enumerate(messages) if turn.role == "user")
-    before = [turn for turn in messages[:last] if turn.role in ("user", "assistant")][-_TURNS:]
-    turns = "\n".join(f"{turn.role}: {turn.words[:_LONGEST_TURN]}" for turn in before)
-    run = Allowance(_REWORDING, reserve=0)
-    try:
-        prompt = prompt_of("follow-up", package=__package__ or "orienteer.serve.http")
-        value = ask_for(model, run, prompt, _SCHEMA, question=question, turns=turns).value
-    except (BudgetExhausted, ModelError):
-        value = None
-    reworded = "" if value is None else str(value["question"]).strip()[:LONGEST_QUESTION]
-    if not reworded:
-        return FollowUp(question, "asked as it stands: the model could not put it in words of its own", run.usage())
-    note = None if reworded == question else f"asked as: {reworded}"
-    return FollowUp(reworded, note, run.usage())
+    said = (turn for turn in messages[:last] if turn.role in ("user", "assistant"))
+    turns = tuple(Turn("user" if turn.role == "user" else "assistant", turn.words) for turn in said)
+    return turns if any(turn.role == "user" for turn in turns) else ()

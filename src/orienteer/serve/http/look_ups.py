@@ -15,6 +15,7 @@ from orienteer.errors import Refused, without_paths
 from orienteer.graph.store import Graph
 from orienteer.options import Options
 from orienteer.records import Record, Result
+from orienteer.serve.graphs import Generation, ServedGraph
 from orienteer.serve.http.bodies import (
     Body,
     CypherBody,
@@ -29,7 +30,6 @@ from orienteer.serve.http.bodies import (
     body_of,
 )
 from orienteer.serve.http.feedback import FeedbackFile
-from orienteer.serve.http.graphs import Generation, ServedGraph
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.site import Site, json_of
 from orienteer.serve.views import document, graph_info, pages, subgraph

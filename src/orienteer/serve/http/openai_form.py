@@ -16,17 +16,17 @@ from orienteer.display import clean
 from orienteer.errors import Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
+from orienteer.serve.follow_up import FollowUp, understood_alone
+from orienteer.serve.graphs import ServedGraph
 from orienteer.serve.http.bodies import AskBody, body_of
 from orienteer.serve.http.chat_messages import (
     CHORE,
     CHORE_HEADER,
     ChatBody,
-    FollowUp,
     chore_reply,
     question_of,
-    understood_alone,
+    turns_before,
 )
-from orienteer.serve.http.graphs import ServedGraph
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.look_ups import takes
 from orienteer.serve.http.problems import problem_of
@@ -107,11 +107,11 @@ class _Rewording:
     """Puts the question of a conversation in words that can be understood alone, once there is a place for it."""
 
     def __init__(self, site: Site, body: ChatBody) -> None:
-        self._site, self._messages = site, body.messages
+        self._site, self._before = site, turns_before(body.messages)
         self.follow_up = FollowUp("")
 
     def __call__(self, asked: AskBody) -> AskBody:
-        self.follow_up = understood_alone(self._messages, self._site.answering.model)
+        self.follow_up = understood_alone(asked.question, self._before, self._site.answering.model)
         self._site.metrics.count_usage(self.follow_up.usage)
         return asked.model_copy(update={"question": self.follow_up.question})
 

@@ -14,8 +14,8 @@ from orienteer.errors import BadOption
 from orienteer.llm.budget import Budget
 from orienteer.records import Result
 from orienteer.serve.door import served_method
+from orienteer.serve.graphs import Generation
 from orienteer.serve.http.bodies import AskBody
-from orienteer.serve.http.graphs import Generation
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.site import Site
 from orienteer.serve.http.slots import Slot

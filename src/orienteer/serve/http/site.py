@@ -15,8 +15,8 @@ from starlette.responses import Response
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Result
 from orienteer.serve.door import served_methods
+from orienteer.serve.graphs import Answering, ServedGraphs
 from orienteer.serve.http.feedback import FeedbackFile
-from orienteer.serve.http.graphs import Answering, ServedGraphs
 from orienteer.serve.http.metrics import Metrics
 from orienteer.serve.http.slots import RUNNING, Slots
 from orienteer.serve.views.outside import for_outside

@@ -18,10 +18,10 @@ from mcp.shared.exceptions import MCPError
 
 from orienteer.display import clean
 from orienteer.errors import Error, nearest
+from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import ask, reply_of
 from orienteer.serve.mcp.tools import ASK, ASK_K, McpTool, checked, look_up, tools_of
-from orienteer.serve.served import ServedGraphs
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -105,7 +105,7 @@ class _Face:
             read_only_hint=True,
             destructive_hint=False,
             idempotent_hint=True,
-            open_world_hint=tool.name == ASK and self._graphs.model is not None,
+            open_world_hint=tool.name == ASK and self._graphs.has_model,
         )
         schema = tool.parameters(self._graphs.names)
         return types.Tool(name=tool.name, description=tool.description, input_schema=schema, annotations=hints)
@@ -122,12 +122,14 @@ class _Face:
             name, arguments = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
                 return _reply(await self._ask(context, name, arguments))
-            return _reply(await asyncio.to_thread(lambda: look_up(tool, self._graphs.graph(name), arguments)))
+            return _reply(
+                await asyncio.to_thread(lambda: look_up(tool, self._graphs.named(name).current().graph, arguments))
+            )
         except Error as error:
             return _reply(self._told(error), is_error=True)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        retriever = await asyncio.to_thread(self._graphs.retriever, name)
+        retriever = await asyncio.to_thread(lambda: self._current(name).retriever())
         steps = 0
 
         async def tell(line: str) -> None:
@@ -141,6 +143,10 @@ class _Face:
         result = for_outside(await ask(retriever, arguments, tell=tell, paths=paths), paths)
         k, has_model = arguments.get("k", ASK_K), retriever.model is not None
         return await asyncio.to_thread(lambda: reply_of(result, retriever.graph, k, has_model=has_model))
+
+    def _current(self, name: str) -> Generation:
+        """Return a graph as it is now. Raises `Refused` for another name, and as `ServedGraph.current` does."""
+        return self._graphs.named(name).current()
 
     def _told(self, error: Error) -> str:
         """Return the message of an error as the caller may read it."""
@@ -163,9 +169,8 @@ class _Face:
         try:
             place = resources.place_of(uri)
             tool = self._tools[place.tool]
-            text = await asyncio.to_thread(
-                lambda: look_up(tool, self._graphs.graph(place.graph), dict(place.arguments))
-            )
+            arguments = dict(place.arguments)
+            text = await asyncio.to_thread(lambda: look_up(tool, self._current(place.graph).graph, arguments))
         except Error as error:
             raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)

@@ -1,7 +1,8 @@
-"""The graphs that are served, by name: each opened again where another generation of it was published.
+"""The graphs that a server gives out, by name: each opened again where another generation of it was published.
 
 The pointer file is looked at once a second at the most. Who asks takes the generation of that moment, and keeps it: the
-old one goes with its last request. A graph may still be made when the server begins; it answers once it is there.
+old one goes with its last request. A graph may be opened at its first request, for a host of tools waits for a list of
+them and not for a graph; or it is still made when the server begins, and answers once it is there.
 """
 
 from __future__ import annotations
@@ -12,25 +13,28 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from orienteer.display import Count
-from orienteer.errors import BadOption, Error, Refused, UsageError, without_paths
-from orienteer.graph.builder import Progress
-from orienteer.graph.format import POINTER
-from orienteer.graph.store import Graph
-from orienteer.index.searchers import Mode
+from orienteer.errors import BadOption, Error, Refused, UsageError, nearest, without_paths
+from orienteer.graph.format import POINTER, read_pointer
 from orienteer.llm.budget import Budget
-from orienteer.protocols import LanguageModel
-from orienteer.retriever import Retriever
-from orienteer.serve.views import pages
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
+
+if TYPE_CHECKING:  # a server that lists its tools loads no graph
+    from orienteer.graph.builder import Progress
+    from orienteer.graph.store import Graph
+    from orienteer.index.searchers import Mode
+    from orienteer.protocols import LanguageModel
+    from orienteer.retriever import Retriever
 
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
 _MOST_KEPT = 32  # retrievers of a generation
+_LONGEST_NAME = 100  # characters of a name that a refusal repeats
 _COME_AGAIN = "2"  # seconds, while a graph is made
 
 
@@ -61,14 +65,21 @@ class Generation:
 
     def searcher(self, mode: Mode) -> Retriever:
         """Return what searches by names and words, or by meaning. Raises `BadOption` for a mode that there is not."""
+        from orienteer.serve.views import pages
+
         return self._kept(self._searchers, mode, lambda: pages.searcher(self.graph, mode))
 
-    def retriever(self, method: str) -> Retriever:
-        """Return what answers by a method, which the door has let in. Raises `BadOption` where it needs a model."""
+    def retriever(self, method: str | None = None) -> Retriever:
+        """Return what answers by a method, which the door has let in; None is that of the settings.
+
+        Raises `BadOption` where it needs a model.
+        """
+        from orienteer.retriever import Retriever
+
         ask = self.answering
         return self._kept(
             self._retrievers,
-            method,
+            method or "",
             lambda: Retriever(self.graph, method, model=ask.model, budget=ask.budget, settings=ask.settings),
         )
 
@@ -99,22 +110,30 @@ class Stage:
 class ServedGraph:
     """A graph by its name."""
 
-    def __init__(self, name: str, answering: Answering, *, count_reload: Callable[[], None]) -> None:
+    def __init__(self, name: str, answering: Answering, *, count_reload: Callable[[], None] | None = None) -> None:
         self.name = name
+        self.answering = answering
         self.stage: Stage | None = Stage("waiting")
         """How far its making has come; None once it answers."""
         self.failure: Error | None = None
         """Why it could not be made."""
-        self._answering, self._count_reload = answering, count_reload
+        self._count_reload = count_reload
         self._generation: Generation | None = None
         self._folder, self._source = Path(), Path()
-        self._stamp, self._looked = (0, 0), 0.0
+        self._stamp: tuple[int, int] | None = None
+        self._looked = 0.0
         self._looking = threading.Lock()
+
+    def lie_at(self, folder: Path) -> None:
+        """Say where the graph lies, to be opened by its first request. Raises `NotAGraph`."""
+        read_pointer(folder)
+        self._folder = folder.absolute()
+        self.stage = None
 
     def open(self, folder: Path) -> None:
         """Open the graph directory. Raises `NotAGraph`."""
-        self._folder = folder
-        self._stamp = self._pointer_stamp()
+        read_pointer(folder)
+        self._folder = folder.absolute()
         self._generation = self._opened()
         self.stage = None
 
@@ -137,48 +156,68 @@ class ServedGraph:
     @property
     def is_ready(self) -> bool:
         """Whether it answers."""
-        return self._generation is not None
+        return self.stage is None
 
     @property
     def paths(self) -> tuple[Path, ...]:
         """What of this machine sentences about it may name."""
-        named = () if self._generation is None else self._generation.paths
+        named = machine_paths(None, self.answering.model)
         return tuple(path for path in (*named, self._folder, self._source) if path != Path())
 
     def current(self) -> Generation:
-        """Return the latest generation. Raises `Refused` where the graph is still being made, or could not be."""
+        """Return the latest generation.
+
+        Raises `Refused` where the graph is still being made, or could not be; `NotAGraph` where it cannot be opened.
+        """
+        if not self.is_ready:
+            raise self._not_there()
         generation = self._generation
         if generation is None:
-            raise self._not_there()
+            return self._first()
         if time.monotonic() - self._looked < LOOK_SECONDS or not self._looking.acquire(blocking=False):
             return generation
         try:
-            self._looked = time.monotonic()
             return self._looked_again(generation)
         finally:
             self._looking.release()
 
+    def _first(self) -> Generation:
+        """Open the graph, once, whoever asks at the same time."""
+        with self._looking:
+            if self._generation is None:
+                self._generation = self._opened()
+            return self._generation
+
     def _looked_again(self, generation: Generation) -> Generation:
         """Return the generation that is published now; the one before where that cannot be opened."""
+        self._looked = time.monotonic()
         try:
-            stamp = self._pointer_stamp()
-            if stamp == self._stamp:
+            if self._pointer_stamp() == self._stamp:
                 return generation
             opened = self._opened()
         except (OSError, Error) as error:
             logger.warning("%s stays at generation %s: %s", self.name, generation.graph.generation, error)
             return generation
-        self._generation, self._stamp = opened, stamp
-        self._count_reload()
+        self._generation = opened
+        if self._count_reload is not None:
+            self._count_reload()
         logger.info("%s is at generation %s", self.name, opened.graph.generation)
         return opened
 
     def _opened(self) -> Generation:
-        graph = Graph.open(self._folder, embedder=self._answering.settings.open_embedder)
-        return Generation(self.name, graph, self._answering)
+        from orienteer.graph.store import Graph
 
-    def _pointer_stamp(self) -> tuple[int, int]:
-        status = (self._folder / POINTER).stat()
+        stamp = self._pointer_stamp()  # before the graph is opened: what is published meanwhile is seen next time
+        graph = Graph.open(self._folder, embedder=self.answering.settings.open_embedder)
+        self._stamp, self._looked = stamp, time.monotonic()
+        return Generation(self.name, graph, self.answering)
+
+    def _pointer_stamp(self) -> tuple[int, int] | None:
+        """Return what tells a graph's pointer from the one before; None where it is gone."""
+        try:
+            status = (self._folder / POINTER).stat()
+        except OSError:
+            return None
         return status.st_mtime_ns, status.st_ino
 
     def _hear(self, text: str, count: int) -> None:
@@ -214,6 +253,16 @@ class ServedGraphs:
     def __contains__(self, name: object) -> bool:
         return name in self._graphs
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order in which they were given."""
+        return tuple(self._graphs)
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a question to any of them may ask a model."""
+        return any(graph.answering.model is not None for graph in self)
+
     def named(self, name: str | None) -> ServedGraph:
         """Return the graph of a name, or the only one. Raises `Refused` with 404, `BadOption`."""
         if name is None:
@@ -221,9 +270,9 @@ class ServedGraphs:
                 raise BadOption(f"graph is missing: this server has {', '.join(self._graphs)}")
             return next(iter(self))
         if name not in self._graphs:
-            raise Refused(
-                404, f"no graph {name[:100]!r} is served here: there are {', '.join(self._graphs)}", value=name
-            )
+            near = nearest(name[:_LONGEST_NAME], self.names, most=1) or self.names
+            told = f"no graph {name[:_LONGEST_NAME]!r} is served here: take {', '.join(near)}"
+            raise Refused(404, told, value=name)
         return self._graphs[name]
 
     @property
@@ -233,18 +282,22 @@ class ServedGraphs:
 
 
 def named_folders(folders: Sequence[Path], named: Sequence[str]) -> dict[str, Path]:
-    """Return the folders by their names: those of `NAME=DIR`, else the folder's own. Raises `UsageError`."""
-    pairs: list[tuple[str, Path]] = [(folder.resolve().name, folder) for folder in folders]
+    """Return the folders to serve by name: some by their own names, some as `NAME=DIR` says.
+
+    Raises `UsageError` where there is none, where two have one name, and for a text of another form.
+    """
+    pairs = [(folder.resolve().name, folder) for folder in folders]
     for text in named:
         name, equals, folder_text = text.partition("=")
-        if not equals or not name.strip() or not folder_text:
-            raise UsageError(f"--name {text!r} names no folder: write --name NAME=DIR")
+        if not (name.strip() and equals and folder_text):
+            raise UsageError(f"--name {text}: write NAME=DIR, as in --name beers={text or 'data/beers'}")
         pairs.append((name.strip(), Path(folder_text)))
+    if not pairs:
+        raise UsageError("no graph is named: give the directory of one, or a folder of tables or documents")
     by_name: dict[str, Path] = {}
     for name, folder in pairs:
         if name in by_name:
-            raise UsageError(f"{by_name[name]} and {folder} would both be {name!r}: give one a name, --name NAME=DIR")
+            told = f"{by_name[name]} and {folder} are both called {name!r}: name one with --name NAME={folder}"
+            raise UsageError(told)
         by_name[name] = folder
-    if not by_name:
-        raise UsageError("nothing to serve: name a graph, orienteer serve DIR")
     return by_name
