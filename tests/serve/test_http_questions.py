@@ -185,6 +185,7 @@ def test_who_leaves_stops_the_question_and_frees_its_place(languages, accept):
         until(lambda: client.site.slots.running == 0)
         time.sleep(0.3)
         assert held.calls == calls
+        assert f"orienteer_model_calls_total {float(calls)}" in client.get("/metrics").body.decode()
         assert client.post("/api/ask", ASK).status == 200
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -56,11 +57,14 @@ class Question:
 
         running, name = await self._site.beside(begin)
         self._running = running
-        running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future.exception())))
+        running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future)))
         return name
 
-    def _end(self, failure: BaseException | None) -> None:
-        self._running, self._failure = None, failure
+    def _end(self, future: Future[Result]) -> None:
+        """Note the end, also of a question whose client has left: what it has spent counts."""
+        self._running, self._failure = None, future.exception()
+        if self._failure is None:
+            self._site.metrics.count_usage(future.result().usage)
         self._slot.free()
         self._heard.put_nowait(None)
 
@@ -74,11 +78,8 @@ class Question:
     async def next(self) -> Event | None:
         """Return the next event, None after the last one. Raises what the work raised."""
         event = await self._heard.get()
-        if event is None:
-            if self._failure is not None:
-                raise self._failure
-        elif isinstance(event, DoneEvent):
-            self._site.metrics.count_usage(event.result.usage)
+        if event is None and self._failure is not None:
+            raise self._failure
         return event
 
     async def events(self) -> AsyncIterator[Event]:
