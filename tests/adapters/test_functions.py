@@ -1,6 +1,7 @@
 """The plain functions by themselves: what they reply, and that errors are replies."""
 
 import inspect
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import get_type_hints
 
@@ -57,6 +58,17 @@ def test_an_error_is_a_reply(functions, name, arguments, told):
 @pytest.mark.parametrize("k", [-3, 0, 10**6])
 def test_any_number_of_nodes_is_a_reply(functions, k):
     assert "Ruby" in functions["search_graph"]("Ruby", k=k)
+
+
+def test_neighbors_are_read_page_by_page(build):
+    graph = build([Node(f"n{n}", "thing") for n in range(31)], [Edge("n0", "near", f"n{n}") for n in range(1, 31)])
+    _, neighbors, _ = Retriever(graph, "bm25", settings=Settings()).as_functions()
+    first, second = neighbors("n0"), neighbors("n0", offset=20)
+    assert "offset=20" in first
+    shown = [set(re.findall(r"\[(n\d+)\]", reply)) for reply in (first, second)]
+    assert shown[0] | shown[1] == {f"n{n}" for n in range(1, 31)}
+    assert not shown[0] & shown[1]
+    assert neighbors("n0", offset=-5) == first
 
 
 def test_a_failed_model_is_a_reply(languages):

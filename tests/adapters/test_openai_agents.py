@@ -29,5 +29,5 @@ def test_functions_are_tools(retriever, strict):
             for tool in (search, neighbors, ask)
         )
     assert RUBY in call(search, query="Ruby", node_types=None, k=1)
-    assert call(neighbors, node="rubby", query=None, node_types=None, edge_types=None).startswith("error: ")
+    assert call(neighbors, node="rubby", query=None, node_types=None, edge_types=None, offset=0).startswith("error: ")
     assert call(ask, question=QUESTION).startswith("read as: ")

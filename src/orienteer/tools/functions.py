@@ -41,7 +41,11 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
         return call("search_in_graph", query=query, node_types=node_types, k=min(max(k, 1), 100))
 
     def graph_neighbors(
-        node: str, query: str | None = None, node_types: list[str] | None = None, edge_types: list[str] | None = None
+        node: str,
+        query: str | None = None,
+        node_types: list[str] | None = None,
+        edge_types: list[str] | None = None,
+        offset: int = 0,
     ) -> str:
         """List what is one edge away from a node of the knowledge graph, counted by edge type first.
 
@@ -50,8 +54,16 @@ def plain_functions(graph: Graph, ask: Callable[[str, int], Result]) -> tuple[Ca
             query: Words to rank the neighbours by.
             node_types: Keep only these node types.
             edge_types: Walk only along these edge types.
+            offset: Neighbors to skip, as a reply with more of them says.
         """
-        return call("search_in_neighborhood", node=node, query=query, node_types=node_types, edge_types=edge_types)
+        return call(
+            "search_in_neighborhood",
+            node=node,
+            query=query,
+            node_types=node_types,
+            edge_types=edge_types,
+            offset=max(offset, 0),
+        )
 
     def ask_graph(question: str) -> str:
         """Answer a question from the knowledge graph: ranked nodes, each with the edges or words that support it.
