@@ -10,8 +10,19 @@ const here = dirname(fileURLToPath(import.meta.url));
 const folder = resolve(process.argv[2] ?? join(here, "../src/orienteer/serve/page"));
 const assets = join(folder, "assets");
 
-const common = { absWorkingDir: here, bundle: true, minify: true, format: "esm", target: "es2022", charset: "utf8", write: false, outdir: "/", legalComments: "none" };
-const bundled = async (entry, more = {}) => (await build({ ...common, ...more, entryPoints: [join("src", entry)] })).outputFiles[0].contents;
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  write: false,
+  outdir: "/",
+  legalComments: "none",
+};
+const bundled = async (entry, more = {}) =>
+  (await build({ ...common, ...more, entryPoints: [join("src", entry)] })).outputFiles[0].contents;
 
 function written(stem, suffix, contents) {
   const name = `${stem}-${createHash("sha256").update(contents).digest("hex").slice(0, 10)}.${suffix}`;
@@ -21,10 +32,21 @@ function written(stem, suffix, contents) {
 
 function licences() {
   const names = Object.keys(JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8")).packages);
-  const bundledOnes = names.filter((name) => /node_modules\/(sigma|graphology|graphology-utils|graphology-layout-forceatlas2|events)$/.test(name)).sort();
+  const bundledOnes = names
+    .filter((name) =>
+      /node_modules\/(sigma|graphology|graphology-utils|graphology-layout-forceatlas2|events)$/.test(name),
+    )
+    .sort();
   const texts = bundledOnes.map((name) => {
     const { version } = JSON.parse(readFileSync(join(here, name, "package.json"), "utf8"));
-    const file = ["LICENSE.txt", "LICENSE"].find((one) => { try { readFileSync(join(here, name, one)); return true; } catch { return false; } });
+    const file = ["LICENSE.txt", "LICENSE"].find((one) => {
+      try {
+        readFileSync(join(here, name, one));
+        return true;
+      } catch {
+        return false;
+      }
+    });
     if (!file) throw new Error(`${name} holds no licence: say in build.mjs where it stands`);
     return `${name.replace("node_modules/", "")} ${version}\n\n${readFileSync(join(here, name, file), "utf8").trim()}\n`;
   });

@@ -6,7 +6,13 @@ const KEY = "orienteer.key";
 
 /** The server said no: its sentence, and after how many seconds it may be asked again. */
 export class Refused extends Error {
-  constructor(readonly status: number, message: string, readonly seconds: number | null) { super(message); }
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly seconds: number | null,
+  ) {
+    super(message);
+  }
 }
 
 /** Nobody answered. */
@@ -17,7 +23,10 @@ export const keepKey = (key: string): void => sessionStorage.setItem(KEY, key);
 
 async function sent(path: string, options: RequestInit = {}): Promise<Response> {
   const key = sessionStorage.getItem(KEY);
-  const headers = { ...(options.headers as Record<string, string>), ...(key ? { authorization: `Bearer ${key}` } : {}) };
+  const headers = {
+    ...(options.headers as Record<string, string>),
+    ...(key ? { authorization: `Bearer ${key}` } : {}),
+  };
   let reply: Response;
   try {
     reply = await fetch(path, { ...options, headers });
@@ -28,11 +37,20 @@ async function sent(path: string, options: RequestInit = {}): Promise<Response> 
   if (reply.ok) return reply;
   const told = await reply.json().catch(() => null);
   const after = Number(reply.headers.get("retry-after"));
-  throw new Refused(reply.status, told?.error?.message ?? `${reply.status} ${reply.statusText}`, after > 0 ? after : null);
+  throw new Refused(
+    reply.status,
+    told?.error?.message ?? `${reply.status} ${reply.statusText}`,
+    after > 0 ? after : null,
+  );
 }
 
 const posted = (path: string, body: unknown, signal: AbortSignal | undefined, accept: string): Promise<Response> =>
-  sent(path, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json", accept }, ...(signal ? { signal } : {}) });
+  sent(path, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json", accept },
+    ...(signal ? { signal } : {}),
+  });
 
 /** Return the JSON that a request gives. Raises `Refused`, `Unreachable`. */
 export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
@@ -52,7 +70,10 @@ export async function* ask(body: unknown, signal: AbortSignal): AsyncGenerator<H
   const reader = reply.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { value, done } = await reader.read().catch((error) => { if (signal.aborted) throw error; throw new Unreachable(); });
+    const { value, done } = await reader.read().catch((error) => {
+      if (signal.aborted) throw error;
+      throw new Unreachable();
+    });
     if (done) return;
     rest = (rest + value).replaceAll("\r\n", "\n");
     for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
@@ -66,7 +87,8 @@ export async function* ask(body: unknown, signal: AbortSignal): AsyncGenerator<H
 /** Return one event of a stream; null for a comment. */
 function read(block: string): Happening | null {
   const lines = block.split("\n");
-  const values = (field: string) => lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, ""));
+  const values = (field: string) =>
+    lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, ""));
   const text = values("data").join("\n");
   return text ? ({ kind: values("event")[0], ...JSON.parse(text) } as Happening) : null;
 }

@@ -1,35 +1,38 @@
 /** The page: one question at a time, from the box to the picture. */
 
-import { Answer } from "./answer";
-import { ask, get, keepKey, post, Refused, Unreachable } from "./api";
+import { Acts } from "./acts";
+import { Answer, spentOn } from "./answer";
+import { ask, get, post, Refused, Unreachable } from "./api";
 import { Cards } from "./cards";
-import { byId, el, icon } from "./dom";
+import { byId, el } from "./dom";
+import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
-import { csv, fileName, save } from "./files";
-import { askedBy, forget, fragment, keep, turns, type Asked, type Turn } from "./history";
+import { askedBy, fragment, keep, turns, type Asked, type Turn } from "./history";
+import { Making } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
-import type { Facets, Happening, Hit, NotRead, Result } from "./records";
-import { Making } from "./making";
+import type { Facets, Happening, Hit, Result } from "./records";
+import {
+  askForKey,
+  NO_GRAPH,
+  NOTHING_SERVED,
+  openDoor,
+  showGraph,
+  showServed,
+  type Served,
+  type ServedGraph,
+} from "./served";
 import { setUpKeys, setUpLanguage, setUpTabs, setUpTheme } from "./shell";
-import { examples, holds, notRead, schemaOf } from "./start";
+import { holds, welcome } from "./start";
 import { Steps } from "./steps";
-import { language, number, say } from "./texts";
+import { language, say } from "./texts";
 
-const HITS = 20, LISTED_TYPES = 300, RESTED = 700, LOOK_AGAIN = 2000; // the last two in milliseconds
-
-const THUMB = "M7 11v9H4v-9zM7 11l4-8a2.5 2.5 0 0 1 2.5 2.5V9H19a2 2 0 0 1 2 2.4l-1.4 7A2 2 0 0 1 17.6 20H7";
-
-type ServedGraph = {
-  name: string; is_ready: boolean; nodes: number; edges: number; node_types: Record<string, number>; labels: Record<string, string>;
-  stage: string | null; done: number | null; of: number | null;
-};
-type Served = { graphs: ServedGraph[]; methods: string[]; model: string | null; has_feedback: boolean };
-const NO_GRAPH: ServedGraph = { name: "", is_ready: false, nodes: 0, edges: 0, node_types: {}, labels: {}, stage: null, done: null, of: null };
+const HITS = 20;
+const LOOK_AGAIN_MILLISECONDS = 2000;
 
 export class App {
-  private served: Served = { graphs: [], methods: [], model: null, has_feedback: false };
+  private served = NOTHING_SERVED;
   private graph = NO_GRAPH;
   private making: Making | null = null;
   private filters: Filters = { node_types: [], where: [] };
@@ -40,24 +43,57 @@ export class App {
   private readonly type = byId<HTMLSelectElement>("type");
   private readonly steps = new Steps();
   private readonly facets = new FacetList((filters) => this.narrow(filters));
+  private readonly acts = new Acts({
+    hasFeedback: () => this.served.has_feedback,
+    asked: () => this.asked,
+    failed: (error) => this.fail(error),
+  });
   private readonly cards = new Cards({
-    pick: (id) => this.pick(id), openPlace: (hit) => this.openPlace(hit), edgeName: (type) => this.edgeName(type),
-    mark: (id) => this.mark(id), thumbs: (nodes) => this.thumbs(nodes),
+    pick: (id) => this.pick(id),
+    openPlace: (hit) => this.openPlace(hit),
+    edgeName: (type) => this.edgeName(type),
+    mark: (id) => this.mark(id),
+    thumbs: (nodes) => this.acts.thumbs(nodes),
   });
   private readonly answer = new Answer({
-    toCard: (id) => this.cards.show(id), toPlace: (id) => this.toPlace(id), placeOf: (id) => this.cards.placeOf(id), pick: (id) => this.pick(id),
+    toCard: (id) => this.cards.show(id),
+    toPlace: (id) => this.toPlace(id),
+    placeOf: (id) => this.cards.placeOf(id),
+    pick: (id) => this.pick(id),
     askReading: (reading) => void this.ask({ ...this.wanted(), reading }),
-    askInstead: (word, near) => this.askWords(word && this.question.value.includes(word) ? this.question.value.replace(word, near) : near),
+    askInstead: (word, near) =>
+      this.askWords(word && this.question.value.includes(word) ? this.question.value.replace(word, near) : near),
   });
   private readonly panel = new Panel({
-    graph: () => this.graph.name, edgeName: (type) => this.edgeName(type), pick: (id) => this.pick(id),
-    grow: (page) => { this.picture.grow(page.hits.map((hit) => ({ ...hit, degree: 1 })), page.hits.flatMap((hit) => hit.edges), page.node); this.mark(null); },
-    closed: () => { this.current = null; this.cards.current(null, "aria-current"); this.picture.resize(); this.picture.mark(null); },
-    askAbout: (name) => { this.question.value = `${this.question.value.trim()} ${name}`.trim(); this.showSide("asking"); this.question.focus(); },
+    graph: () => this.graph.name,
+    edgeName: (type) => this.edgeName(type),
+    pick: (id) => this.pick(id),
+    grow: (page) => {
+      this.picture.grow(
+        page.hits.map((hit) => ({ ...hit, degree: 1 })),
+        page.hits.flatMap((hit) => hit.edges),
+        page.node,
+      );
+      this.mark(null);
+    },
+    closed: () => {
+      this.current = null;
+      this.cards.current(null, "aria-current");
+      this.picture.resize();
+      this.picture.mark(null);
+    },
+    askAbout: (name) => {
+      this.question.value = `${this.question.value.trim()} ${name}`.trim();
+      this.showSide("asking");
+      this.question.focus();
+    },
   });
   private readonly picture = new Picture({
-    graph: () => this.graph.name, question: () => this.asked?.question ?? "", edgeName: (type) => this.edgeName(type),
-    pick: (id) => (id === null ? this.panel.close() : this.pick(id)), hover: (id) => this.cards.current(id, "data-hover"),
+    graph: () => this.graph.name,
+    question: () => this.asked?.question ?? "",
+    edgeName: (type) => this.edgeName(type),
+    pick: (id) => (id === null ? this.panel.close() : this.pick(id)),
+    hover: (id) => this.cards.current(id, "data-hover"),
   });
   private current: string | null = null;
   private readonly showSide = setUpTabs(() => this.picture.resize());
@@ -66,10 +102,25 @@ export class App {
   async start(): Promise<void> {
     setUpLanguage();
     setUpTheme(() => this.picture.restyle());
-    setUpKeys({ fit: () => this.picture.fit(), leave: () => (this.running ? this.running.abort() : this.panel.close()) });
-    byId<HTMLFormElement>("form").onsubmit = (event) => { event.preventDefault(); if (this.running) this.running.abort(); else void this.ask(this.wanted()); };
-    this.question.onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); void this.ask(this.wanted()); } };
-    this.type.onchange = () => { this.filters = { ...this.filters, node_types: this.type.value ? [this.type.value] : [] }; this.facets.showFilters(this.filters); };
+    setUpKeys({
+      fit: () => this.picture.fit(),
+      leave: () => (this.running ? this.running.abort() : this.panel.close()),
+    });
+    byId<HTMLFormElement>("form").onsubmit = (event) => {
+      event.preventDefault();
+      if (this.running) this.running.abort();
+      else void this.ask(this.wanted());
+    };
+    this.question.onkeydown = (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+        event.preventDefault();
+        void this.ask(this.wanted());
+      }
+    };
+    this.type.onchange = () => {
+      this.filters = { ...this.filters, node_types: this.type.value ? [this.type.value] : [] };
+      this.facets.showFilters(this.filters);
+    };
     byId<HTMLSelectElement>("graph").onchange = ({ target }) => this.take((target as HTMLSelectElement).value);
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
@@ -81,32 +132,16 @@ export class App {
     try {
       this.served = await get<Served>("api/graphs");
     } catch (error) {
-      if (error instanceof Refused && error.status === 401) this.askForKey(error);
-      else this.fail(error);
+      const isLocked = error instanceof Refused && error.status === 401;
+      if (!isLocked) this.fail(error);
+      else if (askForKey(() => void this.enter())) this.fail(new Error(say("wrongKey")));
       return;
     }
-    byId("door").hidden = true;
-    byId("form").hidden = false;
+    openDoor(true);
     byId("error").hidden = true;
-    if (!this.served.graphs.length) { this.fail(new Error(say("noGraphs"))); return; }
-    byId("model").textContent = this.served.model === null ? say("noModel") : say("model", { name: this.served.model });
-    byId("model").title = this.served.model === null ? say("noModelHow") : "";
-    this.method.replaceChildren(...this.served.methods.map((method) => el("option", { value: method }, method)));
-    const select = byId<HTMLSelectElement>("graph");
-    select.replaceChildren(...this.served.graphs.map((graph) => el("option", { value: graph.name }, graph.name)));
-    byId("graphs").hidden = this.served.graphs.length < 2;
-    if (!this.follow(location.hash)) this.take(this.served.graphs[0]?.name ?? "");
-  }
-
-  private askForKey(refusal: Refused): void {
-    const door = byId<HTMLFormElement>("door"), isSecond = !door.hidden;
-    const field = el("input", { type: "password", id: "key", autocomplete: "off", required: true, "aria-describedby": "key-hint" });
-    door.replaceChildren(el("label", { for: "key" }, say("key")), el("div", { class: "row" }, field, el("button", { class: "main", type: "submit" }, say("enter"))), el("p", { class: "dim", id: "key-hint" }, say("keyHint")));
-    door.onsubmit = (event) => { event.preventDefault(); keepKey(field.value); void this.enter(); };
-    door.hidden = false;
-    byId("form").hidden = true;
-    if (isSecond) this.fail(new Refused(401, say("wrongKey"), refusal.seconds));
-    field.focus();
+    showServed(this.served);
+    if (!this.served.graphs.length) this.fail(new Error(say("noGraphs")));
+    else if (!this.follow(location.hash)) this.take(this.served.graphs[0]?.name ?? "");
   }
 
   // ------------------------------------------------------------------------------------------------------- the graph
@@ -119,14 +154,9 @@ export class App {
     this.graph = graph;
     forgetColors();
     this.filters = { node_types: [], where: [] };
-    byId<HTMLSelectElement>("graph").value = name;
-    byId("name").textContent = this.served.graphs.length > 1 ? "" : name;
-    byId("size").textContent = graph.is_ready ? say("size", { nodes: graph.nodes, edges: graph.edges }) : "";
-    const types = Object.keys(graph.node_types).sort((a, b) => a.localeCompare(b, language));
-    this.type.replaceChildren(el("option", { value: "" }, say("any")), ...types.slice(0, LISTED_TYPES).map((type) => el("option", { value: type }, type)));
-    document.title = `${name} · Orienteer`;
+    showGraph(graph, this.served.graphs.length === 1);
     this.empty();
-    if (graph.is_ready) void this.welcome(graph).catch((error: Error) => this.fail(error));
+    if (graph.is_ready) void this.welcome(graph);
     else void this.waitFor(graph);
   }
 
@@ -134,7 +164,7 @@ export class App {
   private async waitFor(graph: ServedGraph): Promise<void> {
     this.making ??= new Making();
     if (graph.stage !== null) byId("start").replaceChildren(this.making.shown(graph.stage, graph.done, graph.of));
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN));
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
     if (graph !== this.graph) return;
     try {
       this.served = await get<Served>("api/graphs");
@@ -147,26 +177,34 @@ export class App {
     this.take(graph.name);
   }
 
+  /** Show what a graph holds and what it may be asked, unless a question was asked meanwhile. */
   private async welcome(graph: ServedGraph): Promise<void> {
     const box = byId("start");
-    box.replaceChildren(holds(graph.node_types));
     this.making = null;
-    const [schema, info] = await Promise.all([schemaOf(graph.name), get<{ not_read: NotRead[]; stale: boolean }>("api/info", { graph: graph.name })]);
-    graph.labels = { ...schema.labels, ...graph.labels };
-    const questions = await examples(graph.name, schema);
-    if (graph !== this.graph || this.asked) return;
-    const tries = questions.length ? el("section", {}, el("h2", {}, say("tryThese")), el("ul", { class: "tries" }, ...questions.map((question) => el("li", {}, el("button", { class: "chip", onclick: () => this.askWords(question) }, question))))) : null;
-    const unread = notRead(info.not_read, info.stale);
-    box.append(...[tries, unread].filter((part) => part !== null));
+    box.replaceChildren(holds(graph.node_types));
+    try {
+      const parts = await welcome(graph, (question) => this.askWords(question));
+      if (graph === this.graph && !this.asked) box.append(...parts);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
-  private edgeName(type: string): string { return this.graph.labels?.[type] ?? type.replaceAll("_", " "); }
+  private edgeName(type: string): string {
+    return this.graph.labels[type] ?? type.replaceAll("_", " ");
+  }
 
   // ---------------------------------------------------------------------------------------------------- the question
 
   /** Return the question in the box with the options beside it. */
   private wanted(): Asked {
-    return { graph: this.graph.name, question: this.question.value.trim(), method: this.method.value, reading: null, ...this.filters };
+    return {
+      graph: this.graph.name,
+      question: this.question.value.trim(),
+      method: this.method.value,
+      reading: null,
+      ...this.filters,
+    };
   }
 
   private askWords(question: string): void {
@@ -190,7 +228,10 @@ export class App {
   private goTo(hash: string): void {
     const kept = turns().find((turn) => fragment(turn.asked) === hash);
     if (kept) this.reopen(kept);
-    else if (!this.follow(hash) && !hash) { this.empty(); void this.welcome(this.graph); }
+    else if (!this.follow(hash) && !hash) {
+      this.empty();
+      void this.welcome(this.graph);
+    }
   }
 
   /** Fill in what a link asks, and ask it; where a model would be paid for it, that is for a person to begin. */
@@ -217,9 +258,10 @@ export class App {
 
   private empty(): void {
     this.asked = null;
-    for (const id of ["error", "acts", "found", "nothing"]) byId(id).hidden = true;
+    for (const id of ["error", "found", "nothing"]) byId(id).hidden = true;
     byId("start").replaceChildren();
     byId("spent").replaceChildren();
+    this.acts.clear();
     this.answer.clear();
     this.steps.clear();
     this.facets.clear();
@@ -231,7 +273,10 @@ export class App {
   }
 
   private async ask(asked: Asked): Promise<void> {
-    if (!asked.question) { this.question.focus(); return; }
+    if (!asked.question) {
+      this.question.focus();
+      return;
+    }
     this.running?.abort();
     const mine = (this.running = new AbortController());
     this.empty();
@@ -247,14 +292,26 @@ export class App {
       if (!mine.signal.aborted) this.fail(error);
     } finally {
       if (mine.signal.aborted && mine === this.running) byId("spent").textContent = say("stopped");
-      if (mine === this.running) { this.running = null; this.cards.stopWaiting(); this.showRunning(false); }
+      if (mine === this.running) {
+        this.running = null;
+        this.cards.stopWaiting();
+        this.showRunning(false);
+      }
     }
   }
 
   /** Show what happens to a question until it ends; return its result, null where it broke off. */
   private async listen(asked: Asked, mine: AbortController): Promise<Result | null> {
     const { graph, question, method, node_types, where, reading } = asked;
-    const body = { graph, question, k: HITS, node_types, where, ...(method ? { method } : {}), ...(reading === null ? {} : { reading }) };
+    const body = {
+      graph,
+      question,
+      k: HITS,
+      node_types,
+      where,
+      ...(method ? { method } : {}),
+      ...(reading === null ? {} : { reading }),
+    };
     for await (const event of ask(body, mine.signal)) {
       if (mine !== this.running) return null;
       if (event.kind === "done") return event.result;
@@ -280,7 +337,8 @@ export class App {
 
   /** Add what the graph says of the hits: the picture, the names on the ways, the facets. */
   private async addBeside({ asked, hits }: Turn, signal: AbortSignal): Promise<void> {
-    const nodes = hits.map((hit) => hit.id), counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
+    const nodes = hits.map((hit) => hit.id),
+      counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
     const [drawn, facets] = await Promise.all([this.picture.draw(hits, this.steps.named, signal), counted]);
     if (this.asked !== asked) return;
     this.cards.learn(drawn);
@@ -288,8 +346,12 @@ export class App {
   }
 
   private fail(error: unknown): void {
-    const box = byId("error"), wait = error instanceof Refused ? error.seconds : null;
-    box.replaceChildren(error instanceof Unreachable ? say("unreachable") : error instanceof Error ? error.message : String(error), wait === null ? "" : ` ${say("retry", { n: wait })}`);
+    const box = byId("error"),
+      wait = error instanceof Refused ? error.seconds : null;
+    box.replaceChildren(
+      error instanceof Unreachable ? say("unreachable") : error instanceof Error ? error.message : String(error),
+      wait === null ? "" : ` ${say("retry", { n: wait })}`,
+    );
     box.hidden = false;
   }
 
@@ -303,7 +365,8 @@ export class App {
   // ------------------------------------------------------------------------------------------------------ the result
 
   /** Show everything that a result says. */
-  private showTurn({ asked, result, hits }: Turn): void {
+  private showTurn(turn: Turn): void {
+    const { result, hits } = turn;
     this.answer.show(result, hits);
     this.steps.fold();
     if (result.reading?.complete) this.cards.divide(!hits.some((hit) => hit.complete));
@@ -313,45 +376,9 @@ export class App {
     byId("found").hidden = !hits.length;
     byId("nothing").textContent = say("nothing");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
-    this.showActs(asked, result, hits);
+    this.acts.show(turn);
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));
     this.showEarlier();
-  }
-
-  private showActs(asked: Asked, result: Result, hits: readonly Hit[]): void {
-    const complete = hits.filter((hit) => hit.complete).map((hit) => hit.id);
-    const gold = complete.length ? complete : [...new Set(result.citations.flatMap((citation) => citation.ids))];
-    byId("acts").replaceChildren(...[
-      this.thumbs(gold), el("button", { class: "quiet", type: "button", onclick: ({ currentTarget }) => void this.share(asked, currentTarget as HTMLElement) }, say("share")),
-      hits.length ? el("button", { class: "quiet", type: "button", onclick: () => save(fileName(asked.question, "csv"), csv(hits)) }, say("saveHits")) : null,
-    ].filter((part) => part !== null));
-    byId("acts").hidden = false;
-  }
-
-  private async share(asked: Asked, button: HTMLElement): Promise<void> {
-    const link = new URL(fragment(asked), location.href).href;
-    try {
-      await navigator.clipboard.writeText(link);
-      button.textContent = say("shared");
-      setTimeout(() => { button.textContent = say("share"); }, RESTED * 3);
-    } catch { // browsers give the clipboard to https and this machine alone
-      const field = el("input", { readonly: true, value: link, "aria-label": say("shareHere") });
-      button.replaceWith(field);
-      field.select();
-    }
-  }
-
-  /** Return two thumbs for nodes that answer the question or do not; null where the server keeps none. */
-  private thumbs(nodes: string[]): HTMLElement | null {
-    const asked = this.asked;
-    if (!this.served.has_feedback || !nodes.length || !asked) return null;
-    const send = async (is_good: boolean) => {
-      await post("api/feedback", { graph: asked.graph, question: asked.question, nodes: nodes.slice(0, 200), is_good });
-      box.replaceChildren(el("span", { class: "dim", role: "status" }, say("thanks")));
-    };
-    const thumb = (isGood: boolean) => el("button", { class: "quiet thumb", type: "button", "aria-label": say(isGood ? "good" : "bad"), title: say(isGood ? "good" : "bad"), onclick: () => void send(isGood).catch((error) => this.fail(error)) }, icon(THUMB, !isGood));
-    const box = el("span", { class: "thumbs" }, thumb(true), thumb(false));
-    return box;
   }
 
   // ------------------------------------------------------------------------------------------------- looking at nodes
@@ -359,7 +386,9 @@ export class App {
   private pick(id: string): void {
     this.current = id;
     this.cards.current(id, "aria-current");
-    void this.panel.show(id).then(() => { this.picture.resize(); });
+    void this.panel.show(id).then(() => {
+      this.picture.resize();
+    });
     this.picture.resize();
     this.picture.focus(id);
     this.showSide("seeing");
@@ -381,17 +410,19 @@ export class App {
     else this.pick(id);
   }
 
-  private mark(id: string | null): void { this.picture.mark(id ?? this.current, id === null); }
+  private mark(id: string | null): void {
+    this.picture.mark(id ?? this.current, id === null);
+  }
 
   // ------------------------------------------------------------------------------------------------ the conversation
 
   private showEarlier(): void {
-    const all = turns().filter((turn) => turn.asked !== this.asked && JSON.stringify(turn.asked) !== JSON.stringify(this.asked) && this.served.graphs.some((graph) => graph.name === turn.asked.graph));
-    const box = byId<HTMLDetailsElement>("earlier");
-    box.hidden = !all.length;
-    box.replaceChildren(el("summary", {}, say("earlier", { n: all.length })),
-      el("ol", {}, ...all.map((turn) => el("li", {}, el("button", { class: "turn", onclick: () => this.reopen(turn) }, el("strong", {}, turn.asked.question), el("span", { class: "dim" }, turn.result.answer ?? turn.hits.slice(0, 3).map((hit) => hit.name).join(", ")))))),
-      el("button", { class: "quiet", type: "button", onclick: () => { forget(); this.showEarlier(); } }, say("forget")));
+    const now = JSON.stringify(this.asked);
+    const isServed = (turn: Turn) => this.served.graphs.some((graph) => graph.name === turn.asked.graph);
+    showEarlier(
+      (turn) => isServed(turn) && JSON.stringify(turn.asked) !== now,
+      (turn) => this.reopen(turn),
+    );
   }
 
   /** Show an earlier turn as it was, without asking anything. */
@@ -406,15 +437,16 @@ export class App {
     for (const hit of turn.hits) this.cards.add(hit);
     this.showTurn(turn);
     const when = new Date(turn.at).toLocaleString(language);
-    byId("spent").append(el("p", {}, say("kept", { when }), " ", el("button", { class: "link", onclick: () => void this.ask(turn.asked) }, say("again"))));
+    byId("spent").append(
+      el(
+        "p",
+        {},
+        say("kept", { when }),
+        " ",
+        el("button", { class: "link", onclick: () => void this.ask(turn.asked) }, say("again")),
+      ),
+    );
     byId("asking").scrollTop = 0;
     this.addBeside(turn, new AbortController().signal).catch((error) => this.fail(error));
   }
-}
-
-/** Say in one line which method ran, what it took, and what ended it. */
-function spentOn({ method, usage, stopped_by }: Result): string {
-  const seconds = usage.seconds < 1 ? `${Math.round(usage.seconds * 1000)} ms` : `${number(Math.round(usage.seconds * 10) / 10)} s`;
-  const cost = usage.calls ? [say("spentCalls", { n: usage.calls }), say("spentTokens", { n: usage.prompt_tokens + usage.completion_tokens }), !usage.usd ? "" : `${usage.usd.toFixed(4)} USD`] : [];
-  return [method, seconds, ...cost, stopped_by === "finish" ? "" : say("endedBy", { what: stopped_by })].filter(Boolean).join(" · ");
 }

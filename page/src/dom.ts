@@ -10,7 +10,11 @@ const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u2
 export const plain = (text: string): string => text.replace(STEERING, "");
 
 /** Return an element with attributes, listeners (`onclick`) and children. */
-export function el<K extends keyof HTMLElementTagNameMap>(name: K, values: Record<string, Value> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function el<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  values: Record<string, Value> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(values)) {
     if (value === null || value === undefined || value === false) continue;
@@ -25,8 +29,14 @@ const SVG = "http://www.w3.org/2000/svg";
 
 /** Return a picture of one stroke, 24 x 24, in the colour of the text around it. */
 export function icon(path: string, isTurned = false): SVGElement {
-  const made = document.createElementNS(SVG, "svg"), stroke = document.createElementNS(SVG, "path");
-  for (const [name, value] of Object.entries({ viewBox: "0 0 24 24", "aria-hidden": "true", class: isTurned ? "icon turned" : "icon" })) made.setAttribute(name, value);
+  const made = document.createElementNS(SVG, "svg"),
+    stroke = document.createElementNS(SVG, "path");
+  for (const [name, value] of Object.entries({
+    viewBox: "0 0 24 24",
+    "aria-hidden": "true",
+    class: isTurned ? "icon turned" : "icon",
+  }))
+    made.setAttribute(name, value);
   stroke.setAttribute("d", path);
   made.append(stroke);
   return made;
@@ -43,17 +53,26 @@ export const byId = <T extends HTMLElement = HTMLElement>(id: string): T => {
 export class Characters {
   private readonly all: string[];
 
-  constructor(text: string) { this.all = Array.from(text); }
+  constructor(text: string) {
+    this.all = Array.from(text);
+  }
 
-  get length(): number { return this.all.length; }
+  get length(): number {
+    return this.all.length;
+  }
 
-  part(begin: number, end = this.all.length): string { return this.all.slice(begin, end).join(""); }
+  part(begin: number, end = this.all.length): string {
+    return this.all.slice(begin, end).join("");
+  }
 }
 
 /** Return where words stand in a text, as pairs of places in characters. */
 export function placesOf(words: readonly string[], text: string): [number, number][] {
   if (!words.length) return [];
-  const any = [...new Set(words)].sort((a, b) => b.length - a.length).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|");
+  const any = [...new Set(words)]
+    .sort((a, b) => b.length - a.length)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join("|");
   return Array.from(text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])(?:${any})(?![\\p{L}\\p{N}])`, "giu")), (found) => {
     const begin = Array.from(text.slice(0, found.index)).length;
     return [begin, begin + Array.from(found[0]).length];
@@ -62,7 +81,8 @@ export function placesOf(words: readonly string[], text: string): [number, numbe
 
 /** Return a text with marked parts; marks are pairs of places in characters, ascending. */
 export function marked(text: string, marks: readonly (readonly [number, number])[]): Node[] {
-  const characters = new Characters(text), parts: Node[] = [];
+  const characters = new Characters(text),
+    parts: Node[] = [];
   let at = 0;
   for (const [begin, end] of marks) {
     if (begin < at || end > characters.length) continue;

@@ -9,16 +9,34 @@ import type { DrawnNode, Edge } from "./records";
 
 /** Nodes at the most: beyond, layouts and eyes give up. The server draws the same line. */
 export const MOST_NODES = 2000;
-const NAMED_EDGES = 60, NAMED_BESIDE = 16; // with more edges, in all or beside a node, only those of paths are named
-const FORCED_LABELS = 22, FORCED_LIT = 12; // of so many nodes, every one shows its name
+const NAMED_EDGES = 60,
+  NAMED_BESIDE = 16; // with more edges, in all or beside a node, only those of paths are named
+const FORCED_LABELS = 22,
+  FORCED_LIT = 12; // of so many nodes, every one shows its name
 const LABEL = 30; // characters
-const STRONG_SIZE = 8, WEAK_SIZE = 5;
+const STRONG_SIZE = 8,
+  WEAK_SIZE = 5;
 
-type NodeLook = { label: string; name: string; type: "circle"; kind: string; x: number; y: number; size: number; color: string; strong: boolean; placed: boolean };
+type NodeLook = {
+  label: string;
+  name: string;
+  type: "circle";
+  kind: string;
+  x: number;
+  y: number;
+  size: number;
+  color: string;
+  strong: boolean;
+  placed: boolean;
+};
 type EdgeLook = { kinds: string[]; label: string; size: number; color: string; type: "arrow"; onPath: boolean };
 /** What is shown while a node is marked, all else being grey: the way that leads to it, and what is beside it. */
 type Lit = { nodes: Set<string>; path: Set<string>; beside: Set<string> };
-type Heard = { pick: (id: string | null) => void; hover: (id: string | null) => void; name: (edgeType: string) => string };
+type Heard = {
+  pick: (id: string | null) => void;
+  hover: (id: string | null) => void;
+  name: (edgeType: string) => string;
+};
 
 const keyOf = (edge: Edge): string => `${edge.source}\u0000${edge.target}`;
 
@@ -46,7 +64,11 @@ export class Drawing {
   private namesEdges = true;
   private theme = { front: "", dim: "", line: "", main: "", card: "", back: "" };
 
-  constructor(private readonly box: HTMLElement, workerAddress: string, private readonly heard: Heard) {
+  constructor(
+    private readonly box: HTMLElement,
+    workerAddress: string,
+    private readonly heard: Heard,
+  ) {
     this.worker = new Worker(workerAddress, { type: "module" });
     this.worker.onmessage = ({ data }: MessageEvent<Placed>) => this.place(data);
     this.sigma = this.drawn();
@@ -56,13 +78,23 @@ export class Drawing {
   /** Add nodes and the edges among them; `strong` ones are larger. Near a node that is there already, what was placed stays where it is. */
   add(nodes: DrawnNode[], edges: Edge[], strong: ReadonlySet<string>, near?: string): void {
     const center = near !== undefined && this.graph.hasNode(near) ? this.graph.getNodeAttributes(near) : { x: 0, y: 0 };
-    const fresh = nodes.filter((node) => !this.graph.hasNode(node.id)).slice(0, Math.max(0, MOST_NODES - this.graph.order));
+    const fresh = nodes
+      .filter((node) => !this.graph.hasNode(node.id))
+      .slice(0, Math.max(0, MOST_NODES - this.graph.order));
     fresh.forEach((node, place) => {
-      const angle = (2 * Math.PI * place) / Math.max(1, fresh.length), radius = (near === undefined ? 10 : 4) * (1 + (place % 3) / 4);
+      const angle = (2 * Math.PI * place) / Math.max(1, fresh.length),
+        radius = (near === undefined ? 10 : 4) * (1 + (place % 3) / 4);
       this.graph.addNode(node.id, {
-        name: node.name || node.id, label: shortened(node.name || node.id), type: "circle", kind: node.type, x: center.x + radius * Math.cos(angle), y: center.y + radius * Math.sin(angle),
-        size: (strong.has(node.id) ? STRONG_SIZE : WEAK_SIZE) + Math.min(4, Math.log10(1 + node.degree)), color: COLORS[colorNumber(node.type)] ?? "",
-        strong: strong.has(node.id), placed: false,
+        name: node.name || node.id,
+        label: shortened(node.name || node.id),
+        type: "circle",
+        kind: node.type,
+        x: center.x + radius * Math.cos(angle),
+        y: center.y + radius * Math.sin(angle),
+        size: (strong.has(node.id) ? STRONG_SIZE : WEAK_SIZE) + Math.min(4, Math.log10(1 + node.degree)),
+        color: COLORS[colorNumber(node.type)] ?? "",
+        strong: strong.has(node.id),
+        placed: false,
       });
     });
     this.join(edges);
@@ -73,7 +105,8 @@ export class Drawing {
   trace(paths: ReadonlyMap<string, Edge[]>): void {
     for (const [hit, edges] of paths) {
       this.paths.set(hit, edges);
-      for (const edge of edges) if (this.graph.hasEdge(keyOf(edge))) this.graph.setEdgeAttribute(keyOf(edge), "onPath", true);
+      for (const edge of edges)
+        if (this.graph.hasEdge(keyOf(edge))) this.graph.setEdgeAttribute(keyOf(edge), "onPath", true);
     }
     this.refresh();
   }
@@ -88,14 +121,24 @@ export class Drawing {
     this.sigma.refresh();
   }
 
-  fit(): void { this.sigma.getCamera().animatedReset({ duration: isCalm() ? 0 : 300 }); }
+  fit(): void {
+    this.sigma.getCamera().animatedReset({ duration: isCalm() ? 0 : 300 });
+  }
 
-  resize(): void { this.sigma.resize(); this.sigma.refresh(); }
+  resize(): void {
+    this.sigma.resize();
+    this.sigma.refresh();
+  }
 
-  refresh(): void { this.sigma.refresh({ skipIndexation: true }); }
+  refresh(): void {
+    this.sigma.refresh({ skipIndexation: true });
+  }
 
   /** Name the edges, or do not. */
-  nameEdges(names: boolean): void { this.namesEdges = names; this.refresh(); }
+  nameEdges(names: boolean): void {
+    this.namesEdges = names;
+    this.refresh();
+  }
 
   /** Show a node with the way that leads to it, where there is none or `hasNeighbors` with its neighbours; null shows all again. */
   mark(id: string | null, hasNeighbors = false): void {
@@ -108,8 +151,10 @@ export class Drawing {
     this.mark(id, true);
     const at = this.sigma.getNodeDisplayData(id);
     if (!at) return;
-    const { x, y } = this.sigma.framedGraphToViewport(at), { width, height } = this.sigma.getDimensions();
-    if (x < 20 || y < 20 || x > width - 20 || y > height - 20) this.sigma.getCamera().animate({ x: at.x, y: at.y }, { duration: isCalm() ? 0 : 300 });
+    const { x, y } = this.sigma.framedGraphToViewport(at),
+      { width, height } = this.sigma.getDimensions();
+    if (x < 20 || y < 20 || x > width - 20 || y > height - 20)
+      this.sigma.getCamera().animate({ x: at.x, y: at.y }, { duration: isCalm() ? 0 : 300 });
   }
 
   /** Take over the colours of the theme. */
@@ -122,16 +167,31 @@ export class Drawing {
 
   /** Return what is seen, as shapes in pixels of the box. */
   shapes(): Shapes {
-    const { width, height } = this.sigma.getDimensions(), front = this.theme.front;
-    const at = (id: string) => { const { x, y } = this.graph.getNodeAttributes(id); return this.sigma.graphToViewport({ x, y }); };
-    const lines = this.graph.filterEdges((edge) => !this.edgeLook(edge, this.graph.getEdgeAttributes(edge)).hidden).map((edge) => {
-      const look = this.edgeLook(edge, this.graph.getEdgeAttributes(edge));
-      return { from: at(this.graph.source(edge)), to: at(this.graph.target(edge)), color: look.color, width: look.size, label: look.label ?? "", margin: this.graph.getNodeAttribute(this.graph.target(edge), "size") };
-    });
-    const circles = this.graph.filterNodes((_, look) => !this.hidden.has(look.kind)).map((id) => {
-      const look = this.nodeLook(id, this.graph.getNodeAttributes(id));
-      return { at: at(id), radius: look.size, color: look.color, label: look.label ?? "" };
-    });
+    const { width, height } = this.sigma.getDimensions(),
+      front = this.theme.front;
+    const at = (id: string) => {
+      const { x, y } = this.graph.getNodeAttributes(id);
+      return this.sigma.graphToViewport({ x, y });
+    };
+    const lines = this.graph
+      .filterEdges((edge) => !this.edgeLook(edge, this.graph.getEdgeAttributes(edge)).hidden)
+      .map((edge) => {
+        const look = this.edgeLook(edge, this.graph.getEdgeAttributes(edge));
+        return {
+          from: at(this.graph.source(edge)),
+          to: at(this.graph.target(edge)),
+          color: look.color,
+          width: look.size,
+          label: look.label ?? "",
+          margin: this.graph.getNodeAttribute(this.graph.target(edge), "size"),
+        };
+      });
+    const circles = this.graph
+      .filterNodes((_, look) => !this.hidden.has(look.kind))
+      .map((id) => {
+        const look = this.nodeLook(id, this.graph.getNodeAttributes(id));
+        return { at: at(id), radius: look.size, color: look.color, label: look.label ?? "" };
+      });
     return { width, height, back: this.theme.back, front, dim: this.theme.dim, lines, circles };
   }
 
@@ -141,7 +201,15 @@ export class Drawing {
     for (const edge of edges) {
       if (!this.graph.hasNode(edge.source) || !this.graph.hasNode(edge.target)) continue;
       const key = keyOf(edge); // parallel edges are one line with all their names: labels do not lie on each other
-      if (!this.graph.hasEdge(key)) this.graph.addEdgeWithKey(key, edge.source, edge.target, { kinds: [], label: "", size: 1.2, color: "", type: "arrow", onPath: false });
+      if (!this.graph.hasEdge(key))
+        this.graph.addEdgeWithKey(key, edge.source, edge.target, {
+          kinds: [],
+          label: "",
+          size: 1.2,
+          color: "",
+          type: "arrow",
+          onPath: false,
+        });
       const kinds = [...new Set([...this.graph.getEdgeAttribute(key, "kinds"), edge.type])];
       this.graph.mergeEdgeAttributes(key, { kinds, label: shortened(kinds.map(this.heard.name).join(", ")) });
     }
@@ -149,50 +217,97 @@ export class Drawing {
 
   private settle(isHeld: boolean): void {
     this.order = this.graph.nodes();
-    const places = new Map(this.order.map((id, place) => [id, place])), nodes = new Float32Array(this.order.length * 4);
+    const places = new Map(this.order.map((id, place) => [id, place])),
+      nodes = new Float32Array(this.order.length * 4);
     this.order.forEach((id, place) => {
       const { x, y, size, placed } = this.graph.getNodeAttributes(id);
       nodes.set([x, y, size, isHeld && placed ? 1 : 0], place * 4);
       this.graph.setNodeAttribute(id, "placed", true);
     });
-    const edges = new Uint32Array(this.graph.mapEdges((_, __, source, target) => [places.get(source) ?? 0, places.get(target) ?? 0]).flat());
+    const edges = new Uint32Array(
+      this.graph.mapEdges((_, __, source, target) => [places.get(source) ?? 0, places.get(target) ?? 0]).flat(),
+    );
     const milliseconds = isCalm() ? 300 : Math.min(4000, 600 + 3 * this.order.length);
-    this.worker.postMessage({ run: ++this.run, nodes, edges, milliseconds } satisfies Wanted, [nodes.buffer, edges.buffer]);
+    this.worker.postMessage({ run: ++this.run, nodes, edges, milliseconds } satisfies Wanted, [
+      nodes.buffer,
+      edges.buffer,
+    ]);
     this.sigma.refresh();
   }
 
   private place({ run, at, done }: Placed): void {
     if (run !== this.run || (isCalm() && !done)) return;
-    this.order.forEach((id, place) => this.graph.mergeNodeAttributes(id, { x: at[place * 2] ?? 0, y: at[place * 2 + 1] ?? 0 }));
+    this.order.forEach((id, place) =>
+      this.graph.mergeNodeAttributes(id, { x: at[place * 2] ?? 0, y: at[place * 2 + 1] ?? 0 }),
+    );
     if (done) this.box.dataset.settled = String(run);
   }
 
   private around(id: string, hasNeighbors: boolean): Lit {
-    const path = this.paths.get(id) ?? [], isWide = hasNeighbors || !path.length;
-    const nodes = [id, ...path.flatMap((edge) => [edge.source, edge.target]), ...(isWide ? this.graph.neighbors(id) : [])];
-    return { nodes: new Set(nodes), path: new Set(path.map(keyOf)), beside: new Set(isWide ? this.graph.edges(id) : []) };
+    const path = this.paths.get(id) ?? [],
+      isWide = hasNeighbors || !path.length;
+    const nodes = [
+      id,
+      ...path.flatMap((edge) => [edge.source, edge.target]),
+      ...(isWide ? this.graph.neighbors(id) : []),
+    ];
+    return {
+      nodes: new Set(nodes),
+      path: new Set(path.map(keyOf)),
+      beside: new Set(isWide ? this.graph.edges(id) : []),
+    };
   }
 
   private nodeLook(id: string, look: NodeLook): NodeLook & { hidden: boolean; forceLabel: boolean; zIndex: number } {
     const isLit = this.lit === null || this.lit.nodes.has(id);
     return {
-      ...look, hidden: this.hidden.has(look.kind), zIndex: isLit ? 1 : 0, color: isLit ? look.color : this.theme.line, label: isLit ? look.label : "",
-      forceLabel: isLit && (this.lit !== null ? this.lit.nodes.size <= FORCED_LIT : look.strong && this.graph.order <= FORCED_LABELS),
+      ...look,
+      hidden: this.hidden.has(look.kind),
+      zIndex: isLit ? 1 : 0,
+      color: isLit ? look.color : this.theme.line,
+      label: isLit ? look.label : "",
+      forceLabel:
+        isLit &&
+        (this.lit !== null ? this.lit.nodes.size <= FORCED_LIT : look.strong && this.graph.order <= FORCED_LABELS),
     };
   }
 
   private edgeLook(edge: string, look: EdgeLook): EdgeLook & { hidden: boolean; zIndex: number; forceLabel: boolean } {
-    const isBeside = this.lit?.beside.has(edge) ?? false, isStrong = this.lit === null ? look.onPath : this.lit.path.has(edge);
-    const few = this.lit === null ? !this.paths.size && this.graph.size <= NAMED_EDGES : isBeside && this.lit.beside.size <= NAMED_BESIDE;
+    const isBeside = this.lit?.beside.has(edge) ?? false,
+      isStrong = this.lit === null ? look.onPath : this.lit.path.has(edge);
+    const few =
+      this.lit === null
+        ? !this.paths.size && this.graph.size <= NAMED_EDGES
+        : isBeside && this.lit.beside.size <= NAMED_BESIDE;
     const isNamed = this.namesEdges && (isStrong || few);
-    const isHidden = [this.graph.source(edge), this.graph.target(edge)].some((id) => this.hidden.has(this.graph.getNodeAttribute(id, "kind")));
-    return { ...look, hidden: isHidden, zIndex: isStrong ? 2 : isBeside ? 1 : 0, color: isStrong ? this.theme.main : isBeside ? this.theme.dim : this.theme.line, size: isStrong ? 3 : 1.5, label: isNamed ? look.label : "", forceLabel: false };
+    const isHidden = [this.graph.source(edge), this.graph.target(edge)].some((id) =>
+      this.hidden.has(this.graph.getNodeAttribute(id, "kind")),
+    );
+    return {
+      ...look,
+      hidden: isHidden,
+      zIndex: isStrong ? 2 : isBeside ? 1 : 0,
+      color: isStrong ? this.theme.main : isBeside ? this.theme.dim : this.theme.line,
+      size: isStrong ? 3 : 1.5,
+      label: isNamed ? look.label : "",
+      forceLabel: false,
+    };
   }
 
   private drawn(): Sigma<NodeLook, EdgeLook> {
     const sigma = new Sigma<NodeLook, EdgeLook>(this.graph, this.box, {
-      renderEdgeLabels: true, edgeLabelSize: 11, labelFont: "system-ui, sans-serif", edgeLabelFont: "system-ui, sans-serif", labelSize: 13,
-      labelRenderedSizeThreshold: 5, labelDensity: 0.7, hideEdgesOnMove: true, zIndex: true, allowInvalidContainer: true, stagePadding: 70, minEdgeThickness: 1,
+      renderEdgeLabels: true,
+      edgeLabelSize: 11,
+      labelFont: "system-ui, sans-serif",
+      edgeLabelFont: "system-ui, sans-serif",
+      labelSize: 13,
+      labelRenderedSizeThreshold: 5,
+      labelDensity: 0.7,
+      hideEdgesOnMove: true,
+      zIndex: true,
+      allowInvalidContainer: true,
+      stagePadding: 70,
+      minEdgeThickness: 1,
       defaultDrawNodeLabel: (context, node, settings) => this.drawLabel(context, node, settings),
       defaultDrawNodeHover: (context, node, settings) => this.drawHover(context, node, settings), // the library's own is white, whatever the theme
       nodeReducer: (id, look) => this.nodeLook(id, look),
@@ -200,21 +315,30 @@ export class Drawing {
     });
     sigma.on("clickNode", ({ node }) => this.heard.pick(node));
     sigma.on("clickStage", () => this.heard.pick(null));
-    sigma.on("enterNode", ({ node }) => { this.box.style.cursor = "pointer"; this.heard.hover(node); });
-    sigma.on("leaveNode", () => { this.box.style.cursor = ""; this.heard.hover(null); });
+    sigma.on("enterNode", ({ node }) => {
+      this.box.style.cursor = "pointer";
+      this.heard.hover(node);
+    });
+    sigma.on("leaveNode", () => {
+      this.box.style.cursor = "";
+      this.heard.hover(null);
+    });
     return sigma;
   }
 
   /** Return where a label of a width begins: behind its node, or before it where it would be cut at the rim. */
   private labelLeft(node: Drawn, width: number): number {
     const left = node.x + node.size + 3;
-    return left + width > this.sigma.getDimensions().width && node.x - node.size - 3 > width ? node.x - node.size - 3 - width : left;
+    return left + width > this.sigma.getDimensions().width && node.x - node.size - 3 > width
+      ? node.x - node.size - 3 - width
+      : left;
   }
 
   private drawLabel(context: CanvasRenderingContext2D, node: Drawn, settings: Fonts): void {
     if (!node.label) return;
     context.font = `${settings.labelSize}px ${settings.labelFont}`;
-    const left = this.labelLeft(node, context.measureText(node.label).width), base = node.y + settings.labelSize / 3;
+    const left = this.labelLeft(node, context.measureText(node.label).width),
+      base = node.y + settings.labelSize / 3;
     context.lineJoin = "round";
     context.lineWidth = 3;
     context.strokeStyle = this.theme.back; // so that an edge beneath does not cross it out
@@ -226,7 +350,8 @@ export class Drawing {
   private drawHover(context: CanvasRenderingContext2D, node: Drawn, settings: Fonts): void {
     const label = node.label ?? "";
     context.font = `600 ${settings.labelSize}px ${settings.labelFont}`;
-    const width = context.measureText(label).width + 8, left = this.labelLeft(node, width);
+    const width = context.measureText(label).width + 8,
+      left = this.labelLeft(node, width);
     if (label) {
       context.fillStyle = this.theme.card;
       context.strokeStyle = this.theme.line;
@@ -252,7 +377,11 @@ type Fonts = { labelSize: number; labelFont: string };
 type Point = { x: number; y: number };
 /** A picture in pixels, for a file. */
 export type Shapes = {
-  width: number; height: number; back: string; front: string; dim: string;
+  width: number;
+  height: number;
+  back: string;
+  front: string;
+  dim: string;
   lines: { from: Point; to: Point; color: string; width: number; label: string; margin: number }[];
   circles: { at: Point; radius: number; color: string; label: string }[];
 };

@@ -3,7 +3,8 @@
 import type { Filters } from "./facets";
 import type { Hit, Result } from "./records";
 
-const KEPT = "orienteer.turns", MOST = 30;
+const KEPT = "orienteer.turns",
+  MOST = 30;
 
 /** What is asked: everything that a link to a question holds. */
 export type Asked = Filters & { graph: string; question: string; method: string; reading: string | null };
@@ -12,7 +13,9 @@ export type Turn = { at: number; asked: Asked; result: Result; hits: Hit[] };
 export function turns(): Turn[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(kept) ? (kept as Turn[]).filter((turn) => turn?.asked?.question && turn.result && Array.isArray(turn.hits)) : [];
+    return Array.isArray(kept)
+      ? (kept as Turn[]).filter((turn) => turn?.asked?.question && turn.result && Array.isArray(turn.hits))
+      : [];
   } catch {
     return []; // written by something else, or storage is off
   }
@@ -51,5 +54,12 @@ export function askedBy(hash: string): Asked | null {
   const values = new URLSearchParams(hash.replace(/^#/, ""));
   const question = values.get("q")?.trim();
   if (!question) return null;
-  return { graph: values.get("graph") ?? "", question, method: values.get("method") ?? "", node_types: values.getAll("type"), where: values.getAll("where"), reading: values.get("reading") };
+  return {
+    graph: values.get("graph") ?? "",
+    question,
+    method: values.get("method") ?? "",
+    node_types: values.getAll("type"),
+    where: values.getAll("where"),
+    reading: values.get("reading"),
+  };
 }

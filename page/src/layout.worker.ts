@@ -16,7 +16,8 @@ let current = 0;
 self.onmessage = ({ data }: MessageEvent<Wanted>) => {
   current = data.run;
   const count = data.nodes.length / 4;
-  const nodes = new Float32Array(count * NODE), edges = new Float32Array((data.edges.length / 2) * EDGE);
+  const nodes = new Float32Array(count * NODE),
+    edges = new Float32Array((data.edges.length / 2) * EDGE);
   for (let node = 0; node < count; node++) {
     const [x = 0, y = 0, size = 1, fixed = 0] = data.nodes.subarray(node * 4, node * 4 + 4);
     nodes.set([x, y, 0, 0, 0, 0, 1, 1, size, fixed], node * NODE);
@@ -27,8 +28,16 @@ self.onmessage = ({ data }: MessageEvent<Wanted>) => {
     for (const end of [source, target]) nodes[end * NODE + 6]! += 1; // mass: a node repels by its edges
   }
   const settings = {
-    linLogMode: false, outboundAttractionDistribution: false, adjustSizes: false, edgeWeightInfluence: 0, strongGravityMode: false,
-    scalingRatio: 10, gravity: 1, slowDown: 1 + Math.log(count + 1), barnesHutOptimize: count > 300, barnesHutTheta: 0.6,
+    linLogMode: false,
+    outboundAttractionDistribution: false,
+    adjustSizes: false,
+    edgeWeightInfluence: 0,
+    strongGravityMode: false,
+    scalingRatio: 10,
+    gravity: 1,
+    slowDown: 1 + Math.log(count + 1),
+    barnesHutOptimize: count > 300,
+    barnesHutTheta: 0.6,
   };
   settle(data.run, settings, nodes, edges, performance.now() + data.milliseconds);
 };
@@ -37,7 +46,8 @@ self.onmessage = ({ data }: MessageEvent<Wanted>) => {
 function settle(run: number, settings: object, nodes: Float32Array, edges: Float32Array, end: number): void {
   if (run !== current) return;
   const frame = performance.now() + FRAME_MILLISECONDS;
-  do iterate(settings, nodes, edges); while (performance.now() < Math.min(frame, end));
+  do iterate(settings, nodes, edges);
+  while (performance.now() < Math.min(frame, end));
   const at = new Float32Array((nodes.length / NODE) * 2);
   for (let node = 0; node * 2 < at.length; node++) at.set(nodes.subarray(node * NODE, node * NODE + 2), node * 2);
   const done = performance.now() >= end;

@@ -14,9 +14,18 @@ export class Making {
       this.began = { at: performance.now(), done: done ?? 0 };
     }
     const seconds = this.left(done, of);
-    const about = [stage, done !== null && of !== null ? say("doneOf", { n: done, all: of }) : "", seconds === null ? "" : say("secondsLeft", { n: seconds })];
-    return el("section", { role: "status" }, el("h2", {}, say("making")), el("p", {}, about.filter(Boolean).join(" · ")),
-      done !== null && of ? el("progress", { max: of, value: done, "aria-label": say("making") }) : null);
+    const about = [
+      stage,
+      done !== null && of !== null ? say("doneOf", { n: done, all: of }) : "",
+      seconds === null ? "" : say("secondsLeft", { n: seconds }),
+    ];
+    return el(
+      "section",
+      { role: "status" },
+      el("h2", {}, say("making")),
+      el("p", {}, about.filter(Boolean).join(" · ")),
+      done !== null && of ? el("progress", { max: of, value: done, "aria-label": say("making") }) : null,
+    );
   }
 
   private left(done: number | null, of: number | null): number | null {

@@ -3,7 +3,18 @@
 import { el } from "./dom";
 
 /** Told apart by most eyes, colour-blind ones too, on light and on dark. */
-export const COLORS = ["#3b82d6", "#e08a00", "#0f9d76", "#c65ba6", "#d9542b", "#35a7c9", "#9b8a00", "#8a75e0", "#a8703c", "#7f8c8d"];
+export const COLORS = [
+  "#3b82d6",
+  "#e08a00",
+  "#0f9d76",
+  "#c65ba6",
+  "#d9542b",
+  "#35a7c9",
+  "#9b8a00",
+  "#8a75e0",
+  "#a8703c",
+  "#7f8c8d",
+];
 
 const numbers = new Map<string, number>();
 
@@ -17,7 +28,8 @@ export function colorNumber(type: string): number {
 export const forgetColors = (): void => numbers.clear();
 
 /** Return the dot that stands before a name of a type. */
-export const dot = (type: string): HTMLElement => el("span", { class: `dot c${colorNumber(type)}`, "aria-hidden": "true" });
+export const dot = (type: string): HTMLElement =>
+  el("span", { class: `dot c${colorNumber(type)}`, "aria-hidden": "true" });
 
 /** Return a colour of the style sheet, as the present theme has it: `--line` -> `rgb(...)`. */
 export function themed(name: string): string {

@@ -8,9 +8,19 @@ import { number, say } from "./texts";
 
 const PAGE = 25; // neighbours that one click adds
 const WHOLE = 0.8; // a hit that shows so much of a passage shows all of it
-const TEXT = 1200, PROPERTIES = 30, KINDS = 40;
+const TEXT = 1200,
+  PROPERTIES = 30,
+  KINDS = 40;
 
-type DocumentPage = { id: string; name: string; file: string | null; total: number; offset: number; place: number; parts: { id: string; name: string; type: string; text: string; source: Source | null }[] };
+type DocumentPage = {
+  id: string;
+  name: string;
+  file: string | null;
+  total: number;
+  offset: number;
+  place: number;
+  parts: { id: string; name: string; type: string; text: string; source: Source | null }[];
+};
 export type Uses = {
   graph: () => string;
   edgeName: (type: string) => string;
@@ -26,7 +36,9 @@ export class Panel {
 
   constructor(private readonly uses: Uses) {}
 
-  get isOpen(): boolean { return !this.box.hidden; }
+  get isOpen(): boolean {
+    return !this.box.hidden;
+  }
 
   close(): void {
     if (this.box.hidden) return;
@@ -39,7 +51,11 @@ export class Panel {
   async show(id: string): Promise<void> {
     await this.fill(async () => {
       const node = await get<NodePage>("api/node", { graph: this.uses.graph(), id });
-      return [this.head(node.name || node.id, [dot(node.type), ` ${node.type} · `], node.id), ...this.facts(node), this.neighbours(node)];
+      return [
+        this.head(node.name || node.id, [dot(node.type), ` ${node.type} · `], node.id),
+        ...this.facts(node),
+        this.neighbours(node),
+      ];
     });
   }
 
@@ -47,10 +63,18 @@ export class Panel {
   async showPlace(hit: Hit): Promise<void> {
     await this.fill(async () => {
       const page = await get<DocumentPage>("api/file", { graph: this.uses.graph(), id: hit.id });
-      const parts = page.parts.map((part) => el("section", { class: part.id === hit.id ? "part here" : "part" },
-        part.source ? el("p", { class: "from" }, place(part.source, { page: say("page"), rows: say("rows") })) : null,
-        el("p", { class: "prose" }, ...(part.id === hit.id ? this.best(part.text, hit) : [part.text]))));
-      const about = say("shownOf", { n: `${number(page.offset + 1)}–${number(page.offset + page.parts.length)}`, all: page.total });
+      const parts = page.parts.map((part) =>
+        el(
+          "section",
+          { class: part.id === hit.id ? "part here" : "part" },
+          part.source ? el("p", { class: "from" }, place(part.source, { page: say("page"), rows: say("rows") })) : null,
+          el("p", { class: "prose" }, ...(part.id === hit.id ? this.best(part.text, hit) : [part.text])),
+        ),
+      );
+      const about = say("shownOf", {
+        n: `${number(page.offset + 1)}–${number(page.offset + page.parts.length)}`,
+        all: page.total,
+      });
       return [this.head(page.file ?? page.name, [`${about} · `], page.id), ...parts];
     });
     this.box.querySelector("mark, .here")?.scrollIntoView({ block: "center" });
@@ -68,36 +92,93 @@ export class Panel {
 
   /** Return a passage with the part marked that a hit shows; where that is all of it, the words of the question. */
   private best(text: string, { span, text: shown, marks }: Hit): Node[] {
-    const length = Array.from(text).length, characters = Array.from(shown);
+    const length = Array.from(text).length,
+      characters = Array.from(shown);
     if (span && span[1] - span[0] < WHOLE * length) return marked(text, [span]);
-    return marked(text, placesOf(marks.map(([begin, end]) => characters.slice(begin, end).join("")), text));
+    return marked(
+      text,
+      placesOf(
+        marks.map(([begin, end]) => characters.slice(begin, end).join("")),
+        text,
+      ),
+    );
   }
 
   private closing(): HTMLElement {
-    return el("button", { class: "quiet close", "aria-label": say("close"), title: `${say("close")} (Esc)`, onclick: () => this.close() }, "✕");
+    return el(
+      "button",
+      { class: "quiet close", "aria-label": say("close"), title: `${say("close")} (Esc)`, onclick: () => this.close() },
+      "✕",
+    );
   }
 
   private head(name: string, about: (Node | string)[], id: string): HTMLElement {
     const { clipboard } = navigator; // browsers give it to https and this machine alone
-    const copy = el("button", { class: "link", onclick: () => void clipboard.writeText(id).then(() => { copy.textContent = say("copied"); }) }, say("copyId"));
-    return el("header", {}, el("h2", {}, name), el("p", { class: "dim" }, ...about, el("code", {}, id)),
-      el("p", { class: "row dim" }, el("button", { class: "link", onclick: () => this.uses.askAbout(name) }, say("askAbout")), clipboard ? copy : null));
+    const copy = el(
+      "button",
+      {
+        class: "link",
+        onclick: () =>
+          void clipboard.writeText(id).then(() => {
+            copy.textContent = say("copied");
+          }),
+      },
+      say("copyId"),
+    );
+    return el(
+      "header",
+      {},
+      el("h2", {}, name),
+      el("p", { class: "dim" }, ...about, el("code", {}, id)),
+      el(
+        "p",
+        { class: "row dim" },
+        el("button", { class: "link", onclick: () => this.uses.askAbout(name) }, say("askAbout")),
+        clipboard ? copy : null,
+      ),
+    );
   }
 
   private facts(node: NodePage): (HTMLElement | null)[] {
     const properties = Object.entries(node.properties).slice(0, PROPERTIES);
     return [
       node.aliases.length ? el("p", { class: "dim" }, `${say("aliases")}: ${node.aliases.join(", ")}`) : null,
-      node.text ? el("p", { class: "prose" }, node.text.length > TEXT ? `${node.text.slice(0, TEXT)}…` : node.text) : null,
-      node.source?.file ? el("p", { class: "from" }, `${say("source")}: ${place(node.source, { page: say("page"), rows: say("rows") })}`) : null,
-      properties.length ? el("dl", {}, ...properties.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, typeof value === "string" ? value : JSON.stringify(value))])) : null,
+      node.text
+        ? el("p", { class: "prose" }, node.text.length > TEXT ? `${node.text.slice(0, TEXT)}…` : node.text)
+        : null,
+      node.source?.file
+        ? el(
+            "p",
+            { class: "from" },
+            `${say("source")}: ${place(node.source, { page: say("page"), rows: say("rows") })}`,
+          )
+        : null,
+      properties.length
+        ? el(
+            "dl",
+            {},
+            ...properties.flatMap(([name, value]) => [
+              el("dt", {}, name),
+              el("dd", {}, typeof value === "string" ? value : JSON.stringify(value)),
+            ]),
+          )
+        : null,
     ];
   }
 
   private neighbours(node: NodePage): HTMLElement {
     const total = node.counts.reduce((sum, kind) => sum + kind.count, 0);
-    return el("section", {}, el("h3", {}, say("neighbours", { n: total })), el("ul", { class: "kinds" }, ...node.counts.slice(0, KINDS).map((kind) => el("li", {}, this.kind(node.id, kind)))),
-      node.counts.length > KINDS ? el("p", { class: "dim" }, say("more", { n: node.counts.length - KINDS })) : null);
+    return el(
+      "section",
+      {},
+      el("h3", {}, say("neighbours", { n: total })),
+      el(
+        "ul",
+        { class: "kinds" },
+        ...node.counts.slice(0, KINDS).map((kind) => el("li", {}, this.kind(node.id, kind))),
+      ),
+      node.counts.length > KINDS ? el("p", { class: "dim" }, say("more", { n: node.counts.length - KINDS })) : null,
+    );
   }
 
   /** Return the button of a kind of neighbours, which adds a page of them to the picture, and then the next. */
@@ -105,11 +186,32 @@ export class Panel {
     let offset = 0;
     const count = el("span", { class: "count" }, ` ${number(kind.count)}`);
     const name = `${this.uses.edgeName(kind.edge_type)} `;
-    const button: HTMLButtonElement = el("button", { class: "chip", onclick: () => { void more().catch((error: Error) => { count.textContent = ` ${error.message}`; }); } },
-      el("span", { class: "edge" }, kind.direction === "out" ? `${name}→ ` : `← ${name}`), dot(kind.node_type), kind.node_type, count);
+    const button: HTMLButtonElement = el(
+      "button",
+      {
+        class: "chip",
+        onclick: () => {
+          void more().catch((error: Error) => {
+            count.textContent = ` ${error.message}`;
+          });
+        },
+      },
+      el("span", { class: "edge" }, kind.direction === "out" ? `${name}→ ` : `← ${name}`),
+      dot(kind.node_type),
+      kind.node_type,
+      count,
+    );
     const more = async () => {
       button.disabled = true;
-      const page = await post<NeighborsPage>("api/neighbors", { graph: this.uses.graph(), node: id, edge_types: [kind.edge_type], node_types: [kind.node_type], direction: kind.direction, k: PAGE, offset });
+      const page = await post<NeighborsPage>("api/neighbors", {
+        graph: this.uses.graph(),
+        node: id,
+        edge_types: [kind.edge_type],
+        node_types: [kind.node_type],
+        direction: kind.direction,
+        k: PAGE,
+        offset,
+      });
       offset += page.hits.length;
       count.textContent = ` ${say("shownOf", { n: offset, all: kind.count })}`;
       button.disabled = offset >= page.total;

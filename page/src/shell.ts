@@ -6,7 +6,8 @@ import { chooseLanguage, language, LANGUAGES, sayAll } from "./texts";
 const THEME = "orienteer.theme";
 
 export function setUpTheme(changed: () => void): void {
-  const root = document.documentElement, system = matchMedia("(prefers-color-scheme: dark)");
+  const root = document.documentElement,
+    system = matchMedia("(prefers-color-scheme: dark)");
   root.dataset.theme = localStorage.getItem(THEME) ?? "";
   byId("theme").onclick = () => {
     const isDark = root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
@@ -20,7 +21,9 @@ export function setUpTheme(changed: () => void): void {
 export function setUpLanguage(): void {
   sayAll();
   const select = byId<HTMLSelectElement>("language");
-  select.replaceChildren(...Object.entries(LANGUAGES).map(([tag, name]) => el("option", { value: tag, selected: tag === language }, name)));
+  select.replaceChildren(
+    ...Object.entries(LANGUAGES).map(([tag, name]) => el("option", { value: tag, selected: tag === language }, name)),
+  );
   select.onchange = () => chooseLanguage(select.value);
 }
 
@@ -36,9 +39,15 @@ export function setUpTabs(shown: () => void): (side: "asking" | "seeing") => voi
     shown();
   };
   for (const side of sides) {
-    const tab = byId(`tab-${side}`), other = side === "asking" ? "seeing" : "asking";
+    const tab = byId(`tab-${side}`),
+      other = side === "asking" ? "seeing" : "asking";
     tab.onclick = () => show(side);
-    tab.onkeydown = (event) => { if (event.key === "ArrowLeft" || event.key === "ArrowRight") { show(other); byId(`tab-${other}`).focus(); } };
+    tab.onkeydown = (event) => {
+      if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+        show(other);
+        byId(`tab-${other}`).focus();
+      }
+    };
   }
   show("asking");
   return show;
@@ -49,8 +58,19 @@ export function setUpKeys(keys: { fit: () => void; leave: () => void }): void {
   window.addEventListener("keydown", (event) => {
     const { target } = event;
     if (event.key === "Escape") keys.leave();
-    if (target instanceof HTMLTextAreaElement || target instanceof HTMLInputElement || target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "/") { event.preventDefault(); byId("question").focus(); }
+    if (
+      target instanceof HTMLTextAreaElement ||
+      target instanceof HTMLInputElement ||
+      target instanceof HTMLSelectElement ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey
+    )
+      return;
+    if (event.key === "/") {
+      event.preventDefault();
+      byId("question").focus();
+    }
     if (event.key === "f") keys.fit();
   });
 }

@@ -3,43 +3,106 @@
 import { get, post } from "./api";
 import { el } from "./dom";
 import { dot } from "./palette";
+import type { ServedGraph } from "./served";
 import type { Listing, NotRead, SchemaEdge, SchemaView } from "./records";
 import { number, say } from "./texts";
 
-const TYPES = 4, QUESTIONS = 3;
-const PART_OF = "part_of", DOCUMENT = "document"; // names that `orienteer build` gives
+const TYPES = 4,
+  QUESTIONS = 3;
+type Info = { not_read: NotRead[]; stale: boolean };
+const PART_OF = "part_of",
+  DOCUMENT = "document"; // names that `orienteer build` gives
 
 /** Return what the graph holds: its largest types. */
 export function holds(nodeTypes: Record<string, number>): HTMLElement {
   const types = Object.entries(nodeTypes).sort((a, b) => b[1] - a[1]);
-  return el("section", { class: "holds" }, el("h2", {}, say("holds")), el("ul", {}, ...types.slice(0, TYPES).map(([type, count]) => el("li", {}, dot(type), ` ${number(count)} `, type)),
-    types.length > TYPES ? el("li", { class: "dim" }, say("andMore", { n: types.length - TYPES })) : null));
+  return el(
+    "section",
+    { class: "holds" },
+    el("h2", {}, say("holds")),
+    el(
+      "ul",
+      {},
+      ...types.slice(0, TYPES).map(([type, count]) => el("li", {}, dot(type), ` ${number(count)} `, type)),
+      types.length > TYPES ? el("li", { class: "dim" }, say("andMore", { n: types.length - TYPES })) : null,
+    ),
+  );
+}
+
+/** Return questions to try, and what of the sources was not read; the labels of the graph's types are kept in it. */
+export async function welcome(graph: ServedGraph, ask: (question: string) => void): Promise<HTMLElement[]> {
+  const query = { graph: graph.name };
+  const [schema, info] = await Promise.all([get<SchemaView>("api/schema", query), get<Info>("api/info", query)]);
+  graph.labels = { ...schema.labels, ...graph.labels };
+  const questions = await examples(graph.name, schema);
+  const parts = [questions.length ? tries(questions, ask) : null, notRead(info.not_read, info.stale)];
+  return parts.filter((part) => part !== null);
+}
+
+function tries(questions: readonly string[], ask: (question: string) => void): HTMLElement {
+  const chip = (question: string) => el("button", { class: "chip", onclick: () => ask(question) }, question);
+  const list = el("ul", { class: "tries" }, ...questions.map((question) => el("li", {}, chip(question))));
+  return el("section", {}, el("h2", {}, say("tryThese")), list);
 }
 
 /** Return what of the sources was not read, and why. */
-export function notRead(groups: readonly NotRead[], isStale: boolean): HTMLElement | null {
+function notRead(groups: readonly NotRead[], isStale: boolean): HTMLElement | null {
   const count = groups.reduce((sum, group) => sum + group.number, 0);
   if (!count && !isStale) return null;
-  return el("section", { class: "dim" }, isStale ? el("p", {}, say("stale")) : null,
-    count ? el("details", {}, el("summary", {}, say("notRead", { n: count })), el("ul", {}, ...groups.map((group) => el("li", {}, `${group.reason}: ${group.files.join(", ")}`, group.number > group.files.length ? ` ${say("more", { n: group.number - group.files.length })}` : null)))) : null);
+  return el(
+    "section",
+    { class: "dim" },
+    isStale ? el("p", {}, say("stale")) : null,
+    count
+      ? el(
+          "details",
+          {},
+          el("summary", {}, say("notRead", { n: count })),
+          el(
+            "ul",
+            {},
+            ...groups.map((group) =>
+              el(
+                "li",
+                {},
+                `${group.reason}: ${group.files.join(", ")}`,
+                group.number > group.files.length ? ` ${say("more", { n: group.number - group.files.length })}` : null,
+              ),
+            ),
+          ),
+        )
+      : null,
+  );
 }
 
 /** Return questions that the graph can answer: edge types that join the most, asked about their best joined nodes. */
-export async function examples(graph: string, schema: SchemaView): Promise<string[]> {
+async function examples(graph: string, schema: SchemaView): Promise<string[]> {
   const passage = schema.edges.find((edge) => edge.type === PART_OF && edge.target === DOCUMENT)?.source;
   if (passage !== undefined) return aboutPassages(graph, passage);
-  const edges = [...schema.edges].sort((a, b) => b.count - a.count), targets = new Set<string>(), chosen: SchemaEdge[] = [];
-  for (const edge of edges) if (edge.source !== edge.target && !targets.has(edge.target) && chosen.length < QUESTIONS) { targets.add(edge.target); chosen.push(edge); }
-  const made = await Promise.all(chosen.map(async (edge) => {
-    const [hub] = (await post<Listing>("api/list", { graph, node_types: [edge.target], sort: "degree", descending: true, k: 1 })).hits;
-    return hub?.name ? asked(edge, hub.name, schema.labels) : null;
-  }));
+  const edges = [...schema.edges].sort((a, b) => b.count - a.count),
+    targets = new Set<string>(),
+    chosen: SchemaEdge[] = [];
+  for (const edge of edges)
+    if (edge.source !== edge.target && !targets.has(edge.target) && chosen.length < QUESTIONS) {
+      targets.add(edge.target);
+      chosen.push(edge);
+    }
+  const made = await Promise.all(
+    chosen.map(async (edge) => {
+      const [hub] = (
+        await post<Listing>("api/list", { graph, node_types: [edge.target], sort: "degree", descending: true, k: 1 })
+      ).hits;
+      return hub?.name ? asked(edge, hub.name, schema.labels) : null;
+    }),
+  );
   return made.filter((question) => question !== null);
 }
 
 /** Return questions about the headings of passages that are joined the best. */
 async function aboutPassages(graph: string, type: string): Promise<string[]> {
-  const passages = (await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: 20 })).hits;
+  const passages = (
+    await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: 20 })
+  ).hits;
   const headings = passages.map(({ name }) => name.split(" > ").at(-1) ?? "").filter((heading) => heading.length > 3);
   return [...new Set(headings)].slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
 }
@@ -49,6 +112,3 @@ function asked({ source, type }: SchemaEdge, name: string, labels: Record<string
   const words = `${labels[source] ?? source} ${(labels[type] ?? type).replaceAll("_", " ")} ${name}`;
   return /s$/.test(labels[type] ?? type) ? `Which ${words}?` : words;
 }
-
-/** Return the schema of a graph. Raises what `api.get` does. */
-export const schemaOf = (graph: string): Promise<SchemaView> => get<SchemaView>("api/schema", { graph });

@@ -8,7 +8,8 @@ const ENGLISH = {
   size: "{nodes} nodes, {edges} edges",
   model: "model: {name}",
   noModel: "no model: answers are ranked evidence",
-  noModelHow: "No model is set, so the answer is read off the graph. Start the server with --model to have one write answers.",
+  noModelHow:
+    "No model is set, so the answer is read off the graph. Start the server with --model to have one write answers.",
   evidence: "Evidence",
   askingSection: "Question and evidence",
   question: "Question",
@@ -116,7 +117,8 @@ const GERMAN: Record<TextName, string> = {
   size: "{nodes} Knoten, {edges} Kanten",
   model: "Modell: {name}",
   noModel: "kein Modell: Antworten sind geordnete Belege",
-  noModelHow: "Es ist kein Modell eingestellt, also wird die Antwort aus dem Graphen gelesen. Mit --model gestartet, schreibt der Server Antworten.",
+  noModelHow:
+    "Es ist kein Modell eingestellt, also wird die Antwort aus dem Graphen gelesen. Mit --model gestartet, schreibt der Server Antworten.",
   evidence: "Belege",
   askingSection: "Frage und Belege",
   question: "Frage",
@@ -220,8 +222,10 @@ const TABLES: Record<Language, Record<TextName, string>> = { en: ENGLISH, de: GE
 const KEPT = "orienteer.language";
 
 /** The language in use: the one that was chosen, else the browser's, else English. */
-export const language: Language = [localStorage.getItem(KEPT), ...navigator.languages.map((tag) => tag.slice(0, 2))]
-  .find((tag): tag is Language => tag !== null && Object.hasOwn(TABLES, tag)) ?? "en";
+export const language: Language =
+  [localStorage.getItem(KEPT), ...navigator.languages.map((tag) => tag.slice(0, 2))].find(
+    (tag): tag is Language => tag !== null && Object.hasOwn(TABLES, tag),
+  ) ?? "en";
 
 export function chooseLanguage(tag: string): void {
   localStorage.setItem(KEPT, tag);
@@ -237,15 +241,22 @@ export const number = (value: number): string => numbers.format(value);
 export function say(name: TextName, values: Record<string, string | number> = {}): string {
   const forms = TABLES[language][name].split("|");
   const form = (values.n === 1 ? forms[0] : forms[forms.length - 1]) ?? "";
-  return form.replace(/\{(\w+)\}/g, (_, key: string) => { const value = values[key]; return typeof value === "number" ? number(value) : (value ?? ""); });
+  return form.replace(/\{(\w+)\}/g, (_, key: string) => {
+    const value = values[key];
+    return typeof value === "number" ? number(value) : (value ?? "");
+  });
 }
 
 /** Put the texts into the elements of the page that name them: `data-say`, `data-say-label`, `data-say-hint`, `data-say-title`. */
 export function sayAll(): void {
   document.documentElement.lang = language;
   const each = (attribute: string, put: (element: Element, text: string) => void) =>
-    document.querySelectorAll(`[${attribute}]`).forEach((element) => put(element, say(element.getAttribute(attribute) as TextName)));
-  each("data-say", (element, text) => { element.textContent = text; });
+    document
+      .querySelectorAll(`[${attribute}]`)
+      .forEach((element) => put(element, say(element.getAttribute(attribute) as TextName)));
+  each("data-say", (element, text) => {
+    element.textContent = text;
+  });
   each("data-say-label", (element, text) => element.setAttribute("aria-label", text));
   each("data-say-hint", (element, text) => element.setAttribute("placeholder", text));
   each("data-say-title", (element, text) => element.setAttribute("title", text));
