@@ -1,10 +1,12 @@
 """Questions over HTTP: whole and as events, in their places, within a budget, and ended by who leaves."""
 
+import asyncio
 import http.client
 import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
@@ -17,8 +19,10 @@ from orienteer.llm.budget import Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Usage
 from orienteer.serve.http import slots as slots_module
+from orienteer.serve.http.bodies import AskBody
 from orienteer.serve.http.feedback import FeedbackFile
-from orienteer.serve.http.running import within
+from orienteer.serve.http.running import Question, within
+from orienteer.serve.http.site import Site
 from orienteer.serve.http.slots import Slots
 
 ASK = {"question": "Who designed Python?", "graph": "languages", "k": 3}
@@ -277,3 +281,25 @@ def test_cypher_answers_where_it_was_asked_for_and_only_reads(small):
 def test_events_are_read_as_they_are_written():
     lines = iter([b": still here\n", b"\n", b"id: 1\n", b"event: hit\n", b'data: {"a": 1}\n', b"\n"])
     assert list(events_of(lines)) == [{"id": "1", "event": "hit", "data": {"a": 1}}]
+
+
+def test_a_question_that_is_given_up_while_it_begins_is_stopped(languages, searcher):
+    model = searcher(turns=400, seconds=0.02)
+
+    async def ask(site):
+        question = Question(site, await site.slots.take())
+        starting = asyncio.create_task(question.start(site.graphs.named(None).current(), AskBody(question="Rust?")))
+        await asyncio.sleep(0)
+        starting.cancel()
+        with suppress(asyncio.CancelledError):
+            await starting
+        question.close()
+        while site.slots.running:
+            await asyncio.sleep(0.01)
+        calls = model.calls
+        await asyncio.sleep(0.2)
+        return calls
+
+    with serving({"languages": languages}, model=model.model) as client:
+        site = Site(answering=client.site.answering, graphs=client.site.graphs)
+        assert asyncio.run(asyncio.wait_for(ask(site), 30)) == model.calls

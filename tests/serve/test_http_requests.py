@@ -174,7 +174,7 @@ def test_our_own_page_and_chosen_sites_may_ask(small):
         friend = client.get("/api/graphs", origin="https://friend.example")
         assert friend.headers["access-control-allow-origin"] == "https://friend.example"
         asked = client.send("OPTIONS", "/api/search", headers={"origin": "https://friend.example"})
-        assert (asked.status, asked.headers["access-control-allow-methods"]) == (204, "GET, POST")
+        assert (asked.status, asked.headers["access-control-allow-methods"]) == (204, "GET, POST, DELETE")
         assert client.get("/api/graphs", origin="https://friend.example.evil.com").status == 403
         assert client.get("/api/graphs", host="BOX.local:80").status == 200
         assert client.get("/api/graphs", host="[::1]:80").status == 200

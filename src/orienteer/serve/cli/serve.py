@@ -78,11 +78,17 @@ def serve(
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
     site = _site(answering_of(configured, budget))
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
     for graph_name, folder in folders.items():
         served = _served(site, graph_name)
         served.open(graph_of(folder, out))
-    _run(out, site, chosen, lambda address: out.note(f"serving {', '.join(folders)} at {address} (Ctrl-C ends it)"))
+
+    def tell(address: str) -> None:
+        for_agents = ", for agents at /mcp" if site.has_mcp else ""
+        out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
+
+    _run(out, site, chosen, tell)
 
 
 def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: BudgetFlags) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -26,6 +27,9 @@ from orienteer.serve.http.questions import question_routes
 from orienteer.serve.http.site import Site
 from orienteer.version import __version__
 
+if TYPE_CHECKING:
+    from orienteer.serve.mcp.http import HttpFace
+
 _QUIET: TelemetryConfig = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """FastAPI's own telemetry would send errors with what was asked, wherever the environment says."""
 _DESCRIPTION = 'Evidence in knowledge graphs. Errors have one shape: {"error": {"message", "status", "value"}}.'
@@ -34,13 +38,15 @@ _DESCRIPTION = 'Evidence in knowledge graphs. Errors have one shape: {"error": {
 def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     """Return the whole server as ASGI; `page` holds the files of the page by the paths of requests."""
     site.metrics.watch(site.slots)
+    for_agents = _for_agents(site)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
             stack.callback(site.pool.shutdown, wait=False, cancel_futures=True)
             stack.callback(site.question_pool.shutdown, wait=False, cancel_futures=True)
-            # A face with a lifespan of its own, as that of MCP, is entered here, and its routes join those below.
+            if for_agents is not None:
+                await stack.enter_async_context(for_agents.lifespan())
             yield
 
     app = FastAPI(
@@ -59,8 +65,19 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     for face in faces:
         app.include_router(face(site))
     _add_upkeep(app, site)
+    if for_agents is not None:
+        app.router.routes.extend(for_agents.routes)
     app.include_router(page_routes(page))
     return Guard(app, rules, site.metrics)
+
+
+def _for_agents(site: Site) -> HttpFace | None:
+    """Return `/mcp`, where the server has it: its package takes half a second to load."""
+    if not site.has_mcp:
+        return None
+    from orienteer.serve.http.mcp_face import mcp_face
+
+    return mcp_face(site)
 
 
 def _add_upkeep(app: FastAPI, site: Site) -> None:

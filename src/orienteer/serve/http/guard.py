@@ -28,6 +28,8 @@ MOST_AT_ONCE = 200
 """Requests, streams among them."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LEFT = 499  # who asked has gone before the reply began
+_ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
+"""Headers that the pages of other sites may send."""
 _LONGEST_PATH = 200  # characters of a path that the log shows
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -149,8 +151,9 @@ class Guard:
         reply["x-request-id"] = request_id
         if origin is not None and origin in self._rules.origins:
             reply["access-control-allow-origin"] = origin
-            reply["access-control-allow-headers"] = "authorization, content-type, x-api-key"
-            reply["access-control-allow-methods"] = "GET, POST"
+            reply["access-control-allow-headers"] = _ALLOWED
+            reply["access-control-allow-methods"] = "GET, POST, DELETE"
+            reply["access-control-expose-headers"] = "mcp-session-id"
             reply["vary"] = "origin"
 
     def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:

@@ -78,6 +78,8 @@ class ServerView(Record):
     """None where nothing is asked of a model."""
     has_cypher: bool
     has_feedback: bool
+    has_mcp: bool
+    """Whether agents find tools at `/mcp`."""
 
 
 class Kept(Record):
@@ -275,6 +277,7 @@ def _server_view(site: Site) -> ServerView:
         model=None if model is None else model.name,
         has_cypher=site.has_cypher,
         has_feedback=site.feedback is not None,
+        has_mcp=site.has_mcp,
     )
 
 

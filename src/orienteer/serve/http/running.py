@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,11 +36,13 @@ class Question:
         self._running: RunningQuestion | None = None
         """None before it has begun, and after it has ended: it refers back to whoever hears it."""
         self._failure: BaseException | None = None
+        self._beginning: asyncio.Future[str] | None = None
+        self._is_closed = False
 
     async def start(self, generation: Generation, body: AskBody, *, hears_parts: bool = False) -> str:
         """Begin, and return the name of the method. Raises `BadOption`, `Unknown`: nothing was spent by then."""
 
-        def begin() -> tuple[RunningQuestion, str]:
+        def begin() -> str:
             retriever = generation.retriever(body.method)
             running = retriever.start(
                 body.question,
@@ -53,12 +55,19 @@ class Question:
                 has_answer=not body.no_answer,
                 hears_parts=hears_parts,
             )
-            return running, retriever.method.name
+            self._running = running
+            running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future)))
+            return retriever.method.name
 
-        running, name = await self._site.beside(begin)
-        self._running = running
-        running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future)))
-        return name
+        self._beginning = asyncio.ensure_future(self._site.beside(begin))
+        self._beginning.add_done_callback(self._after_beginning)
+        return await asyncio.shield(self._beginning)
+
+    def _after_beginning(self, beginning: asyncio.Future[str]) -> None:
+        """Stop a question whose client left before it had quite begun."""
+        if self._is_closed:
+            _ = beginning.cancelled() or beginning.exception()  # nobody is there to be told
+            self.close()
 
     def _end(self, future: Future[Result]) -> None:
         """Note the end, also of a question whose client has left: what it has spent counts."""
@@ -82,7 +91,7 @@ class Question:
             raise self._failure
         return event
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self) -> AsyncGenerator[Event, None]:
         """Yield what is still to be heard."""
         while (event := await self.next()) is not None:
             yield event
@@ -98,10 +107,11 @@ class Question:
 
     def close(self) -> None:
         """Stop the work, where it has not ended; free the place where it never began."""
-        if self._running is None:
-            self._slot.free()
-        else:
+        self._is_closed = True
+        if self._running is not None:
             self._running.close()
+        elif self._beginning is None or self._beginning.done():
+            self._slot.free()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Site:
     metrics: Metrics = field(default_factory=Metrics)
     methods: Collection[str] = field(default_factory=served_methods)
     has_cypher: bool = False
+    has_mcp: bool = False
+    """Whether agents find tools at `/mcp`."""
     feedback: FeedbackFile | None = None
     slots: Slots = field(default_factory=Slots)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))

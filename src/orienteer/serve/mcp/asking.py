@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from orienteer.display import clean, counted, cut
 from orienteer.errors import without_paths
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from orienteer.agents.events import Event
     from orienteer.graph.store import Graph
     from orienteer.records import JsonValue, Ranked, Result
-    from orienteer.retriever import Retriever
+    from orienteer.serve.graphs import Generation
 
 Tell = Callable[[str], Awaitable[None]]
 """Tells whoever waits how far a question is."""
@@ -28,18 +29,42 @@ _WHY = 240
 _QUOTATION = 1_200
 
 
-async def ask(retriever: Retriever, arguments: Mapping[str, JsonValue], *, tell: Tell, paths: Sequence[Path]) -> Result:
+class Asked(NamedTuple):
+    """What a call of `ask` asks for."""
+
+    question: str
+    k: int
+    node_types: tuple[str, ...]
+
+
+EventsOf: TypeAlias = Callable[["Generation", Asked], AsyncGenerator["Event", None]]
+"""Works on a question and yields its events; closing it stops the question."""
+
+
+def asked_by(arguments: Mapping[str, JsonValue]) -> Asked:
+    """Return what the arguments ask for; they were checked against the schema."""
+    node_types = cast(Sequence[str], arguments.get("node_types", ()))
+    return Asked(str(arguments["question"]), cast(int, arguments.get("k", ASK_K)), tuple(node_types))
+
+
+async def own_events(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
+    """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
+    retriever = await asyncio.to_thread(generation.retriever)
+    async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
+        async for event in events:
+            yield event
+
+
+async def result_of(events: AsyncGenerator[Event, None], *, tell: Tell, paths: Sequence[Path]) -> Result:
     """Return the result of a question; each step is told, in order, before it comes back.
 
     Where the task is cancelled, the question is stopped: no further call of a model is made. No step names these paths.
-    Raises as `Retriever.ask` does; and where the model failed, or a budget ended with nothing found, that error.
+    Raises as the question does; and where the model failed, or a budget ended with nothing found, that error.
     """
     from orienteer.retriever import failure
 
-    question, k = str(arguments["question"]), cast(int, arguments.get("k", ASK_K))  # checked against the schema
-    node_types = cast(Sequence[str], arguments.get("node_types", ()))
     result: Result | None = None
-    async with aclosing(retriever.astream(question, k, node_types=node_types)) as events:
+    async with aclosing(events):
         async for event in events:
             if event.kind == "done":
                 result = event.result

@@ -45,6 +45,7 @@ def http_face(server: Server[Any], *, is_behind_door: bool = False) -> HttpFace:
         streamable_http_path=PATH,
         stateless_http=False,
         max_request_body_size=MOST_BYTES,
+        max_sessions=MOST_SESSIONS,
         transport_security=security,
     )
     routes = [

@@ -20,8 +20,8 @@ from orienteer.display import clean
 from orienteer.errors import Error, nearest
 from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import resources
-from orienteer.serve.mcp.asking import ask, reply_of
-from orienteer.serve.mcp.tools import ASK, ASK_K, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
+from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -37,9 +37,12 @@ _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
 
 
-def server(graphs: ServedGraphs, *, offers_cypher: bool = False) -> Server[Any]:
-    """Return a server over these graphs, for standard streams, HTTP, or a client in this process."""
-    face = _Face(graphs, offers_cypher=offers_cypher)
+def server(graphs: ServedGraphs, *, offers_cypher: bool = False, events_of: EventsOf = own_events) -> Server[Any]:
+    """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
+
+    `events_of` works on questions.
+    """
+    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
@@ -86,8 +89,8 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Face:
     """What the requests of the protocol mean for the graphs that are served."""
 
-    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool) -> None:
-        self._graphs = graphs
+    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf) -> None:
+        self._graphs, self._events_of = graphs, events_of
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
@@ -129,7 +132,8 @@ class _Face:
             return _reply(self._told(error), is_error=True)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        retriever = await asyncio.to_thread(lambda: self._current(name).retriever())
+        generation = await asyncio.to_thread(lambda: self._current(name))
+        asked = asked_by(arguments)
         steps = 0
 
         async def tell(line: str) -> None:
@@ -140,9 +144,9 @@ class _Face:
             await context.session.report_progress(float(steps), None, line)
 
         paths = self._graphs.paths
-        result = for_outside(await ask(retriever, arguments, tell=tell, paths=paths), paths)
-        k, has_model = arguments.get("k", ASK_K), retriever.model is not None
-        return await asyncio.to_thread(lambda: reply_of(result, retriever.graph, k, has_model=has_model))
+        result = await result_of(self._events_of(generation, asked), tell=tell, paths=paths)
+        shown, has_model = for_outside(result, paths), generation.answering.model is not None
+        return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k, has_model=has_model))
 
     def _current(self, name: str) -> Generation:
         """Return a graph as it is now. Raises `Refused` for another name, and as `ServedGraph.current` does."""
