@@ -1,8 +1,13 @@
 """A browser that is here, and how it is started."""
 
 import shutil
+from pathlib import Path
 from typing import NamedTuple
 
+import orienteer.serve
+
+PAGE = Path(orienteer.serve.__file__).parent / "page"
+"""What the package ships."""
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 # Software drawing, so that WebGL is there on any machine; no calls of the browser's own.
 FLAGS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")

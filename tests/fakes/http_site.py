@@ -6,12 +6,13 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
@@ -122,9 +123,10 @@ def serving(
     hosts: tuple[str, ...] = (),
     origins: tuple[str, ...] = (),
     page: Path | None = None,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
     **site_fields: Any,
 ) -> Iterator[Client]:
-    """Serve graphs until the end of the block."""
+    """Serve graphs until the end of the block, with what a test puts around the application."""
     answering = Answering(Settings(), budget or Budget(calls=30, seconds=45.0), model)
     site = Site(answering=answering, **site_fields)
     for name, graph in graphs.items():
@@ -134,7 +136,7 @@ def serving(
     files = page_files() if page is None else page_files(page)
     let_in = rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
     listener = listening("127.0.0.1", 0)
-    server = uvicorn.Server(configuration(application(site, let_in, files)))
+    server = uvicorn.Server(configuration(around(application(site, let_in, files))))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -1,6 +1,8 @@
 """A browser, and graphs behind the page's server."""
 
 import os
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,6 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.documents.run import build_graph
 from orienteer.ingest.importer import import_graph
 from orienteer.llm.scripted import ScriptedModel
-from page_server import served
 
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
 
@@ -93,12 +94,21 @@ def notes(tmp_path_factory):
 
 
 @pytest.fixture
-def server(languages):
+def served(tmp_path):
+    """Return a function that serves graphs, and keeps what thumbs tell in a file."""
+    pytest.importorskip("fastapi", reason="needs the extra serve")
+    from page_server import served as served_with
+
+    return partial(served_with, feedback=tmp_path / "feedback.jsonl")
+
+
+@pytest.fixture
+def server(served, languages):
     with served({"languages": languages}) as started:
         yield started
 
 
-def _scripted(messages, tools, sampling):
+def _turn(messages, tools):
     """Search, look around, choose and end, then answer with a citation, as `ark` asks for it."""
     turns = sum(message.role == "assistant" for message in messages)
     if not tools:
@@ -113,4 +123,13 @@ def _scripted(messages, tools, sampling):
 
 @pytest.fixture
 def scripted():
-    return ScriptedModel(_scripted)
+    """Return a function that gives a model, which takes so many seconds for each call."""
+
+    def made(seconds=0.0):
+        def say(messages, tools, sampling):
+            time.sleep(seconds)
+            return _turn(messages, tools)
+
+        return ScriptedModel(say)
+
+    return made

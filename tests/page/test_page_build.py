@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from page_server import PAGE
+from browsing import PAGE
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 320_000

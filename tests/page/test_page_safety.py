@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from browsing import PAGE
 from orienteer.ingest.graph import Graph
-from page_server import PAGE, served
 
 SOURCES = Path(__file__).parents[2] / "page" / "src"
 AXE = SOURCES.parent / "node_modules" / "axe-core" / "axe.min.js"
@@ -63,7 +63,7 @@ def hostile(tmp_path_factory):
 
 
 @pytest.mark.browser
-def test_a_hostile_graph_does_nothing(open_page, hostile, picture):
+def test_a_hostile_graph_does_nothing(open_page, hostile, picture, served):
     with served({MARKUP: hostile, "b": hostile}) as server:
         page, seen = open_page(server.address)
         page.wait_for_selector(".holds li")

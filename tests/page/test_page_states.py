@@ -5,7 +5,6 @@ import json
 import pytest
 
 from browsing import NO_WEBGL, QUESTION, QUIET
-from page_server import served
 
 pytestmark = pytest.mark.browser
 
@@ -75,8 +74,8 @@ def test_made_questions_are_understood(open_page, server):
         page.wait_for_selector("#reading code")
 
 
-def test_loading_and_streaming(opened, languages, scripted, picture, look):
-    with served({"languages": languages}, model=scripted, seconds=0.4) as server:
+def test_loading_and_streaming(opened, languages, scripted, picture, look, served):
+    with served({"languages": languages}, model=scripted(0.4)) as server:
         page, seen = opened(server.address)
         page.wait_for_selector(".tries")
         page.select_option("#method", "ark")
@@ -150,8 +149,8 @@ def test_near_names_are_offered(open_page, server):
     assert page.input_value("#question") == "What did Erlang influence?"
 
 
-def test_stopped(opened, languages, scripted, picture, look):
-    with served({"languages": languages}, model=scripted, seconds=0.5) as server:
+def test_stopped(opened, languages, scripted, picture, look, served):
+    with served({"languages": languages}, model=scripted(0.5)) as server:
         page, seen = opened(server.address)
         page.wait_for_selector(".tries")
         page.select_option("#method", "ark")
@@ -221,7 +220,7 @@ def test_no_model(opened, server, look):
     assert "--model" in page.get_attribute("#model", "title")
 
 
-def test_key_needed(opened, languages, picture, look):
+def test_key_needed(opened, languages, picture, look, served):
     with served({"languages": languages}, key="a key of sixteen") as server:
         page, _ = opened(server.address)
         page.wait_for_selector("#door:not([hidden])")

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 import pytest
 
 from browsing import QUESTION
-from page_server import served
 
 pytestmark = pytest.mark.browser
 
@@ -152,8 +151,8 @@ def test_a_link_holds_graph_question_and_options(open_page, server):
     assert server.asked[-1]["node_types"] == ["person"]
 
 
-def test_a_link_does_not_spend_a_models_tokens(open_page, languages, scripted):
-    with served({"languages": languages}, model=scripted) as server:
+def test_a_link_does_not_spend_a_models_tokens(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted()) as server:
         page, _ = open_page(f"{server.address}/#graph=languages&q=Who%20designed%20Pascal%3F")
         page.wait_for_selector(".tries")
         assert page.input_value("#question") == "Who designed Pascal?"
@@ -230,15 +229,15 @@ def test_thumbs_tell_the_server_what_was_right(answered, server):
     answered.click("#acts .thumb >> nth=0")
     answered.wait_for_selector("#acts :text('Noted')")
     gold = ["person:dennis-ritchie", "person:john-mccarthy"]
-    assert server.feedback == [{"graph": "languages", "question": QUESTION, "nodes": gold, "is_good": True}]
+    assert server.told == [{"graph": "languages", "question": QUESTION, "nodes": gold, "is_good": True}]
     answered.click("#hits .card >> nth=2 >> .thumb >> nth=1")
     answered.wait_for_selector("#hits :text('Noted')")
-    assert server.feedback[1]["is_good"] is False
-    assert len(server.feedback[1]["nodes"]) == 1
+    assert server.told[1]["is_good"] is False
+    assert len(server.told[1]["nodes"]) == 1
 
 
-def test_leaving_the_page_ends_the_question(open_page, languages, scripted):
-    with served({"languages": languages}, model=scripted, seconds=0.3) as server:
+def test_leaving_the_page_ends_the_question(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted(0.3)) as server:
         page, _ = open_page(server.address)
         page.wait_for_selector(".tries")
         page.select_option("#method", "ark")
@@ -249,8 +248,8 @@ def test_leaving_the_page_ends_the_question(open_page, languages, scripted):
         assert server.left.wait(10)
 
 
-def test_a_second_question_replaces_the_first(open_page, languages, scripted):
-    with served({"languages": languages}, model=scripted, seconds=0.3) as server:
+def test_a_second_question_replaces_the_first(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted(0.3)) as server:
         page, seen = open_page(server.address)
         page.wait_for_selector(".tries")
         page.select_option("#method", "ark")
@@ -287,7 +286,7 @@ def test_german(open_page, server):
     assert not seen.troubles
 
 
-def test_several_graphs(open_page, languages, small):
+def test_several_graphs(open_page, languages, small, served):
     with served({"languages": languages, "films": small}) as server:
         page, _ = open_page(server.address)
         page.wait_for_selector(".tries")
@@ -298,7 +297,7 @@ def test_several_graphs(open_page, languages, small):
         assert "language" not in page.inner_text("#type")
 
 
-def test_a_paragraph_is_opened_at_its_place(open_page, notes):
+def test_a_paragraph_is_opened_at_its_place(open_page, notes, served):
     with served({"notes": notes}) as server:
         page, seen = open_page(server.address)
         page.wait_for_selector(".tries")
@@ -317,7 +316,7 @@ def test_a_paragraph_is_opened_at_its_place(open_page, notes):
         assert not seen.troubles
 
 
-def test_what_was_not_read_is_told(open_page, notes):
+def test_what_was_not_read_is_told(open_page, notes, served):
     with served({"notes": notes}) as server:
         page, _ = open_page(server.address)
         page.click("#start summary")
