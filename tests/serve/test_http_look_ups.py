@@ -1,7 +1,9 @@
 """Look-ups over HTTP: each gives what the command of its name prints, and more."""
 
+import gc
 import json
 import threading
+import weakref
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,6 +15,7 @@ from fakes.http_site import serving, until
 from orienteer.display import Count
 from orienteer.errors import BadInput
 from orienteer.graph.store import Graph
+from orienteer.ingest.demo import demo_records
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.records import Node
 from orienteer.serve.cli.app import main
@@ -151,6 +154,30 @@ def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch
             assert client.get(f"/api/node?id=n{number - 1}").status == 404
         assert client.get("/api/graphs").json["graphs"][0]["generation"] != before
         assert b"orienteer_reloads_total 3.0" in client.get("/metrics").body
+
+
+def test_the_last_generation_goes_with_its_last_request(scratch, monkeypatch):
+    """Some forty mapped files go with it: no reference may lead around to it, for the collector comes seldom."""
+    monkeypatch.setattr("orienteer.serve.http.graphs.LOOK_SECONDS", 0.0)
+    path = scratch()
+    nodes, edges = demo_records()
+    Graph.from_records(nodes, edges, path=path)
+    gc.disable()
+    try:
+        with serving({"g": path}) as client:
+            graph = weakref.ref(client.site.graphs.named("g").current().graph.arrays)
+            question = {"question": "Who designed Python?", "k": 2}
+            assert client.events(question)[-1]["event"] == "done"
+            assert client.post("/api/ask", question).status == 200
+            assert client.post("/api/ask", {**question, "node_types": ["persn"]}).status == 400
+            assert client.post("/api/search", {"query": "Rust"}).status == 200
+            with client.stream("/api/ask", question) as lines:
+                next(lines)
+            Graph.from_records(nodes, edges, path=path, force=True)
+            assert client.get("/api/node?id=Rust").status == 200
+            until(lambda: graph() is None)
+    finally:
+        gc.enable()
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_last_one(scratch, monkeypatch):

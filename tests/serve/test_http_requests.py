@@ -91,6 +91,7 @@ BAD = {
     "no property": ("POST", "/api/search", {"query": "x", "where": ["yer > 1"]}, JSON, 400, "Near: year"),
     "no condition": ("POST", "/api/search", {"query": "x", "where": ["year"]}, JSON, 400, "year"),
     "no mode": ("POST", "/api/search", {"query": "x", "mode": "magic"}, JSON, 400, "magic"),
+    "a fine weight": ("POST", "/api/search", {"query": "x", "mode": "hybrid:0.12345"}, JSON, 422, "1 to 11 characters"),
     "no vectors": ("POST", "/api/search", {"query": "x", "mode": "dense"}, JSON, 400, "has no vectors"),
     "blank question": ("POST", "/api/ask", {"question": " \n"}, JSON, 400, "the question is empty"),
     "no method": ("POST", "/api/ask", {"question": "x", "method": "nope"}, JSON, 400, "'nope' is not served here"),
@@ -266,6 +267,17 @@ def test_a_body_that_lies_about_its_length_is_cut_off(lone):
         except OSError:
             pass  # it was cut off before the end
         assert b"413" in connection.recv(100)
+    assert lone.get("/health").status == 200
+
+
+def test_a_body_that_does_not_come_is_waited_for_no_longer(lone, monkeypatch):
+    monkeypatch.setattr("orienteer.serve.http.bodies.BODY_SECONDS", 0.1)
+    head = (
+        b"POST /api/search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
+    )
+    with socket.create_connection(("127.0.0.1", lone.port), timeout=10) as connection:
+        connection.sendall(head)
+        assert b" 408 " in connection.recv(100)
     assert lone.get("/health").status == 200
 
 

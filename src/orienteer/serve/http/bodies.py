@@ -32,6 +32,7 @@ Nodes = Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_HITS)]
 Query = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
 K = Annotated[int, Field(ge=0, le=MOST_HITS)]
+Mode = Annotated[str, Field(min_length=1, max_length=len("hybrid:0.65"))]  # a searcher is kept for each weight
 Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
@@ -48,7 +49,7 @@ class SearchBody(Body):
     k: K = 20
     node_types: Names = ()
     where: Names = ()
-    mode: Name = "lexical"
+    mode: Mode = "lexical"
 
 
 class NeighborsBody(Body):
@@ -62,7 +63,7 @@ class NeighborsBody(Body):
     where: Names = ()
     k: K = 20
     offset: Offset = 0
-    mode: Name = "lexical"
+    mode: Mode = "lexical"
 
 
 class IntersectBody(Body):
