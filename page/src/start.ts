@@ -105,11 +105,14 @@ async function aboutPassages(graph: string, type: string): Promise<string[]> {
     await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: PASSAGES })
   ).hits;
   const headings = new Set(passages.map(({ name }) => name.split(" > ").at(-1) ?? "").filter(isHeading));
-  return [...headings].slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
+  const telling = [...headings].sort((a, b) => Number(hasSeveralWords(b)) - Number(hasSeveralWords(a)));
+  return telling.slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
 }
 
-/** Whether a name says what a passage is about: several words, and no name of a file. */
-const isHeading = (name: string): boolean => /\S\s+\S/.test(name) && name.length < 60 && !/\.\w{1,5}$/.test(name);
+/** Whether a name may say what a passage is about: it is not that of a file. */
+const isHeading = (name: string): boolean => name.length > 3 && name.length < 60 && !/\.\w{1,5}$/.test(name);
+
+const hasSeveralWords = (name: string): boolean => /\S\s+\S/.test(name);
 
 /** Return a question as a person would write it: `Which Compound treats asthma?`, `language designed by Niklaus Wirth`. */
 function asked({ source, type }: SchemaEdge, name: string, labels: Record<string, string>): string {
