@@ -50,13 +50,9 @@ export class Answer {
         answer,
         citations.filter((citation) => citation.text === "answer"),
       );
-      parts.push(
-        el(
-          result.answer_kind === "quotation" ? "blockquote" : "p",
-          { class: result.answer_kind === "text" ? "said" : "said short" },
-          ...said,
-        ),
-      );
+      const isQuoted = result.answer_kind === "quotation",
+        isShort = !isQuoted && result.answer_kind !== "text";
+      parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
     }
     if (long)
       parts.push(

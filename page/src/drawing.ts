@@ -10,10 +10,12 @@ import type { DrawnNode, Edge } from "./records";
 /** Nodes at the most: beyond, layouts and eyes give up. The server draws the same line. */
 export const MOST_NODES = 2000;
 const NAMED_EDGES = 60,
-  NAMED_BESIDE = 16; // with more edges, in all or beside a node, only those of paths are named
+  NAMED_BESIDE = 16,
+  NAMED_PATHS = 30; // with more edges than that, in all, beside a node or on paths, none of them is named
 const FORCED_LABELS = 22,
   FORCED_LIT = 12; // of so many nodes, every one shows its name
 const LABEL = 30; // characters
+const FULL_SIZE = 200; // nodes; of more, each is smaller
 const STRONG_SIZE = 8,
   WEAK_SIZE = 5;
 
@@ -61,6 +63,7 @@ export class Drawing {
   private run = 0;
   private order: string[] = [];
   private lit: Lit | null = null;
+  private onPaths = 0;
   private namesEdges = true;
   private theme = { front: "", dim: "", line: "", main: "", card: "", back: "" };
 
@@ -101,13 +104,14 @@ export class Drawing {
     this.settle(near !== undefined);
   }
 
-  /** Draw the way that leads to each hit: its edges are named, and shown alone while the hit is marked. */
+  /** Draw the way that leads to each hit: its edges are named where they are few, and shown alone while it is marked. */
   trace(paths: ReadonlyMap<string, Edge[]>): void {
     for (const [hit, edges] of paths) {
       this.paths.set(hit, edges);
       for (const edge of edges)
         if (this.graph.hasEdge(keyOf(edge))) this.graph.setEdgeAttribute(keyOf(edge), "onPath", true);
     }
+    this.onPaths = this.graph.filterEdges((_, look) => look.onPath).length;
     this.refresh();
   }
 
@@ -263,6 +267,7 @@ export class Drawing {
     return {
       ...look,
       hidden: this.hidden.has(look.kind),
+      size: look.size * Math.max(0.4, Math.min(1, Math.sqrt(FULL_SIZE / this.graph.order))),
       zIndex: isLit ? 1 : 0,
       color: isLit ? look.color : this.theme.line,
       label: isLit ? look.label : "",
@@ -279,7 +284,7 @@ export class Drawing {
       this.lit === null
         ? !this.paths.size && this.graph.size <= NAMED_EDGES
         : isBeside && this.lit.beside.size <= NAMED_BESIDE;
-    const isNamed = this.namesEdges && (isStrong || few);
+    const isNamed = this.namesEdges && ((isStrong && (this.lit !== null || this.onPaths <= NAMED_PATHS)) || few);
     const isHidden = [this.graph.source(edge), this.graph.target(edge)].some((id) =>
       this.hidden.has(this.graph.getNodeAttribute(id, "kind")),
     );
@@ -287,7 +292,7 @@ export class Drawing {
       ...look,
       hidden: isHidden,
       zIndex: isStrong ? 2 : isBeside ? 1 : 0,
-      color: isStrong ? this.theme.main : isBeside ? this.theme.dim : this.theme.line,
+      color: isStrong ? this.theme.main : isBeside || few ? this.theme.dim : this.theme.line,
       size: isStrong ? 3 : 1.5,
       label: isNamed ? look.label : "",
       forceLabel: false,
@@ -301,7 +306,7 @@ export class Drawing {
       labelFont: "system-ui, sans-serif",
       edgeLabelFont: "system-ui, sans-serif",
       labelSize: 13,
-      labelRenderedSizeThreshold: 5,
+      labelRenderedSizeThreshold: 3,
       labelDensity: 0.7,
       hideEdgesOnMove: true,
       zIndex: true,

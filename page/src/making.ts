@@ -30,7 +30,7 @@ export class Making {
 
   private left(done: number | null, of: number | null): number | null {
     const came = (done ?? 0) - this.began.done;
-    if (done === null || of === null || came <= 0) return null;
+    if (done === null || of === null || came <= 0 || done >= of) return null;
     return Math.max(1, Math.round(((performance.now() - this.began.at) / 1000 / came) * (of - done)));
   }
 }

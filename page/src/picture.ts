@@ -9,8 +9,9 @@ import type { DrawnNode, Edge, Hit, Subgraph } from "./records";
 import { number, say } from "./texts";
 
 const DRAWN_HITS = 25,
+  AROUND = 12,
   DRAWN_NODES = 120,
-  LISTED = 200;
+  LISTED = 200; // hits, neighbours of a node that would be alone, nodes in all, nodes in the list
 
 export type Uses = {
   graph: () => string;
@@ -79,7 +80,11 @@ export class Picture {
     const main = (isRead ? shown.filter((hit) => hit.complete) : shown).map((hit) => hit.id);
     const wanted = [...new Set([...main, ...ways, ...named])].slice(0, DRAWN_NODES);
     if (!wanted.length) return [];
-    const found = await post<Subgraph>("api/subgraph", { graph: this.uses.graph(), nodes: wanted }, signal);
+    const found = await post<Subgraph>(
+      "api/subgraph",
+      { graph: this.uses.graph(), nodes: wanted, around: wanted.length === 1 ? AROUND : 0 },
+      signal,
+    );
     const strong = new Set([...main, ...ways]);
     this.add(found.nodes, found.edges, strong, undefined, new Map(traced.map((hit) => [hit.id, hit.edges])));
     this.leftOut = found.truncated;

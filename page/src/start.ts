@@ -8,7 +8,8 @@ import type { Listing, NotRead, SchemaEdge, SchemaView } from "./records";
 import { number, say } from "./texts";
 
 const TYPES = 4,
-  QUESTIONS = 3;
+  QUESTIONS = 3,
+  PASSAGES = 200; // among which headings are looked for
 type Info = { not_read: NotRead[]; stale: boolean };
 const PART_OF = "part_of",
   DOCUMENT = "document"; // names that `orienteer build` gives
@@ -101,11 +102,17 @@ async function examples(graph: string, schema: SchemaView): Promise<string[]> {
 /** Return questions about the headings of passages that are joined the best. */
 async function aboutPassages(graph: string, type: string): Promise<string[]> {
   const passages = (
-    await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: 20 })
+    await post<Listing>("api/list", { graph, node_types: [type], sort: "degree", descending: true, k: PASSAGES })
   ).hits;
-  const headings = passages.map(({ name }) => name.split(" > ").at(-1) ?? "").filter((heading) => heading.length > 3);
-  return [...new Set(headings)].slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
+  const headings = new Set(passages.map(({ name }) => name.split(" > ").at(-1) ?? "").filter(isHeading));
+  const telling = [...headings].sort((a, b) => Number(hasSeveralWords(b)) - Number(hasSeveralWords(a)));
+  return telling.slice(0, QUESTIONS).map((name) => say("saidAbout", { name }));
 }
+
+/** Whether a name may say what a passage is about: it is not that of a file. */
+const isHeading = (name: string): boolean => name.length > 3 && name.length < 60 && !/\.\w{1,5}$/.test(name);
+
+const hasSeveralWords = (name: string): boolean => /\S\s+\S/.test(name);
 
 /** Return a question as a person would write it: `Which Compound treats asthma?`, `language designed by Niklaus Wirth`. */
 function asked({ source, type }: SchemaEdge, name: string, labels: Record<string, string>): string {
