@@ -18,7 +18,7 @@ from orienteer.options import Options
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
 StoppedBy: TypeAlias = Literal["finish", "steps", "calls", "tokens", "seconds", "usd", "interrupted", "error"]
-Dialect: TypeAlias = Literal["native", "qwen", "schema", "compact"]
+Dialect: TypeAlias = Literal["native", "qwen", "schema", "terse"]
 """How calls of tools are written: as the protocol has them, in words, as Qwen's chat template does, as JSON objects
 that the server holds the model to, or in words with the tools as signatures, for small models."""
 TRAJECTORY_VERSION: Final = 2

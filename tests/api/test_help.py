@@ -50,7 +50,6 @@ OF_A_TOOL = {
         "answer",
         "comment",
         "edge_types",
-        "found",
         "graph",
         "is_finished",
         "last",

@@ -76,7 +76,7 @@ def test_the_trail_of_anchor_ends_with_what_anchor_answers(books, gathered, tmp_
 def test_an_episode_is_one_of_the_agent_and_replays(books, episodes, worlds):
     """Its requests and observations are those that a student will get."""
     assert {episode.method for episode in episodes} == {"ark"}
-    assert {episode.dialect for episode in episodes} == {"compact"}
+    assert {episode.dialect for episode in episodes} == {"terse"}
     for episode in episodes:
         graph = next(graph for graph in worlds.values() if all(node in graph for node in episode.selected))
         assert all(call.is_equal for call in replay(episode, graph))

@@ -102,7 +102,7 @@ def test_the_card_beside_it_tells_how_it_is_asked_and_made(made, tmp_path):
     card = export(training, tmp_path / "s.gguf")
     assert card == tmp_path / "s.card.json"
     told = json.loads(card.read_text())
-    assert (told["agent"], told["dialect"], told["file"]) == ("ark tools=compact agents=1", "compact", "s.gguf")
+    assert (told["agent"], told["dialect"], told["file"]) == ("ark tools=compact agents=1", "terse", "s.gguf")
     assert "--method ark --set tools=compact --set agents=1 --model local:s.gguf" in told["use"]
     assert re.fullmatch(r"sft: 4 rows, 2 steps, \d+ s", told["trained"])
     assert told["settings"]["learning_rate"] == 1e-3
@@ -246,7 +246,7 @@ def test_smollm2_comes_back_and_an_engine_loads_it(tmp_path):
     except BadInput as error:
         pytest.skip(str(error))
     training = Training(
-        kind="sft", student="smollm2", collection_sha256="0", agent="ark tools=compact agents=1", dialect="compact",
+        kind="sft", student="smollm2", collection_sha256="0", agent="ark tools=compact agents=1", dialect="terse",
         settings={}, is_complete=True,
     )  # fmt: skip
     save(student, student.model, tmp_path, training)

@@ -57,7 +57,7 @@ def test_the_loss_falls_and_each_step_has_a_line(pupil):
 
 def test_what_came_of_it_is_written_down(pupil, lesson, base):
     training = read_training(pupil)
-    assert (training.kind, training.agent, training.dialect) == ("sft", "ark tools=compact agents=1", "compact")
+    assert (training.kind, training.agent, training.dialect) == ("sft", "ark tools=compact agents=1", "terse")
     assert (training.rows, training.steps, training.left_out) == (4, 48, {})
     assert training.loss == log_of(pupil)[-1]["loss"]
     template = open_student(str(base)).tokenizer
@@ -287,7 +287,7 @@ def test_a_disk_that_is_full_is_told_in_a_sentence_and_nothing_is_lost(base, les
 @posix
 def test_a_disk_that_is_full_when_the_student_is_saved_is_told_in_a_sentence(base, tmp_path):
     student = open_student(str(base))
-    training = Training(kind="sft", student="s", collection_sha256="0", agent="ark", dialect="compact", settings={})
+    training = Training(kind="sft", student="s", collection_sha256="0", agent="ark", dialect="terse", settings={})
     with pytest.raises((Error, OSError)), full_disk():
         save(student, student.model, tmp_path, training)
 

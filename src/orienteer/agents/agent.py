@@ -6,19 +6,20 @@ chooses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from orienteer.agents.answer_line import AnswerLine, read
-from orienteer.agents.dialect import DIALECTS, Compact, room_for
+from orienteer.agents.dialect import DIALECTS, Terse, room_for
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run, manner_of
-from orienteer.records import NOT_RUN, JsonValue, Observation, Reply, StoppedBy, Trajectory
+from orienteer.records import NOT_RUN, Observation, Reply, StoppedBy, Trajectory
+from orienteer.tools.offer import NamesOfQuestion, names_in
 from orienteer.tools.package_tool import failure_notes
 from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools.toolbox import COMPACT, Toolbox
 
 CONTEXT_TOKENS = 24_000
 """Size of a request; beyond it the oldest observations are left out."""
@@ -63,7 +64,7 @@ class Agent:
         self._model, self._toolbox, self._ending, self._number = model, toolbox, ending, number
         self._dialect, self._context_tokens, self._should_stop = dialect, context_tokens, should_stop
         self._notes: list[str] = []
-        self._speaks, self._question = dialect, ""
+        self._speaks, self._names = dialect, NamesOfQuestion()
 
     def explore(self, begun: Trajectory, run: Run) -> Trajectory:
         """Run to the end; where the model fails, return the steps so far. Our own errors propagate."""
@@ -98,7 +99,9 @@ class Agent:
     def begin(self, begun: Trajectory, run: Run) -> Conversation:
         """Return the conversation that a trajectory without steps opens. The run pays for its searches."""
         self._toolbox.session.payment.run = run
-        self._speaks, self._question = self._dialect or DIALECTS[begun.dialect], begun.question.text
+        self._speaks = self._dialect or DIALECTS[begun.dialect]
+        if self._is_held:
+            self._names = names_in(begun.question.text, self._toolbox.session.graph)
         return Conversation(
             self._model,
             begun.opening,
@@ -130,7 +133,7 @@ class Agent:
                 is_left = left is None or place < left
                 yield self._toolbox.observe(call) if is_left else Observation(NO_MORE, error=NOT_RUN)
 
-        schema = self._held() if runs_calls else None
+        schema = Terse.held(self._toolbox.offered(self._names)) if runs_calls and self._is_held else None
         turn = talk.turn(
             run, notice=notice, schema=schema, offers_tools=runs_calls, is_read=runs_calls, observe=observe
         )
@@ -138,10 +141,12 @@ class Agent:
             self._notes.append(_FEIGNED)
         return turn
 
-    def _held(self) -> Mapping[str, JsonValue] | None:
-        """Return what the next reply is held to: calls that can be made now, where dialect and model allow that."""
-        is_held = isinstance(self._speaks, Compact) and manner_of(self._model).keeps_schema
-        return Compact.held(self._toolbox.offered(self._question)) if is_held else None
+    @property
+    def _is_held(self) -> bool:
+        """Say whether replies are held to calls: of the compact tools, whose course a schema can tell."""
+        spec = self._toolbox.spec
+        is_compact = spec is not None and spec.name == COMPACT and isinstance(self._speaks, Terse)
+        return is_compact and manner_of(self._model).keeps_schema
 
     def _rescue(self, talk: Conversation, run: Run) -> str | None:
         """Let the model answer from what it has seen; return the error where it fails, else None."""

@@ -17,11 +17,12 @@ from orienteer.llm.spoken import (
     after_thinking,
     as_calls,
     as_text,
+    before_calls,
     call_schema,
     calls_in,
     calls_schema,
     in_words,
-    is_calls,
+    number_of_calls,
     words_in,
 )
 from orienteer.protocols import LanguageModel, manner_of
@@ -61,7 +62,7 @@ follow one another. What a call gives comes back between <tool_response> marks; 
 </tool_call>
 """.rstrip()
 
-COMPACT_RULES = """
+TERSE_RULES = """
 Tools:
 {tools}
 
@@ -98,7 +99,7 @@ class Qwen:
         return read_calls(message, turn=turn)
 
 
-class Compact:
+class Terse:
     """A line for each tool in place of its JSON schema, calls as one JSON object: what a small model can afford.
 
     A server that keeps a schema can be held to such objects (`held`); one that does not is read as it comes.
@@ -106,16 +107,16 @@ class Compact:
 
     def written(self, messages: Sequence[Message], tools: Sequence[ToolSpec], offered: Sequence[ToolSpec]) -> Written:
         """Return the messages with results between Qwen's marks, tools as signatures, and no tools beside them."""
-        return Written(write_words(messages, tools, rules=COMPACT_RULES, line=signature, as_said=_as_object))
+        return Written(write_words(messages, tools, rules=TERSE_RULES, line=signature, as_said=_as_object))
 
     def read(self, message: Message, *, turn: int) -> Read:
         """Return the reply with its calls out of their object."""
         read, text = read_calls(message, turn=turn), after_thinking(message.content or "")
-        if read.message.tool_calls and is_calls(text):
-            return read._replace(message=read.message.model_copy(update={"content": None}))
-        if not read.message.tool_calls and not read.broken and text.startswith("{"):
-            return read._replace(broken=(_fault(text),))
-        return read
+        said = len(read.message.tool_calls) + read.left_out
+        if said and (words := before_calls(read.message.content or "")) != read.message.content:
+            read = read._replace(message=read.message.model_copy(update={"content": words or None}))
+        is_broken = said < number_of_calls(text) or (not said and text.startswith("{"))
+        return read._replace(broken=(_fault(text),)) if is_broken and not read.broken else read
 
     @staticmethod
     def held(offered: Sequence[ToolSpec]) -> Mapping[str, JsonValue]:
@@ -144,7 +145,7 @@ class Schema:
         return read if words is None else read._replace(message=Message(role="assistant", content=words or None))
 
 
-DIALECTS: Mapping[DialectName, Dialect] = {"native": Native(), "qwen": Qwen(), "schema": Schema(), "compact": Compact()}
+DIALECTS: Mapping[DialectName, Dialect] = {"native": Native(), "qwen": Qwen(), "schema": Schema(), "terse": Terse()}
 """By the name that a trajectory keeps. To change what one writes, rename it: old requests are written again."""
 
 

@@ -122,8 +122,10 @@ class OpenAIModel:
         """How the model is spoken to, where its server was asked what it does."""
         if self.abilities is None:
             return Manner()
+        manner = self.abilities.manner
+        kept = {"keeps_schema": manner.keeps_schema and "response_format" not in self._lacks}
         fixed = {} if self.config.mode == "auto" else {"dialect": None}
-        return self.abilities.manner.model_copy(update=fixed)
+        return manner.model_copy(update=kept | fixed)
 
     def chat(
         self,

@@ -22,6 +22,7 @@ _MOST_FAILURES = 200  # each costs a look at the whole text: Python counts its l
 
 
 _CALLS = "calls"
+_OPENING = re.compile(r'\{\s*"calls"\s*:\s*\[\s*$')
 _MOST_FORCED = 4
 """Calls of a reply that is held to them: a small model that may go on does so until it is cut off."""
 _WORDS: dict[str, JsonValue] = {
@@ -63,13 +64,19 @@ def as_calls(calls: Iterable[ToolCall]) -> str:
     return f'{{"{_CALLS}": [{", ".join(map(as_text, calls))}]}}'
 
 
-def is_calls(text: str) -> bool:
-    """Say whether a text is an object of calls and nothing else."""
+def number_of_calls(text: str) -> int:
+    """Return how many members the list of an object of calls has, sound calls or not; 0 for another text."""
     try:
         value = decode(text)
     except ValueError:
-        return False
-    return isinstance(value, dict) and list(value) == [_CALLS]
+        return 0
+    calls = value.get(_CALLS) if isinstance(value, dict) else None
+    return len(calls) if isinstance(calls, list) else 0
+
+
+def before_calls(text: str) -> str:
+    """Return the words before an object of calls, without what opens it."""
+    return _OPENING.sub("", text).strip()
 
 
 def words_in(text: str) -> str | None:

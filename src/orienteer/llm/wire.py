@@ -115,7 +115,7 @@ def answer(body: object, request: ChatRequest) -> Answered:
     if request.tools and not calls:
         text, calls = _spoken(text, turn=len(request.messages))
     elif request.reply_schema is not None and not calls:
-        text = object_in(text) or text
+        text = text if raw.finish_reason == "length" else object_in(text) or text
     return Answered(
         message=Message(role="assistant", content=text or None, tool_calls=calls),
         truncated=raw.finish_reason == "length",

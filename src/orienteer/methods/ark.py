@@ -198,12 +198,12 @@ class Ark:
 
     @property
     def _dialect(self) -> Dialect:
-        return "compact" if self._is_compact else dialect_for(self._model)
+        return "terse" if self._is_compact else dialect_for(self._model)
 
     @property
     def _is_compact(self) -> bool:
         """Say whether the compact tools are offered: asked for, or those that a distilled model has learnt."""
-        has_learnt_them = dialect_for(self._model) == "compact"
+        has_learnt_them = dialect_for(self._model) == "terse"
         return self.config.tools == "compact" or (has_learnt_them and not self.config.is_plain)
 
     def _toolbox(self) -> Toolbox:

@@ -36,7 +36,6 @@ _REST = 80  # characters kept for saying what did not fit
 _SET = re.compile(r"@\d+", re.ASCII)
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOKENIZER = Tokenizer()
-_OFFERED = 20  # ids that were shown and are offered for an answer
 _ALIKE = 0.75  # how much a type must look like the one that was written, to be taken for it
 
 
@@ -47,9 +46,9 @@ class Session:
     A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`,
     `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
     it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
-    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, `last`
-    names the last of them, and `found` all that an answer can be made of. `answer` holds the rows that were chosen,
-    best first, `reasons` why, `is_finished` and `comment` how the agent ended; `payment` is what pays for vectors.
+    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and
+    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished`
+    and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
@@ -127,15 +126,6 @@ class Session:
             raise failures[0]
         notes += [error.public[:300] for error in failures[:8]]
         return wanted
-
-    def found(self) -> list[str]:
-        """Return what an answer can be made of: the names of the sets that are not empty, then the ids that were shown.
-
-        The last result comes first, and of many ids those of the last ones stay.
-        """
-        sets = [f"@{number}" for number in range(len(self.sets), 0, -1) if len(self.sets[number - 1])]
-        shown = dict.fromkeys(int(row) for rows in reversed(self._shown) for row in rows[:_OFFERED])
-        return [*sets, *(self.graph.arrays.ids[row] for row in list(shown)[:_OFFERED])]
 
     def last(self) -> str | None:
         """Return the name of the last result that is not empty."""

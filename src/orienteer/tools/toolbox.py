@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, ValidationError, validate_call
 
-from orienteer.errors import BadInput, BadOption, Error, ModelError, NotAGraph, UnknownNode
+from orienteer.errors import AmbiguousNode, BadInput, BadOption, Error, ModelError, NotAGraph, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
@@ -20,7 +20,7 @@ from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
 from orienteer.tools.code.config import CodeConfig, LoweredLimits, lowered
 from orienteer.tools.listing import LIST_NODES, ListNodes
 from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.offer import offered
+from orienteer.tools.offer import Course, NamesOfQuestion, offered
 from orienteer.tools.package_tool import package_tool
 from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
 from orienteer.tools.session import REPLY_TOKENS, ReplyLines, Session
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 OVER = "Not run: the question is over."
 _LONGEST_REFUSAL = 2_000  # characters; a model may be wrong at any length
+COMPACT = "compact"
+"""The name of the toolbox of small models."""
 COMPACT_TOKENS = 160
 """Size of an observation for a model whose context and attention are small: some six rows."""
 STATELESS_TOKENS = 1_450
@@ -48,7 +50,7 @@ class Toolbox:
         self.session, self.spec = session, spec
         self._tools = {tool.spec.name: tool for tool in tools}
         self._asked: set[str] = set()
-        self._told: tuple[str, ...] | None = None
+        self._course = Course()
 
     @classmethod
     def full(
@@ -114,9 +116,9 @@ class Toolbox:
         """The tools as data."""
         return tuple(tool.spec for tool in self._tools.values())
 
-    def offered(self, question: str) -> tuple[ToolSpec, ...]:
+    def offered(self, names: NamesOfQuestion) -> tuple[ToolSpec, ...]:
         """Return the tools as they can be called now, for a model whose reply is held to a call (`offer`)."""
-        return offered(self.specs, self.session, question, self._told)
+        return offered(self.specs, self.session, names, self._course)
 
     def call(self, name: str, arguments: Mapping[str, JsonValue]) -> Observation:
         """Run a tool on arguments that fit its schema. Raises `Error` where they cannot be met."""
@@ -140,9 +142,12 @@ class Toolbox:
         except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
             raise
         except Error as error:
-            if isinstance(error, UnknownNode):
-                self._told = (*error.near, *(self._told or ()))
+            if isinstance(error, UnknownNode | AmbiguousNode):
+                self._course.refused = True
+                self._course.told = [*error.near, *self._course.told]
             return self._refused(error.public, type(error).__name__)  # a model need not know where things lie
+        self._course.has_looked = True
+        self._course.shown = list(dict.fromkeys((*observation.nodes, *self._course.shown)))
         if call.name.startswith("search"):
             key = f"{call.name} {json.dumps(arguments, sort_keys=True)}"
             if key in self._asked:
@@ -185,7 +190,7 @@ def open_compact(graph: Graph, mode: Mode) -> Toolbox:
     """Return what a small model can learn to use: a walk, an intersection, a search, and the end; short replies."""
     session = Session(graph, COMPACT_TOKENS, mode=mode)
     tools = (Follow(session), IntersectNodes(session), SearchInGraph(session), AddToAnswer(session), Finish(session))
-    return Toolbox(session, tools, ToolboxSpec(name="compact", options={"mode": mode}))
+    return Toolbox(session, tools, ToolboxSpec(name=COMPACT, options={"mode": mode}))
 
 
 def open_stateless(graph: Graph, mode: Mode = "lexical", *, offers_cypher: bool = False) -> Toolbox:
@@ -322,7 +327,7 @@ def _open_scouting(graph: Graph, mode: Mode, code: CodeConfig, *, has_code: bool
 _OPENERS: Mapping[str, Callable[..., Toolbox]] = {
     "full": Toolbox.full,
     "plain": open_plain,
-    "compact": open_compact,
+    COMPACT: open_compact,
     "stateless": open_stateless,
     "passages": open_passages,
     "grounding": open_grounding,

@@ -155,7 +155,7 @@ def _trainer(
         remove_unused_columns=False,
         use_vllm=has_vllm,
         vllm_mode="colocate",
-        vllm_max_model_length=config.max_length,
+        vllm_max_model_length=config.max_length + config.most_tokens,
         vllm_gpu_memory_utilization=config.vllm_memory,
         vllm_importance_sampling_correction=False,  # it needs the log-probabilities of each token as it was sampled
     )

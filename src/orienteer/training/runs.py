@@ -85,7 +85,7 @@ def begin(folder: Path, training: Training) -> Training:
         write_whole(file, training.model_dump_json(indent=1) + "\n")
         return training
     there = _read(file)
-    conditions = {"kind", "student", "collection_sha256", "graphs", "settings"}
+    conditions = {"kind", "student", "collection_sha256", "graphs", "settings", "sampled_by"}
     old, new = there.model_dump(include=conditions), training.model_dump(include=conditions)
     old, new = old.pop("settings") | old, new.pop("settings") | new
     differs = [name for name in new if old.get(name) != new[name]]
