@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,19 +11,13 @@ import typer
 from orienteer.errors import MissingExtra
 from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags, graph_of
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.serve import answering_of
+from orienteer.serve.cli.serve import Graphs, Names, answering_of
 
 
 def mcp(
     out: Output,
-    directories: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="DIR...", help="Graphs, or their sources: folders of documents or tables, or tables."),
-    ] = None,
-    name: Annotated[
-        list[str] | None,
-        typer.Option("--name", metavar="NAME=DIR", help="Serve DIR by this name, not its folder's. Repeatable."),
-    ] = None,
+    directories: Graphs = None,
+    name: Names = None,
     *,
     model: ModelFlags,
     cypher: Annotated[bool, typer.Option("--cypher", help="Offer read-only Cypher, too.")] = False,

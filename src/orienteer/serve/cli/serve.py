@@ -35,14 +35,16 @@ _NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 Graphs = Annotated[
     list[Path] | None, typer.Argument(metavar="DIR", help="Graphs, or their sources, each served by its folder's name.")
 ]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="NAME=DIR", help="Serve DIR by this name, not its folder's. Repeatable."),
+]
 
 
 def serve(
     out: Output,
     directories: Graphs = None,
-    name: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=DIR", help="Serve a graph by this name. Repeatable.")
-    ] = None,
+    name: Names = None,
     host: Annotated[
         str | None,
         typer.Option(metavar="H", help="Where to listen, 127.0.0.1; any other host needs ORIENTEER_SERVE_KEYS."),
@@ -64,7 +66,7 @@ def serve(
         Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
     ] = None,
 ) -> None:
-    """Serve graphs over HTTP: /api for programs, /v1 for chat clients, a page at /."""
+    """Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /."""
     _require_extra()
     from orienteer.serve.graphs import named_folders
     from orienteer.serve.http.feedback import FeedbackFile
