@@ -158,7 +158,7 @@ def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch
 
 def test_the_last_generation_goes_with_its_last_request(scratch, monkeypatch):
     """Some forty mapped files go with it: no reference may lead around to it, for the collector comes seldom."""
-    monkeypatch.setattr("orienteer.serve.http.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
     path = scratch()
     nodes, edges = demo_records()
     Graph.from_records(nodes, edges, path=path)

@@ -87,7 +87,7 @@ def serve(
         served.open(graph_of(folder, out))
 
     def tell(address: str) -> None:
-        for_agents = ", for agents at /mcp" if site.has_mcp else ""
+        for_agents = " and for agents at /mcp" if site.has_mcp else ""
         out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
 
     _run(out, site, chosen, tell)
