@@ -36,7 +36,7 @@ class Question:
         self._running: RunningQuestion | None = None
         """None before it has begun, and after it has ended: it refers back to whoever hears it."""
         self._failure: BaseException | None = None
-        self._beginning: asyncio.Future[str] | None = None
+        self._is_beginning = False
         self._is_closed = False
 
     async def start(self, generation: Generation, body: AskBody, *, hears_parts: bool = False) -> str:
@@ -59,15 +59,16 @@ class Question:
             running.future.add_done_callback(lambda future: self._in_loop(lambda: self._end(future)))
             return retriever.method.name
 
-        self._beginning = asyncio.ensure_future(self._site.beside(begin))
-        self._beginning.add_done_callback(self._after_beginning)
-        return await asyncio.shield(self._beginning)
+        async def beginning() -> str:
+            try:
+                return await self._site.beside(begin)
+            finally:
+                self._is_beginning = False
+                if self._is_closed:  # whoever asked left before it had quite begun
+                    self.close()
 
-    def _after_beginning(self, beginning: asyncio.Future[str]) -> None:
-        """Stop a question whose client left before it had quite begun."""
-        if self._is_closed:
-            _ = beginning.cancelled() or beginning.exception()  # nobody is there to be told
-            self.close()
+        self._is_beginning = True
+        return await asyncio.shield(beginning())
 
     def _end(self, future: Future[Result]) -> None:
         """Note the end, also of a question whose client has left: what it has spent counts."""
@@ -110,7 +111,7 @@ class Question:
         self._is_closed = True
         if self._running is not None:
             self._running.close()
-        elif self._beginning is None or self._beginning.done():
+        elif not self._is_beginning:
             self._slot.free()
 
 
