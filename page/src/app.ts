@@ -42,6 +42,7 @@ export class App {
   private readonly method = byId<HTMLSelectElement>("method");
   private readonly type = byId<HTMLSelectElement>("type");
   private readonly steps = new Steps();
+  private entering: Promise<void> = Promise.resolve();
   private readonly facets = new FacetList((filters) => this.narrow(filters));
   private readonly acts = new Acts({
     hasFeedback: () => this.served.has_feedback,
@@ -109,12 +110,12 @@ export class App {
     byId<HTMLFormElement>("form").onsubmit = (event) => {
       event.preventDefault();
       if (this.running) this.running.abort();
-      else void this.ask(this.wanted());
+      else this.askBox();
     };
     this.question.onkeydown = (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
         event.preventDefault();
-        void this.ask(this.wanted());
+        this.askBox();
       }
     };
     this.type.onchange = () => {
@@ -125,7 +126,7 @@ export class App {
     window.addEventListener("hashchange", () => this.goTo(location.hash));
     window.addEventListener("resize", () => this.picture.resize());
     this.question.focus();
-    await this.enter();
+    await (this.entering = this.enter());
   }
 
   private async enter(): Promise<void> {
@@ -205,6 +206,11 @@ export class App {
       reading: null,
       ...this.filters,
     };
+  }
+
+  /** Ask what stands in the box, once it is known what the server has. */
+  private askBox(): void {
+    void this.entering.then(() => (this.graph.name ? this.ask(this.wanted()) : undefined));
   }
 
   private askWords(question: string): void {

@@ -335,6 +335,17 @@ def test_no_more_is_drawn_than_eyes_can_read(open_page, server):
     assert not seen.troubles
 
 
+def test_a_question_that_is_asked_at_once_waits_for_the_server(open_page, server):
+    page, seen = open_page("about:blank")
+    page.route("**/api/graphs", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    page.goto(server.address, wait_until="commit")
+    page.fill("#question", QUESTION)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#facets:not([hidden])")
+    assert [asked["graph"] for asked in server.asked] == ["languages"]
+    assert not seen.troubles
+
+
 def test_back_leads_to_the_question_before(answered, server):
     ask(answered, "Which languages did Niklaus Wirth design?")
     number = len(server.asked)
