@@ -16,7 +16,7 @@ from orienteer.llm.scripted import ScriptedModel
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # no longer: it keeps an event loop, beside which other tests could run none
 def playwright():
     """The way to browsers; skips, saying so, where there is none."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: see CONTRIBUTING.md")
@@ -26,7 +26,7 @@ def playwright():
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright):
     started = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *QUIET])
     yield started
