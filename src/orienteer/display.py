@@ -8,6 +8,7 @@ from typing import Any
 
 from orienteer.errors import UsageError
 
+_ROWS = 30  # of a table of types
 _LEFT = "text-align:left;vertical-align:top"  # a notebook aligns to the right, as for numbers
 _WORDS = f"{_LEFT};min-width:8em;overflow-wrap:anywhere"  # an id or a name may be one long word
 COLUMNS = {
@@ -60,28 +61,61 @@ def cut(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]} … ({len(text) - length:,} more characters)"
 
 
-def result_html(title: str, paragraphs: Iterable[str], rows: Sequence[Sequence[str]], lines: Iterable[str]) -> str:
+def result_html(
+    title: str,
+    paragraphs: Iterable[str],
+    rows: Sequence[Sequence[str]],
+    lines: Iterable[str],
+    *,
+    picture: str = "",
+) -> str:
     """Return a result as HTML: its question, its answer, a row for each hit, and lines about how it was found.
 
-    A row has a text for each of `COLUMNS`. Names and texts are other people's, so everything is escaped. Colours are
-    left to the page, which may be dark. Styles are inline, for many pages drop all others.
+    A row has a text for each of `COLUMNS`. `picture` is an SVG of the hits, as `page.network` draws it. Names and texts
+    are other people's, so everything is escaped. Colours are left to the page, which may be dark. Styles are inline,
+    for many pages drop all others.
     """
     parts = [f"<p><b>{_escaped(title)}</b></p>"]
     if answer := "\n\n".join(paragraphs):
         parts.append(f'<p style="white-space:pre-wrap">{_escaped(answer)}</p>')
-    parts.append(_table(rows))
+    parts.append(picture)
+    parts.append(_table(rows, COLUMNS) if rows else "<p>no hits</p>")
     parts += [f"<small>{_escaped(line)}</small><br>" for line in lines]
+    return _plain_block(parts)
+
+
+def types_html(
+    title: str, tables: Iterable[tuple[Sequence[str], Sequence[Sequence[str]]]], *, picture: str = ""
+) -> str:
+    """Return types as HTML: a title, a picture as `page.network` draws it, and tables, each a header and its rows."""
+    parts = [f"<p><b>{_escaped(title)}</b></p>", picture]
+    parts += [_table(rows, dict.fromkeys(header, _LEFT)) for header, rows in tables if rows]
+    return _plain_block(parts)
+
+
+def most_frequent(counts: Mapping[str, int]) -> list[list[str]]:
+    """Return rows of names with their counts, the largest first; the last row counts those that are left out."""
+    rows = [[name, f"{count:,}"] for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+    return first_rows(rows)
+
+
+def first_rows(rows: list[list[str]]) -> list[list[str]]:
+    """Return the first rows of a table, and in one more how many are left out."""
+    left = len(rows) - _ROWS
+    return rows if left <= 0 else [*rows[:_ROWS], [f"and {left:,} more", *[""] * (len(rows[0]) - 1)]]
+
+
+def _plain_block(parts: Iterable[str]) -> str:
     # Without these classes, one for each version of MathJax, a notebook takes prices such as $5 for formulas.
     return f'<div class="mathjax_ignore tex2jax_ignore">{"".join(parts)}</div>'
 
 
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    if not rows:
-        return "<p>no hits</p>"
-    head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in COLUMNS)
+def _table(rows: Sequence[Sequence[str]], columns: Mapping[str, str]) -> str:
+    """Return rows as a table; `columns` are its header, with the style of each."""
+    head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in columns)
     body = ""
     for row in rows:
-        cells = zip(COLUMNS.values(), row, strict=True)
+        cells = zip(columns.values(), row, strict=True)
         body += "<tr>" + "".join(f'<td style="{style}">{_escaped(cell)}</td>' for style, cell in cells) + "</tr>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

@@ -23,12 +23,13 @@ Error                    catch this at a boundary; anything else is a bug
 │   ├── ModelLate        it did not answer within the seconds that its caller could wait
 │   ├── ModelRefused     the server refused the request (bad key, unknown model, bad request)
 │   └── ReplayMiss       a recorded model was asked something that was never recorded
-└── BudgetExhausted      calls, tokens, seconds or money ran out
+├── BudgetExhausted      calls, tokens, seconds or money ran out
+└── Refused              a server turns a request away: the status of HTTP says why
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -39,10 +40,12 @@ class Error(Exception):
     trajectories: tuple[object, ...] = ()
     """The trajectories of the model calls that led to the error, where no result holds them."""
 
-    def __init__(self, message: str = "", *, paths: Iterable[Path] = ()) -> None:
+    def __init__(self, message: str = "", *, paths: Iterable[Path] = (), value: object = None) -> None:
         super().__init__(message)
         self.paths = tuple(paths)
         """The paths of this machine that the message names."""
+        self.value = value
+        """The name or value that is wrong, where one is, for programs that read errors."""
 
     @property
     def public(self) -> str:
@@ -102,8 +105,8 @@ class UnsafeSandbox(UsageError):
 class Unknown(UsageError):
     """The graph does not have this name; `near` holds the nearest ones."""
 
-    def __init__(self, message: str, near: Sequence[str] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, near: Sequence[str] = (), *, value: object = None) -> None:
+        super().__init__(message, value=value)
         self.near = tuple(near)
 
 
@@ -169,6 +172,18 @@ class BudgetExhausted(Error):
     def __init__(self, limit: str, message: str) -> None:
         super().__init__(message)
         self.limit = limit
+
+
+class Refused(Error):
+    """A server turns a request away; `status` is that of HTTP."""
+
+    def __init__(
+        self, status: int, message: str, *, value: object = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message, value=value)
+        self.status = status
+        self.headers = dict(headers or {})
+        """What the reply says beside the message, as when to come again."""
 
 
 def without_paths(text: str, paths: Iterable[Path]) -> str:

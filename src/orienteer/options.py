@@ -28,6 +28,8 @@ from pydantic_core.core_schema import with_info_wrap_validator_function
 
 from orienteer.errors import BadOption, nearest
 
+_LONGEST_SHOWN = 200  # characters of a value that a refusal repeats
+
 
 class Option(NamedTuple):
     """One field of a configuration, for people."""
@@ -115,8 +117,11 @@ def in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
         return f"one of {', '.join(map(str, schema['enum']))}"
     kind = schema.get("type", "")
     if kind == "array":
-        return f"a list, each {in_words(schema['items'])}"
+        most = f" of {schema.get('minItems', 0)} to {schema['maxItems']:,}" if "maxItems" in schema else ""
+        return f"a list{most}, each {in_words(schema['items'])}"
     words = {"boolean": "true or false", "string": "text", "object": "a table", "null": "none"}
+    if kind == "string" and "maxLength" in schema:
+        return f"text of {schema.get('minLength', 0)} to {schema['maxLength']:,} characters"
     if kind not in ("integer", "number"):
         return words.get(kind) or str(schema.get("$ref", "")).rpartition("/")[2]
     number = "a whole number" if kind == "integer" else "a number"
@@ -144,7 +149,7 @@ def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
     names = list(names)
     near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
-    return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(names) or 'none'}.")
+    return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(names) or 'none'}.", value=name)
 
 
 def _of_text(kind: Any, text: str) -> Any:  # Any: a type as it is annotated, and what the text means
@@ -169,5 +174,11 @@ def _refusal(config: type[Options], values: Any, error: ValidationError, where: 
     must = in_words(config.model_json_schema()["properties"][name]) or fault["msg"]
     if fault["type"] == "missing":
         return BadOption(f"{where}{name} is missing: it must be {must}")
-    shown = f"is {values[name]!r}" if config.model_fields[name].repr else "cannot be used"
-    return BadOption(f"{where}{name} {shown}: it must be {must}")
+    if not config.model_fields[name].repr:
+        return BadOption(f"{where}{name} cannot be used: it must be {must}")
+    return BadOption(f"{where}{name} is {_shown(values[name])}: it must be {must}", value=values[name])
+
+
+def _shown(value: Any) -> str:  # Any: whatever was given
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}... ({len(text):,} characters)"

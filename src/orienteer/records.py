@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from orienteer.display import counted, frame, result_html
+from orienteer.display import counted, first_rows, frame, result_html, types_html
 from orienteer.errors import BadInput
 from orienteer.options import Options
 
@@ -104,6 +104,25 @@ class Schema:
     def label(self, type_name: str) -> str:
         """Return the readable label of a type: the type itself where it has none."""
         return self.labels.get(type_name, type_name)
+
+    def _repr_html_(self) -> str:
+        counts = sorted(self.edges.items(), key=lambda item: (-item[1], item[0]))
+        rows = [
+            [self.label(triple.source), self.label(triple.type), self.label(triple.target), f"{count:,}"]
+            for triple, count in counts
+        ]
+        title = f"{counted(len(self.node_types), 'node type')}, {counted(len(self.edge_types), 'edge type')}"
+        return types_html(title, [(("from", "edge type", "to", "edges"), first_rows(rows))], picture=self._picture())
+
+    def _picture(self) -> str:
+        """Return the types as a picture, the most frequent first, with what joins them."""
+        from orienteer.page.network import ring  # here: only a notebook draws
+
+        counts = sorted(self.node_types.items(), key=lambda item: (-item[1], item[0]))
+        names = {name: f"{self.label(name)} {count:,}" for name, count in counts}
+        edges = sorted(self.edges, key=lambda triple: (-self.edges[triple], triple))
+        walked = [(triple.source, self.label(triple.type), triple.target) for triple in edges]
+        return ring(names, walked, symmetric=map(self.label, self.symmetric))
 
 
 class Hit(NamedTuple):
@@ -613,7 +632,13 @@ class Result(Record):
         if self.meeting is not None:
             answer.append(self.meeting)
         rows = [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
-        return result_html(self.question, answer, rows, (self.spent, *self.notes))
+        from orienteer.page.network import evidence  # here: only a notebook draws
+
+        drawn = [hit for hit in self.hits if hit.complete] or self.hits  # what is nearby would hide what answers
+        edges = [(edge.source, edge.type, edge.target) for hit in drawn for edge in hit.edges]
+        names = {hit.id: hit.name for hit in self.hits}
+        picture = evidence([hit.id for hit in drawn], edges, names)
+        return result_html(self.question, answer, rows, (self.spent, *self.notes), picture=picture)
 
 
 Step.model_rebuild()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from threading import Lock
@@ -283,7 +283,7 @@ class Retriever:
         where: Sequence[str] = (),
         reading: str | None = None,
         budget: Budget | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Yield the events of a question as they happen, for running event loops such as a notebook's.
 
             >>> async def kinds():
@@ -311,6 +311,27 @@ class Retriever:
             running.future.result()  # raises what the work raised
         finally:
             running.close()
+
+    def as_functions(self) -> tuple[Callable[..., str], ...]:
+        """Return `search_graph`, `graph_neighbors` and `ask_graph`, plain functions for agent frameworks.
+
+            >>> search_graph, graph_neighbors, ask_graph = retriever.as_functions()
+            >>> ask_graph("Which language did Matz design?").splitlines()[1]
+            'answer: Ruby'
+
+        Names, docstrings and annotations are what a framework makes a tool of. Replies are texts of 1,500 tokens at the
+        most, with ids in brackets that go back in; an error is a text too. Nothing is kept from call to call, and any
+        number of threads may call them.
+        """
+        from orienteer.tools.functions import plain_functions
+
+        def ask(question: str, k: int) -> Result:
+            result = self.ask(question, k)
+            if (error := failure(result)) is not None and not result.hits:
+                raise error
+            return result
+
+        return plain_functions(self.graph, ask)
 
     def _question(
         self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None

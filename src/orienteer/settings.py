@@ -17,6 +17,8 @@ of these. Anything else in it is refused; only the user's own file can set that.
     [server]                                timeout_seconds, retries, concurrency, mode,
                                             records_tokens
     [price]                                 US dollars for a million tokens: prompt, completion, cached
+    [serve]                                 of orienteer serve: host, port, keys, allow_hosts, allow_origins, methods,
+                                            cypher
     [methods.ark]                           options of a method
 
 `OPENAI_API_KEY` and `OPENAI_BASE_URL` say where a model is and who asks. They never name a model, so they alone never
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from orienteer.records import Price
 
 FILE = "orienteer.toml"
-_TABLES = ("budget", "server", "price", "methods")
+_TABLES = ("budget", "server", "price", "serve", "methods")
 _LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by their square
 _SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url", "vectors")
@@ -86,6 +88,8 @@ class Settings:
     budget: Mapping[str, Any] = field(default_factory=dict)
     server: Mapping[str, Any] = field(default_factory=dict)
     price: Mapping[str, Any] = field(default_factory=dict)
+    serve: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """Of `orienteer serve`; it may hold keys."""
     methods: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Options by method."""
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -31,7 +31,7 @@ SHOWN = {
         "to_frames",
         "to_networkx",
     },
-    Retriever: {"aask", "ask", "asearch", "astream", "search", "start", "stream"},
+    Retriever: {"aask", "as_functions", "ask", "asearch", "astream", "search", "start", "stream"},
 }
 
 
@@ -57,7 +57,7 @@ OF_A_TOOL = {
         "node_types",
     ),
     *("offers_mode", "offers_passages", "payment", "ranked", "reasons", "reply_tokens", "rows", "save", "saves_sets"),
-    *("characters_a_token", "mends_names", "reply_characters"),
+    *("characters_a_token", "mends_names", "offers_offset", "reply_characters"),
     "sets",
 }
 

@@ -28,6 +28,7 @@ from orienteer.records import Ranked, Result, StoppedBy, Usage
 from orienteer.retrieval.bases.table import BASES
 from orienteer.serve.cli import doctor
 from orienteer.serve.cli.app import application
+from orienteer.serve.door import KEYS, ServeOptions
 from orienteer.serve.install.agents import AGENTS, ALL, DETECTED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -73,10 +74,15 @@ def options_shown(command) -> set[str]:
     }
 
 
+def takes_sources(command) -> bool:
+    """Tell whether a command makes a graph of the sources that it is given."""
+    return not {option.name for option in command.params}.isdisjoint({"directory", "directories"})
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_has_its_options(name):
     shown = set(OPTION.findall(" ".join(re.findall(r"`([^`]+)`", section(f"### `orienteer {name}`")))))
-    of_sources = OF_SOURCES if "directory" in {option.name for option in COMMANDS[name].params} else set()
+    of_sources = OF_SOURCES if takes_sources(COMMANDS[name]) else set()
     there = options_shown(COMMANDS[name]) - COMMON - of_sources
     assert there <= shown, f"{name} has options that docs/interface.md does not name"
     assert shown - COMMON <= there, f"docs/interface.md promises options that {name} has not"
@@ -92,8 +98,7 @@ def test_common_options():
     assert there == COMMON - {"--help", "-h"}
     assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
     for name, command in COMMANDS.items():
-        takes_sources = "directory" in {option.name for option in command.params}
-        assert (options_shown(command) >= OF_SOURCES) == takes_sources, name
+        assert (options_shown(command) >= OF_SOURCES) == takes_sources(command), name
     top = {flag for option in typer.main.get_command(application()).params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 
@@ -102,14 +107,15 @@ def test_settings():
     text = section("## Settings")
     named = code(text)
     top = {field.name for field in fields(settings.Settings)} - {"options", "origins"}
-    assert named - {""} >= top - {"methods", "budget", "server", "price"}
-    for table, kind in (("budget", Budget), ("server", OpenAIConfig), ("price", Price)):
+    assert named - {""} >= top - {"methods", "budget", "server", "price", "serve"}
+    tables = (("budget", Budget), ("server", OpenAIConfig), ("price", Price), ("serve", ServeOptions))
+    for table, kind in tables:
         beneath = re.search(rf"^\[{table}\].*?\n(.*?)(?=^\[|^```)", text, re.MULTILINE | re.DOTALL)
         assert beneath, f"no [{table}] on the page"
         there = set(kind.model_fields) - {"base_url", "api_key", "price"}
         assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
     variables = {variable for names in settings._VARIABLES.values() for variable in names}
-    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == variables
+    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == {*variables, KEYS}
 
 
 @pytest.mark.parametrize("name", METHODS)

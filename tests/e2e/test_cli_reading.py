@@ -273,7 +273,7 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
         (["neighbors", "clubs"], "error: Missing argument 'NODE'. See: orienteer neighbors --help"),
         (["trace", "show"], "error: Missing argument 'FILE'. See: orienteer trace show --help"),
         (["cache", "claer"], "error: No such command 'claer'. Did you mean 'clear'? See: orienteer cache --help"),
-        (["serch"], "error: No such command 'serch'. Did you mean 'search'? See: orienteer --help"),
+        (["serch"], "error: No such command 'serch'. Did you mean 'search', 'serve'? See: orienteer --help"),
     ],
 )
 def test_a_wrong_command_line_points_to_the_help_of_its_command(cli, arguments, message):

@@ -6,7 +6,8 @@ import pytest
 
 from orienteer.errors import BadOption
 from orienteer.methods.table import METHODS
-from orienteer.serve.door import MOST_HITS, checked_k, served_method, served_methods
+from orienteer.serve.door import MOST_HITS, checked_k, served_budget, served_method, served_methods
+from orienteer.settings import Settings
 
 
 def test_methods_that_run_a_models_code_are_served_by_choice():
@@ -39,3 +40,22 @@ def test_a_face_gives_so_many_hits():
     for k in (-1, MOST_HITS + 1):
         with pytest.raises(BadOption, match=f"k is {k}: it must be 0 to 200"):
             checked_k(k)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "flags", "expected"),
+    [
+        ({}, {}, {"calls": 30, "seconds": 45.0}),
+        ({"calls": 5, "seconds": 9}, {}, {"calls": 5, "seconds": 9.0}),
+        ({"calls": 500, "seconds": 900, "tokens": 7}, {}, {"calls": 30, "seconds": 45.0, "tokens": 7}),
+        ({"calls": 5}, {"calls": 90, "seconds": 120, "usd": None}, {"calls": 90, "seconds": 120.0}),
+    ],
+)
+def test_a_question_spends_what_is_allowed_and_no_more_than_a_face_gives(allowed, flags, expected):
+    budget = served_budget(Settings(budget=allowed), **flags)
+    assert {name: value for name, value in budget if value is not None} == expected
+
+
+def test_a_wrong_budget_is_told():
+    with pytest.raises(BadOption, match="seconds"):
+        served_budget(Settings(), seconds=0)

@@ -216,7 +216,7 @@ def test_values_of_code_are_read_as_they_are():
         ("level=low", "level is 'low': it must be one of hybrid, local"),
         ("fast=perhaps", "fast is 'perhaps': it must be true or false"),
         ("own=1,x", "own is ['1', 'x']: it must be a list, each a whole number"),
-        ("key=of ten letters", "key cannot be used: it must be text"),
+        ("key=of ten letters", "key cannot be used: it must be text of 0 to 9 characters"),
     ],
 )
 def test_a_refusal_says_what_the_value_must_be_in_place_of_a_type_of_python(pair, message):

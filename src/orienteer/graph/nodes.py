@@ -164,11 +164,13 @@ class Nodes:
             listed = "; ".join(f"{self.ids[row]} ({self.type_at(row)})" for row in rows[:10])
             more = f"; and {len(rows) - 10} more" if len(rows) > 10 else ""
             raise AmbiguousNode(
-                f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.", [self.ids[row] for row in rows]
+                f"{node!r} names {len(rows)} nodes: {listed}{more}. Use an id.",
+                [self.ids[row] for row in rows],
+                value=node,
             )
         near = self.near_names(node)
         hint = f" Near: {'; '.join(near)}." if near else " orienteer search finds nodes by words."
-        raise UnknownNode(f"No node {node!r}.{hint}", near)
+        raise UnknownNode(f"No node {node!r}.{hint}", near, value=node)
 
     def candidates(self, node: str) -> list[int]:
         """Return the rows that a name may mean: the row with this id, or else all with this exact name or alias."""
@@ -301,4 +303,4 @@ def _unknown(what: str, name: str, types: Sequence[str], labels: Mapping[str, st
     near = nearest(name, dict.fromkeys([*types, *readable]))
     hint = f" Near: {', '.join(near)}." if near else ""
     shown = ", ".join(dict.fromkeys(readable[:40])) + (", ..." if len(readable) > 40 else "")
-    return UnknownType(f"No {what} {name!r}.{hint} In this graph: {shown}.", near)
+    return UnknownType(f"No {what} {name!r}.{hint} In this graph: {shown}.", near, value=name)

@@ -341,7 +341,7 @@ class Properties:
         near = nearest(name, names)
         hint = f" Near: {', '.join(near)}." if near else ""
         has = ", ".join(names) if names else "none"
-        raise UnknownProperty(f"No node has a property {name!r}.{hint} In this graph: {has}.", near)
+        raise UnknownProperty(f"No node has a property {name!r}.{hint} In this graph: {has}.", near, value=name)
 
 
 def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:

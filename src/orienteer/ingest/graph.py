@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
+from orienteer.display import counted, most_frequent, types_html
 from orienteer.graph import store
 
 
@@ -111,3 +112,12 @@ class Graph(store.Graph):
         from orienteer.ingest.exchange import frames_of
 
         return frames_of(self)
+
+    def _repr_html_(self) -> str:
+        manifest, schema = self.arrays.manifest, self.schema
+        tables = [
+            ((kind, "number"), most_frequent({schema.label(name): count for name, count in counts.items()}))
+            for kind, counts in (("node type", schema.node_types), ("edge type", schema.edge_types))
+        ]
+        title = f"{self.path.name}: {counted(manifest.nodes, 'node')}, {counted(manifest.edges, 'edge')}"
+        return types_html(title, tables)

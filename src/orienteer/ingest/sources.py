@@ -67,13 +67,20 @@ def graph_at(
         return FoundGraph(path)
     _require_sources(path)
     target = cached_path(path, cache=cache, selection=selection)
-    if confirm is not None and not is_graph(target) and (much := _excess(path, selection)):
-        confirm(f"{path} holds {much}: reading all of it takes a while")
+    if confirm is not None:
+        confirm_large(path, confirm, cache=cache, selection=selection)
     tell = _silent if progress is None else progress
     directory = _up_to_date(path, target, selection, cache / "locks", tell)
     for gone in drop_orphans(cache):
         tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
     return directory
+
+
+def confirm_large(path: Path, confirm: Callable[[str], None], *, cache: Path, selection: Selection = ALL) -> None:
+    """Call `confirm` as `graph_at` does: where a large folder would be read for the first time."""
+    target = cached_path(path, cache=cache, selection=selection)
+    if not is_graph(target) and (much := _excess(path, selection)):
+        confirm(f"{path} holds {much}: reading all of it takes a while")
 
 
 def _silent(stage: str, count: int) -> None:

@@ -8,17 +8,49 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from orienteer.errors import BadOption
-from orienteer.methods.table import AUTO, METHODS
+from pydantic import Field
 
+from orienteer.errors import BadOption
+from orienteer.llm.budget import Budget
+from orienteer.methods.table import AUTO, METHODS
+from orienteer.options import Options
+from orienteer.settings import Settings
+
+KEYS = "ORIENTEER_SERVE_KEYS"
+"""The variable that holds the keys of a server, with commas between them. The model's key is another one."""
+LEAST_KEY = 16
+"""Characters of a key."""
 MOST_HITS = 200
 """`k` at the most."""
 LONGEST_QUESTION = 8_000
 """Characters."""
 LONGEST_QUERY = 4_000
 """Characters."""
+QUESTION_CALLS = 30
+"""Calls of a model for one question, unless whoever runs the server says otherwise."""
+QUESTION_SECONDS = 45.0
+"""The same of time: hosts of tools give up after some 60 seconds, and get what was found until then."""
 _NAMED = 12  # methods that a refusal lists
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
+
+
+class ServeOptions(Options):
+    """`[serve]` of the settings; the flags of `orienteer serve` win."""
+
+    host: str = "127.0.0.1"
+    """Where to listen. Any host but this machine needs a key."""
+    port: int = Field(default=8321, ge=0, le=65_535)
+    """0 is any free one."""
+    keys: tuple[str, ...] = Field(default=(), repr=False)
+    """What opens the server; the environment's win."""
+    allow_hosts: tuple[str, ...] = ()
+    """Further names that the server answers to."""
+    allow_origins: tuple[str, ...] = ()
+    """Sites whose pages may ask."""
+    methods: tuple[str, ...] | None = None
+    """Those that are served; None is all that run no code of a model."""
+    cypher: bool = False
+    """Whether Cypher is answered."""
 
 
 def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -43,7 +75,8 @@ def served_method(name: str, served: Collection[str]) -> str:
         names = list(served)
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         raise BadOption(
-            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}"
+            f"the method {name[:_LONGEST_NAME]!r} is not served here: take {', '.join(names[:_NAMED])}{more}",
+            value=name,
         )
     return name
 
@@ -53,3 +86,15 @@ def checked_k(k: int) -> int:
     if not 0 <= k <= MOST_HITS:
         raise BadOption(f"k is {k}: it must be 0 to {MOST_HITS}")
     return k
+
+
+def served_budget(settings: Settings, **flags: float | None) -> Budget:
+    """Return what one question may spend: what the settings allow, but no more than a face does.
+
+    Flags that are not None win, for whoever runs the server has set them. Raises `BadOption`.
+    """
+    allowed = settings.limits()
+    calls = min(allowed.calls or QUESTION_CALLS, QUESTION_CALLS)
+    seconds = min(allowed.seconds or QUESTION_SECONDS, QUESTION_SECONDS)
+    chosen = {name: value for name, value in flags.items() if value is not None}
+    return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen}, where="budget.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -47,13 +47,15 @@ class RunCypher:
         name = self._session.save(np.array(rows, np.int32)) if rows else ""
         about = f"{name}: {counted(len(set(rows)), 'node')} in " if name else ""
         cut = f", of which {len(table.rows)} were read" if table.truncated else ""
-        reply.say(f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}")
+        head = f"{about}{counted(table.total, 'row')}{cut}: {flat(' | '.join(table.columns))}"
         shown = table.rows[: parameters.number(arguments, "k", parameters.NEIGHBORS_K)]
         wide = max(_CELL, self._session.reply_characters // 2 // max(1, len(shown) * len(table.columns)))
-        for place, row in enumerate(shown):
-            if not reply.say(" | ".join(self._cell(value, wide) for value in row)):
-                reply.say(f"... {len(shown) - place} more rows did not fit into this reply")
-                break
+        lines = (" | ".join(self._cell(value, wide) for value in row) for row in shown)
+        if self._session.offers_offset:
+            reply.page(range(len(shown)), lines, lambda rows: f"{head}{_rest(rows, table.total)}")
+        else:
+            reply.say(head)
+            _say_rows(reply, lines, len(shown))
         ids = dict.fromkeys(self._session.graph.arrays.ids[row] for row in rows)
         return Observation(reply.text(), tuple(ids))
 
@@ -93,3 +95,16 @@ class RunCypher:
         if isinstance(nodes := value.get("nodes"), list) and isinstance(edges := value.get("edges"), list):
             return ", ".join(map(self._text, [*nodes, *edges]))  # a path
         return value_text(value)
+
+
+def _say_rows(reply: ReplyLines, lines: Iterable[str], number: int) -> None:
+    """Say so many rows, and how many of them did not fit."""
+    for place, line in enumerate(lines):
+        if not reply.say(line):
+            reply.say(f"... {number - place} more rows did not fit into this reply")
+            return
+
+
+def _rest(shown: int, total: int) -> str:
+    """Say how a reply goes on that shows so many rows of all, where no set keeps them."""
+    return f". Shown 1-{shown}; SKIP {shown} in the statement for more." if shown < total else ""

@@ -33,7 +33,7 @@ class ListNodes:
             "descending": {"type": "boolean", "description": "From the largest value on"},
             "group_by": {"type": "string", "description": f"Count the nodes by the values of {_FIELD}"},
             "k": parameters.count(parameters.NEIGHBORS_K),
-            "offset": {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"},
+            "offset": parameters.offset(),
         }
         self.spec = parameters.spec(LIST_NODES, _DESCRIPTION, properties)
 

@@ -83,6 +83,11 @@ def count(default: int) -> dict[str, Any]:
     return {"type": "integer", "minimum": 1, "maximum": LARGEST_K, "description": f"Rows to show; default {default}"}
 
 
+def offset(unit: str = "Rows") -> dict[str, Any]:
+    """Return the schema of `offset`, which counts in such units."""
+    return {"type": "integer", "minimum": 0, "description": f"{unit} to skip; default 0"}
+
+
 def spec(name: str, description: str, properties: Mapping[str, Any], required: Sequence[str] = ()) -> ToolSpec:
     """Return a tool as data."""
     parameters: dict[str, Any] = {"type": "object", "properties": dict(properties), "additionalProperties": False}

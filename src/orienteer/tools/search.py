@@ -61,6 +61,8 @@ class SearchInGraph:
                 properties["mode"] = parameters.MODE
             if session.offers_passages:
                 properties["passages"] = _PASSAGES
+            if session.offers_offset:
+                properties["offset"] = parameters.offset()
         self.spec = parameters.spec("search_in_graph", _GLOBAL_PLAIN if is_plain else _GLOBAL, properties, ["query"])
 
     def __call__(self, arguments: Mapping[str, JsonValue]) -> Observation:
@@ -68,7 +70,8 @@ class SearchInGraph:
         session, graph = self._session, self._session.graph
         notes: list[str] = []
         query = parameters.text(arguments, "query") or ""
-        k = parameters.number(arguments, "k", parameters.SEARCH_K)
+        k, offset = parameters.number(arguments, "k", parameters.SEARCH_K), parameters.number(arguments, "offset", 0)
+        until = offset + k + session.offers_offset  # one row too many tells whether there are more
         types = parameters.texts(arguments, "node_types")
         node_types = session.node_types(types, notes) if types else None
         mask = graph.arrays.mask(node_types, parameters.texts(arguments, "where") or ())
@@ -81,31 +84,37 @@ class SearchInGraph:
         weak = 0
         if mode != "lexical":
             searcher = graph.arrays.searcher.near(mode, query, passages) if passages else graph.arrays.searcher(mode)
-            rows = searcher.search(words.query, k, among=within, mask=mask).rows
+            rows = searcher.search(words.query, until, among=within, mask=mask).rows
         elif self._names_first:
             values = ValueSearch(graph.arrays).matches(query, among=within, mask=mask)
-            rows, weak = self._best_of_names(words, values, k, within, mask)
+            rows, weak = self._best_of_names(words, values, until, within, mask)
         else:
-            rows = self._best(words, k, within, mask)
+            rows = self._best(words, until, within, mask)
         reply = ReplyLines(session)
         reply.say_all(notes)
         self._say_values(reply, words, values)
-        if not len(rows):
-            reply.say("No node has any of these words. Try other words, or fewer filters.")
+        if len(rows) <= offset:
+            nothing = "No node has any of these words. Try other words, or fewer filters."
+            reply.say(shown_range(offset, 0, len(rows)) if len(rows) else nothing)
             return Observation(reply.text())
-        self._list(reply, words, rows, weak)
+        self._list(reply, words, rows[offset : offset + k], weak, offset=offset, of=len(rows))
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
-    def _list(self, reply: ReplyLines, words: QueryWords, rows: Rows, weak: int) -> None:
-        """Save the rows and list them."""
+    def _list(self, reply: ReplyLines, words: QueryWords, rows: Rows, weak: int, *, offset: int, of: int) -> None:
+        """Save the rows and list them: those from an offset on, of so many that were found."""
         graph, coverages = self._session.graph, words.coverages(rows)
         name = self._session.save(rows)
         full = sum(coverage.is_full for coverage in coverages)
         few = "none of them" if coverages[0].of == 1 else "one of them or none"
         left_out = f" {weak} more, with {few}, left out." if weak else ""
-        reply.say(f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words.{left_out}")
+        head = f"{f'{name}: ' if name else ''}{counted(len(rows), 'best node')}, {full} with all words."
         told = _told(reply, words, rows)
-        reply.list(rows.tolist(), (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), told, strict=True)))
+        lines = (f"{title(graph, row)}{part}" for row, part in zip(rows.tolist(), told, strict=True))
+        if self._session.offers_offset:
+            reply.page(rows.tolist(), lines, lambda shown: f"{head} {shown_range(offset, shown, of)}{left_out}")
+            return
+        reply.say(f"{head}{left_out}")
+        reply.list(rows.tolist(), lines)
 
     def _say_values(self, reply: ReplyLines, words: QueryWords, values: Sequence[ValueMatch]) -> None:
         """Say which words the graph does not hold, and what a query is that is the value of a property."""
@@ -194,7 +203,6 @@ class SearchInNeighborhood:
 
     def __init__(self, session: Session, *, only: Collection[str] | None = None) -> None:
         self._session = session
-        offset = {"type": "integer", "minimum": 0, "description": "Rows to skip; default 0"}
         properties = {
             "node": parameters.PLAIN_NODE if only is not None else parameters.node(saves_sets=session.saves_sets),
             "query": parameters.query(session.mode),
@@ -203,7 +211,7 @@ class SearchInNeighborhood:
             "direction": parameters.DIRECTION,
             "where": parameters.WHERE,
             "k": parameters.count(parameters.NEIGHBORS_K),
-            "offset": offset,
+            "offset": parameters.offset(),
         }
         if session.offers_mode:
             properties["mode"] = parameters.MODE

@@ -43,12 +43,12 @@ _ALIKE = 0.75  # how much a type must look like the one that was written, to be 
 class Session:
     """What one agent has done with one graph: what a tool is made of. Not safe to share among threads.
 
-    A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`
-    and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names it gets rows by
-    `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add to `notes` what
-    the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and `last` names the
-    last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished` and `comment` how
-    the agent ended; `payment` is what pays for vectors.
+    A tool reads `graph` and, for its defaults, `mode`, `saves_sets`, `mends_names`, `offers_mode`, `offers_passages`,
+    `offers_offset` and `reply_characters`, which are `reply_tokens` of `characters_a_token` each. Of what a model names
+    it gets rows by `rows`, `all_rows`, `ranked` or `all_ranked`, and types by `node_types` and `edge_types`; these add
+    to `notes` what the reply is to say. `save` keeps a result as `@1`, `@2` and so on: `sets` are those results, and
+    `last` names the last of them. `answer` holds the rows that were chosen, best first, `reasons` why, `is_finished`
+    and `comment` how the agent ended; `payment` is what pays for vectors.
     """
 
     graph: Graph
@@ -66,6 +66,8 @@ class Session:
     """Whether the model may say how a search is to rank."""
     offers_passages: bool = False
     """Whether a search takes passages, whose meaning counts beside that of the query."""
+    offers_offset: bool = False
+    """Whether every list goes on by an offset: where no set keeps the rest of it."""
     sets: list[Rows] = field(default_factory=list)
     """Whole results, each (n,) rows, ascending: what a walk starts from."""
     _shown: list[Rows] = field(default_factory=list, init=False)

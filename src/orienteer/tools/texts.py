@@ -35,8 +35,10 @@ class ReadNode:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        offset = {"type": "integer", "minimum": 0, "description": "Characters of the text to skip; default 0"}
-        properties = {"node": parameters.node_or_nodes(saves_sets=session.saves_sets), "offset": offset}
+        properties = {
+            "node": parameters.node_or_nodes(saves_sets=session.saves_sets),
+            "offset": parameters.offset("Characters of the text"),
+        }
         description = _READ + _READ_SET * session.saves_sets
         self.spec = parameters.spec("read_node", description, properties, ["node"])
 
@@ -88,6 +90,8 @@ class ReadNode:
             size = left
         page = text[offset : offset + size]
         rest = left - len(page)
+        if self._session.offers_offset:  # a server's reply: no line of a text can pass for one of ours
+            page = page.replace("\n", "\n  ")
         return f"{page or 'none'}{f' ... {rest} more; offset={offset + len(page)}' if rest > 0 else ''}"
 
 

@@ -193,20 +193,22 @@ def open_compact(graph: Graph, mode: Mode) -> Toolbox:
     return Toolbox(session, tools, ToolboxSpec(name=COMPACT, options={"mode": mode}))
 
 
-def open_stateless(graph: Graph, mode: Mode = "lexical") -> Toolbox:
+def open_stateless(graph: Graph, mode: Mode = "lexical", *, offers_cypher: bool = False) -> Toolbox:
     """Return the tools of a server that keeps nothing from call to call: no sets, no answer; names are mended.
 
-    Replies keep to their tokens although most of them is ids.
+    Replies keep to their tokens although most of them is ids, and say how to go on. On request also Cypher, which is
+    an extra.
     """
     session = Session(
         graph,
         STATELESS_TOKENS,
         saves_sets=False,
         mends_names=True,
+        offers_offset=True,
         mode=mode,
         characters_a_token=CHARACTERS_A_TOKEN_OF_IDS,
     )
-    tools = (
+    tools: tuple[Tool, ...] = (
         SearchInGraph(session, names_first=True),
         SearchInNeighborhood(session),
         Follow(session),
@@ -216,7 +218,12 @@ def open_stateless(graph: Graph, mode: Mode = "lexical") -> Toolbox:
         ReadSchema(session),
         ListNodes(session),
     )
-    return Toolbox(session, tools, ToolboxSpec(name="stateless", options={"mode": mode}))
+    if offers_cypher:
+        from orienteer.tools.cypher import RunCypher
+
+        tools = (*tools, RunCypher(session))
+    options: dict[str, JsonValue] = {"mode": mode, **({"offers_cypher": True} if offers_cypher else {})}
+    return Toolbox(session, tools, ToolboxSpec(name="stateless", options=options))
 
 
 def open_passages(graph: Graph, mode: Mode, k: int, *, has_filters: bool = False, has_answer: bool = True) -> Toolbox:

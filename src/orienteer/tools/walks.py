@@ -13,11 +13,11 @@ from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows, runs
 from orienteer.index.bm25 import Mask
-from orienteer.records import Edge, JsonValue, Observation
+from orienteer.records import Edge, JsonValue, Observation, Path
 from orienteer.retrieval.graph_text import counts_line, edge_note, title
 from orienteer.text.lines import one_line
 from orienteer.tools import parameters
-from orienteer.tools.session import ReplyLines, Session, counted, near_types
+from orienteer.tools.session import ReplyLines, Session, counted, near_types, shown_range
 
 _FOLLOW = (
     "Walk several typed steps from a node, a list of nodes or a saved set, and rank what is reached by how many "
@@ -223,6 +223,7 @@ class IntersectNodes:
                 "node_types": parameters.NODE_TYPES,
                 "edge_types": parameters.EDGE_TYPES,
                 "k": parameters.count(20),
+                **({"offset": parameters.offset()} if session.offers_offset else {}),
             },
             ["nodes"],
         )
@@ -256,9 +257,15 @@ class IntersectNodes:
         name = session.save(best)
         what = f"all {len(groups)}" if most == len(groups) else f"{most} of {len(groups)}; none touches all"
         touch = "touches" if len(best) == 1 else "touch"
-        reply.say(f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}")
-        shown = best[: parameters.number(arguments, "k", 20)].tolist()
-        reply.list(shown, (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in shown))
+        head = f"{f'{name}: ' if name else ''}{counted(len(best), 'node')} {touch} {what}"
+        offset = parameters.number(arguments, "offset", 0)
+        rows_shown = best[offset : offset + parameters.number(arguments, "k", 20)].tolist()
+        lines = (f"{title(graph, row)} {self._edges(row, groups, kinds)}" for row in rows_shown)
+        if session.offers_offset:
+            reply.page(rows_shown, lines, lambda shown: f"{head}. {shown_range(offset, shown, len(best))}")
+        else:
+            reply.say(head)
+            reply.list(rows_shown, lines)
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in reply.shown))
 
     def _edges(self, row: int, groups: Sequence[Rows], kinds: NDArray[np.bool_] | None) -> str:
@@ -310,22 +317,28 @@ class FindPaths:
             return Observation(reply.text(), error="BadOption")
         a, b = (graph.arrays.ids[int(end[0])] for end in ends)
         longest = parameters.number(arguments, "max_length", _LONGEST_PATH)
-        paths = graph.paths(a, b, longest, k=parameters.number(arguments, "k", 10))
+        k = parameters.number(arguments, "k", 10)
+        paths = graph.paths(a, b, longest, k=k + session.offers_offset)  # one too many tells whether there are more
         if not paths:
             reply.say(f"There is no path of {counted(longest, 'edge')} or fewer.")
             return Observation(reply.text())
+        has_more, paths = len(paths) > k, paths[:k]
         rows = np.unique(np.array([graph.arrays.row(node) for path in paths for node in path.nodes], np.int32))
         name = session.save(rows)
         count = f"{counted(len(paths), 'shortest path')} of {counted(paths[0].length, 'edge')}"
-        reply.say(f"{f'{name}: ' if name else ''}{count}")
-        for path in paths:
-            steps = [
-                f"{edge_note(graph, edges, node)} {title(graph, graph.arrays.row(node))}"
-                for edges, node in zip(path.edges, path.nodes[1:], strict=True)
-            ]
-            if not reply.say(f"{title(graph, graph.arrays.row(path.nodes[0]))} {' '.join(steps)}"):
-                break
+        more = f"; there are more: k={min(2 * k, parameters.LARGEST_K)} shows them" if has_more else ""
+        reply.say(f"{f'{name}: ' if name else ''}{count}{more}")
+        reply.list(range(len(paths)), map(self._line, paths))
         return Observation(reply.text(), tuple(graph.arrays.ids[row] for row in rows.tolist()))
+
+    def _line(self, path: Path) -> str:
+        """Return a path: its nodes, and between them the edges."""
+        graph = self._session.graph
+        steps = (
+            f"{edge_note(graph, edges, node)} {title(graph, graph.arrays.row(node))}"
+            for edges, node in zip(path.edges, path.nodes[1:], strict=True)
+        )
+        return f"{title(graph, graph.arrays.row(path.nodes[0]))} {' '.join(steps)}"
 
 
 def _are_in(rows: NDArray[np.int32], group: Rows) -> NDArray[np.bool_]:

@@ -21,13 +21,16 @@ from orienteer.serve.cli import (
     ask,
     build,
     cache,
+    chat,
     doctor,
     evaluation,
     graph,
     graph_files,
     install,
     listing,
+    mcp,
     quiz,
+    serve,
     trace,
     train,
 )
@@ -35,7 +38,23 @@ from orienteer.serve.cli.arguments import with_output
 from orienteer.serve.cli.output import DISK_ERRORS, drop_output
 
 INTERRUPTED = 130
-MODULES = (ask, evaluation, quiz, train, graph_files, build, graph, listing, trace, install, doctor, cache)
+MODULES = (
+    ask,
+    chat,
+    evaluation,
+    quiz,
+    train,
+    graph_files,
+    build,
+    graph,
+    listing,
+    mcp,
+    serve,
+    trace,
+    install,
+    doctor,
+    cache,
+)
 """The modules of the commands, in the order of the help."""
 GROUPS = {
     "eval": "Compare methods on questions whose answers are known.",

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, Error, UsageError
+from orienteer.errors import BadInput, Error, NotAGraph, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
+    from orienteer.ingest.documents.read.selection import Selection
     from orienteer.llm.budget import Budget
     from orienteer.protocols import LanguageModel
     from orienteer.settings import Settings
@@ -95,6 +97,21 @@ class BudgetFlags:
             calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
         )
 
+    def served(self, configured: Settings) -> Budget:
+        """Return the budget of a question that somebody else asks: the settings' limits, but no more than a face gives.
+
+        These flags win. Raises `BadOption`.
+        """
+        from orienteer.serve.door import served_budget
+
+        return served_budget(
+            configured,
+            calls=self.budget_calls,
+            tokens=self.budget_tokens,
+            seconds=self.budget_seconds,
+            usd=self.budget_usd,
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TotalBudgetFlags:
@@ -128,7 +145,7 @@ def with_output(function: Callable[..., int | None]) -> Callable[..., int | None
     }
     flags = [parameter for name, parameter in parameters.items() if name not in groups]
     flags += [flag for group in groups.values() for flag in _flags(group)]
-    reads_sources = "directory" in parameters
+    reads_sources = not parameters.keys().isdisjoint(("directory", "directories"))
     if reads_sources:
         flags += [inspect.Parameter("yes", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=YesFlag)]
         for name, annotation in (("include", Include), ("exclude", Exclude)):
@@ -258,13 +275,41 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
 
     if is_graph(path) and not (out.include or out.exclude):
         return path, False
-    from orienteer.ingest.documents.read.selection import Selection
     from orienteer.ingest.sources import graph_at
 
-    chosen = Selection(include=tuple(out.include), exclude=tuple(out.exclude))
     confirm = functools.partial(_confirm, out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        return graph_at(path, cache=settings().cache, selection=chosen, progress=out.progress, confirm=confirm)
+        return graph_at(path, cache=settings().cache, selection=_chosen(out), progress=out.progress, confirm=confirm)
+
+
+def making(path: Path, out: Output) -> Callable[[Progress], Path] | None:
+    """Return what makes the graph of some sources, or brings it up to date, and tells how far; None for a graph.
+
+    Asks a person about a large folder before. Raises `NotAGraph` where there is nothing to read.
+    """
+    from orienteer.graph.format import is_graph
+
+    if is_graph(path) and not (out.include or out.exclude):
+        return None
+    from orienteer.ingest.sources import confirm_large, graph_at
+
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph, or a folder of tables or documents")
+    cache, chosen = settings().cache, _chosen(out)
+    confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
+
+    def make(progress: Progress) -> Path:
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            return graph_at(path, cache=cache, selection=chosen, progress=progress).path
+
+    return make
+
+
+def _chosen(out: Output) -> Selection:
+    """Return which files of a folder a command reads."""
+    from orienteer.ingest.documents.read.selection import Selection
+
+    return Selection(include=tuple(out.include), exclude=tuple(out.exclude))
 
 
 def _confirm(out: Output, what: str) -> None:

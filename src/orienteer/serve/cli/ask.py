@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import logging
-import textwrap
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +10,7 @@ import typer
 
 from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import background, printout
+from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Directory,
@@ -30,7 +27,7 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event, Stream
+    from orienteer.agents.events import Stream
     from orienteer.graph.store import Graph
     from orienteer.methods.card import MethodCard
     from orienteer.records import Result
@@ -38,10 +35,7 @@ if TYPE_CHECKING:
 
 _AUTO = "auto: ark where a model is configured, else documents on chunks of documents and anchor on other graphs"
 _HITS, _PASSAGES = 20, 5  # hits, and passages that are printed, unless a person says how many
-_REMARK = 160  # characters of a model's words in a turn without a call
-_ARGUMENTS = 2_000  # characters of the arguments of a call: a model may write megabytes
 _PATIENCE = 1.0  # seconds that agents get to end after an interruption
-_SIDE_BY_SIDE = 2.0  # seconds within which agents make the same attempt, each with a delay of its own
 
 TraceFile = Annotated[
     Path | None, typer.Option("--trace", metavar="FILE", help="Write the trajectories there, as JSON lines.")
@@ -113,7 +107,7 @@ def ask(
         if trace == traces.STANDARD:
             _write_trace(out, result, trace)
         try:
-            _print_result(out, graph, _readable(out, graph, result) if k is None else result)
+            print_outcome(out, graph, _readable(out, graph, result) if k is None else result)
         finally:  # the result is shown before the trace is written, for a disk may be full
             if trace not in (None, traces.STANDARD):
                 _write_trace(out, result, trace)
@@ -176,7 +170,7 @@ def demo(out: Output) -> None:
                 out.print(f"{example.question}\n")
             result = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
             results.append(result)
-            _print_result(out, graph, result)
+            print_outcome(out, graph, result)
             if not out.as_json:
                 out.print()
     if out.as_json:
@@ -264,11 +258,11 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
-    with _retries_shown(out), stream as events:
+    with retries_shown(out), stream as events:
         try:
             for event in events:
                 if out.verbosity or retriever.method.needs_model or event.kind == "note":
-                    _show_event(out, event, has_agents=retriever.method.needs_model)
+                    show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
                 if isinstance(event, DoneEvent):
                     result = event.result
         except KeyboardInterrupt:
@@ -279,101 +273,6 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
             raise
     assert result is not None  # a stream ends with it, or raises
     return result
-
-
-class _Retries(logging.Handler):
-    """Notes that a model's server is asked again, once for agents side by side; ignores all else that the SDK logs."""
-
-    def __init__(self, out: Output) -> None:
-        super().__init__()
-        self._out = out
-        self._attempt, self._at = 0, 0.0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        match record.args:
-            case (float(), int(attempt), int(most)):
-                if attempt == self._attempt and record.created < self._at + _SIDE_BY_SIDE:
-                    return
-                self._attempt, self._at = attempt, record.created
-                self._out.note(f"the model's server failed to answer: retrying ({attempt} of {most})")
-
-
-@contextmanager
-def _retries_shown(out: Output) -> Iterator[None]:
-    """Show the SDK's retries, which only its log tells of."""
-    logger, handler = logging.getLogger("openai._base_client"), _Retries(out)
-    level, propagates = logger.level, logger.propagate
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    logger.propagate = False
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        logger.setLevel(level)
-        logger.propagate = propagates
-
-
-def _print_result(out: Output, graph: Graph, result: Result) -> None:
-    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any."""
-    from orienteer.retriever import failure
-
-    error = failure(result)
-    if error is None or result.hits:
-        refused = result.refusal.text if result.refusal is not None and not out.as_json else None
-        for note in result.notes:
-            if note == result.meeting and not out.as_json:
-                continue  # it stands in place of the answer
-            if (error is None or str(error) not in note) and (refused is None or refused not in note):
-                out.note(f"note: {note}")
-        out.note(result.spent)
-        if not out.as_json:
-            printout.print_result(out, graph, result)
-    if error is not None:
-        raise error
-
-
-def _show_event(out: Output, event: Event, *, has_agents: bool) -> None:
-    """Show a step on standard error: a call in one line and its observation beneath, or the model's words instead."""
-    from orienteer.llm.spoken import after_thinking
-
-    if event.kind == "note":
-        out.note(event.text)
-    elif event.kind == "step" and event.step.error is not None:
-        pass  # shown at the end
-    elif event.kind == "step" and event.agent is not None and not event.step.reply.message.tool_calls:
-        remark = after_thinking(event.step.reply.message.content or "") or "nothing"
-        if not out.verbosity:
-            remark = textwrap.shorten(remark, _REMARK, placeholder=" ...")
-        cut = " (cut off at the length limit)" if event.step.reply.truncated else ""
-        out.note(f"[{event.agent + 1}] said: {remark}{cut}")
-    elif event.kind == "observation":
-        agent = f"[{event.agent + 1}] " if has_agents and event.agent is not None else ""
-        text = event.observation.text.strip()
-        arguments = _compact(event.call.arguments)
-        cut = f" ... {len(arguments):,} characters" if len(arguments) > _ARGUMENTS else ""
-        out.note(f"{agent}{event.call.name}({arguments[:_ARGUMENTS]}{cut})")
-        for line in (text.splitlines() or [""]) if out.verbosity else [_gist(text)]:
-            out.note(f"    {line}")
-
-
-def _gist(text: str) -> str:
-    """Return the first line of a text, with the next one where the first is a heading."""
-    first, *others = text.splitlines() or [""]
-    return f"{first} {others[0]}" if others and first.endswith(":") else first
-
-
-def _compact(arguments: str) -> str:
-    """Return a JSON object as the arguments of a call, `query="x", k=5`; any other text unchanged."""
-    from orienteer.llm.schema import decode
-
-    try:
-        values = decode(arguments or "{}")
-    except ValueError:
-        return arguments
-    if not isinstance(values, dict):
-        return arguments
-    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
 
 
 COMMANDS = {

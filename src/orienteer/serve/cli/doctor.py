@@ -22,15 +22,22 @@ if TYPE_CHECKING:
     from orienteer.settings import Settings
 
 EXTRAS = {
+    "chat": "prompt_toolkit",
     "communities": "graspologic_native",
     "cypher": "ladybug",
     "dense": "onnxruntime",
     "docs": "markitdown",
+    "dspy": "dspy",
     "fast": "numba",
+    "haystack": "haystack",
+    "langchain": "langchain_core",
+    "llamaindex": "llama_index",
     "local": "xllamacpp",
+    "mcp": "mcp",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",
+    "serve": "fastapi",
     "train": "trl",
 }
 """The module by which each extra is known to be installed."""
@@ -110,6 +117,8 @@ def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
         value = getattr(configured, field.name)
         if value and field.name in _SECRETS:
             value = "set"
+        elif field.name == "serve" and "keys" in value:
+            value = {**value, "keys": "set"}
         elif value and field.name in _ADDRESSES:
             value = show(value)
         elif isinstance(value, Path):

@@ -119,12 +119,7 @@ def neighbors(
     if out.as_json:
         out.json(page.printed())
         return
-    from orienteer.records import Kind
-    from orienteer.retrieval.graph_text import counts_line
-
-    counts = {Kind(kind.edge_type, kind.direction, kind.node_type): kind.count for kind in page.counts}
-    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, counts)}")
-    printout.print_hits(out, graph, page.hits)
+    printout.print_neighbors(out, graph, page)
     if page.hits and page.more:
         out.note(f"{page.more:,} more: --offset {offset + len(page.hits)}")
 

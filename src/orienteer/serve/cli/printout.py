@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.serve.cli.output import Output
+from orienteer.serve.views import wording
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
     from orienteer.records import Ranked, Result, Schema, Source
-    from orienteer.serve.views.records import GraphInfo, NodePage
+    from orienteer.serve.views.records import GraphInfo, NeighborsPage, NodePage
 
 _LONG = 100  # characters of a snippet in a table
 _ALIKE = 3  # passages that say nearly the same, by their ids
@@ -53,19 +54,17 @@ def print_blocks(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
 def print_result(out: Output, graph: Graph, result: Result) -> None:
     """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first."""
     reading, refusal = result.reading, result.refusal
-    if reading is not None and reading.text is not None:
-        out.print(f"read as: {reading.text}")
-    elif refusal is not None:
-        out.print(f"no exact answer: {refusal.text}" if reading is not None else refusal.text)
+    if (read := wording.read_as(result)) is not None:
+        out.print(read)
     if result.answer_kind == "quotation":
         _print_quotation(out, graph, result)
-    elif answers := _answers(result):
+    elif answers := wording.answers_of(result, larger_k="-k "):
         out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")
     if not result.hits:
         out.print("no hits")
-    lines = _lines_between(result)
+    lines = wording.lines_between(result)
     says_more = reading is not None or result.answer is not None or refusal is not None
     for place, hit in enumerate(result.hits, 1):
         if says_more or place > 1:
@@ -75,33 +74,11 @@ def print_result(out: Output, graph: Graph, result: Result) -> None:
         print_hit(out, graph, place, hit)
 
 
-def _lines_between(result: Result) -> dict[int, str]:
-    """Return what stands above hits, by their place: from where on they meet only some of the question, or none."""
-    first = next((place for place, hit in enumerate(result.hits, 1) if not hit.complete), 0)
-    is_read = result.reading is not None and result.reading.complete
-    if is_read or (first > 1 and result.reading is None):
-        return {first: "-- nearby: these meet some of it --"}
-    return {1: "-- nearest --"} if result.reading is None and result.refusal is not None else {}
-
-
 def _print_quotation(out: Output, graph: Graph, result: Result) -> None:
     """Print an answer that is quoted, and where it stands."""
     out.print(f"“{result.answer}”")
     for citation in result.citations:
         out.print(f"   quoted from {place_of(graph, citation.source)}")
-
-
-def _answers(result: Result) -> list[str]:
-    """Return the answer, the sentence where it says more than the reading above it, and how many a large set has."""
-    reading = result.reading
-    line = reading.text if reading is not None and reading.text is not None else ""
-    answers = [answer for answer in (result.answer, result.long_answer) if answer is not None]
-    if line and result.long_answer is not None and result.long_answer.endswith(line.removeprefix("count ")):
-        answers.remove(result.long_answer)
-    if result.meeting is not None and reading is not None and reading.total is not None:
-        is_cut = reading.total > sum(hit.complete for hit in result.hits)
-        answers.append(result.meeting + (f" (-k {reading.total} lists all)" if is_cut else ""))
-    return answers
 
 
 def print_hit(out: Output, graph: Graph, place: int, hit: Ranked) -> None:
@@ -151,6 +128,16 @@ def print_node(out: Output, node: NodePage) -> None:
     if node.text:
         out.print()
         out.print(node.text)
+
+
+def print_neighbors(out: Output, graph: Graph, page: NeighborsPage) -> None:
+    """Print a page of the neighbours of a node, beneath the counts of all of them by kind."""
+    from orienteer.records import Kind
+    from orienteer.retrieval.graph_text import counts_line
+
+    counts = {Kind(kind.edge_type, kind.direction, kind.node_type): kind.count for kind in page.counts}
+    out.print(f"{counted(page.total, 'neighbour')}: {counts_line(graph, counts)}")
+    print_hits(out, graph, page.hits)
 
 
 def print_schema(out: Output, schema: Schema) -> None:

@@ -26,11 +26,12 @@ _TOLD = frozenset({"notes", "error", "model"})
 """Fields that may hold a sentence of ours about a file, or the name of a model in a file."""
 
 
-def machine_paths(graph: Graph, model: LanguageModel | None = None) -> tuple[Path, ...]:
+def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tuple[Path, ...]:
     """Return where a graph lies and, of a model in a file, this file: what sentences about them may name."""
     from orienteer.llm.local import LocalModel
 
-    return (graph.path, model.path) if isinstance(model, LocalModel) else (graph.path,)
+    of_model = (model.path, model.path.absolute()) if isinstance(model, LocalModel) else ()
+    return tuple(dict.fromkeys(of_model if graph is None else (graph.path, *of_model)))
 
 
 def message_outside(error: Error, paths: Sequence[Path]) -> str:

@@ -1,0 +1,63 @@
+// Builds the page into a folder, by default the one that the package ships: node build.mjs [FOLDER]
+// The same sources give the same bytes, and a name holds the hash of what it names, so that browsers may keep it.
+import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const folder = resolve(process.argv[2] ?? join(here, "../src/orienteer/serve/page"));
+const assets = join(folder, "assets");
+
+const common = {
+  absWorkingDir: here,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  charset: "utf8",
+  write: false,
+  outdir: "/",
+  legalComments: "none",
+};
+const bundled = async (entry, more = {}) =>
+  (await build({ ...common, ...more, entryPoints: [join("src", entry)] })).outputFiles[0].contents;
+
+function written(stem, suffix, contents) {
+  const name = `${stem}-${createHash("sha256").update(contents).digest("hex").slice(0, 10)}.${suffix}`;
+  writeFileSync(join(assets, name), contents);
+  return name;
+}
+
+function licences() {
+  const names = Object.keys(JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8")).packages);
+  const bundledOnes = names
+    .filter((name) =>
+      /node_modules\/(sigma|graphology|graphology-utils|graphology-layout-forceatlas2|events)$/.test(name),
+    )
+    .sort();
+  const texts = bundledOnes.map((name) => {
+    const { version } = JSON.parse(readFileSync(join(here, name, "package.json"), "utf8"));
+    const file = ["LICENSE.txt", "LICENSE"].find((one) => {
+      try {
+        readFileSync(join(here, name, one));
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    if (!file) throw new Error(`${name} holds no licence: say in build.mjs where it stands`);
+    return `${name.replace("node_modules/", "")} ${version}\n\n${readFileSync(join(here, name, file), "utf8").trim()}\n`;
+  });
+  return "The page holds parts of these libraries.\n\n" + texts.join("\n----\n\n");
+}
+
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(assets, { recursive: true });
+const worker = written("layout", "js", await bundled("layout.worker.ts"));
+const script = written("page", "js", await bundled("main.ts", { define: { LAYOUT_WORKER: JSON.stringify(worker) } }));
+const style = written("page", "css", await bundled("style.css"));
+writeFileSync(join(assets, "LICENSES.txt"), licences());
+const html = readFileSync(join(here, "src/index.html"), "utf8").replace("page.js", script).replace("page.css", style);
+writeFileSync(join(folder, "index.html"), html);

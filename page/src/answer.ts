@@ -1,0 +1,202 @@
+/** The answer, how the question was read, and what could not be answered. */
+
+import { byId, Characters, el, plain } from "./dom";
+import { place, type Citation, type Hit, type Result } from "./records";
+import { number, say } from "./texts";
+
+export type Uses = {
+  toCard: (id: string) => void;
+  toPlace: (id: string) => void;
+  placeOf: (id: string) => number;
+  pick: (id: string) => void;
+  askReading: (reading: string) => void;
+  askInstead: (word: string, near: string) => void;
+};
+
+export class Answer {
+  private readonly box = byId("answer");
+  private readonly reading = byId("reading");
+  private readonly words = el("p", { class: "said" });
+
+  constructor(private readonly uses: Uses) {}
+
+  clear(): void {
+    this.box.hidden = this.reading.hidden = true;
+    this.box.replaceChildren();
+    this.reading.replaceChildren();
+    this.words.replaceChildren();
+  }
+
+  /** Add words as the model writes them. */
+  hear(part: string): void {
+    if (this.box.hidden) this.open(this.words);
+    this.words.append(plain(part));
+  }
+
+  /** Show an answer whose places are not known yet. */
+  say(answer: string): void {
+    this.words.replaceChildren(plain(answer));
+    this.open(this.words);
+  }
+
+  /** Show what the whole result says: reading, refusal, answer, citations. */
+  show(result: Result, hits: readonly Hit[]): void {
+    this.clear();
+    this.showReading(result);
+    const { answer, long_answer: long, citations } = result;
+    const parts: (Node | null)[] = [];
+    if (answer !== null) {
+      const said = this.cited(
+        answer,
+        citations.filter((citation) => citation.text === "answer"),
+      );
+      const isQuoted = result.answer_kind === "quotation",
+        isShort = !isQuoted && result.answer_kind !== "text";
+      parts.push(el(isQuoted ? "blockquote" : "p", { class: isShort ? "said short" : "said" }, ...said));
+    }
+    if (long)
+      parts.push(
+        el(
+          "details",
+          {},
+          el("summary", {}, say("reasoning")),
+          el(
+            "p",
+            { class: "said" },
+            ...this.cited(
+              long,
+              citations.filter((citation) => citation.text === "long_answer"),
+            ),
+          ),
+        ),
+      );
+    const meeting = meetingOf(result, hits);
+    if (meeting) parts.push(el("p", { class: "dim" }, meeting));
+    if (parts.length) this.open(...parts.filter((part) => part !== null));
+  }
+
+  private open(...parts: Node[]): void {
+    this.box.hidden = false;
+    this.box.replaceChildren(...parts);
+  }
+
+  private showReading({ reading, refusal }: Result): void {
+    const parts: Node[] = [];
+    if (reading?.text) parts.push(this.line(reading.text));
+    if (refusal?.text) parts.push(el("p", { class: "refusal" }, say("noExact", { text: refusal.text })));
+    if (refusal?.near.length) {
+      const word = refusal.words[0] ?? "";
+      parts.push(
+        el(
+          "p",
+          { class: "near" },
+          `${say("didYouMean")} `,
+          ...refusal.near
+            .slice(0, 6)
+            .map((near) => el("button", { class: "chip", onclick: () => this.uses.askInstead(word, near) }, near)),
+        ),
+      );
+    } else if (!refusal && reading?.not_understood.length)
+      parts.push(el("p", { class: "refusal" }, say("unknownWords", { words: reading.not_understood.join(", ") })));
+    this.reading.replaceChildren(...parts);
+    this.reading.hidden = !parts.length;
+  }
+
+  private line(text: string): HTMLElement {
+    const made = el(
+      "p",
+      { class: "read" },
+      el("span", { class: "dim" }, say("readAs")),
+      el("code", {}, text),
+      el("button", { class: "link", onclick: () => made.replaceWith(this.editor(text, made)) }, say("editReading")),
+    );
+    return made;
+  }
+
+  private editor(text: string, line: HTMLElement): HTMLElement {
+    const field = el(
+      "textarea",
+      { rows: "2", "aria-label": say("readingLabel"), maxlength: "8000", spellcheck: "false" },
+      text,
+    );
+    const submit = (event: Event) => {
+      event.preventDefault();
+      if (field.value.trim()) this.uses.askReading(field.value.trim());
+    };
+    const leave = () => {
+      made.replaceWith(line);
+      line.querySelector("button")?.focus();
+    };
+    const made = el(
+      "form",
+      { class: "edit", onsubmit: submit },
+      field,
+      el(
+        "div",
+        { class: "row" },
+        el("button", { type: "submit", class: "main" }, say("askReading")),
+        el("button", { type: "button", onclick: leave }, say("cancel")),
+      ),
+    );
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
+      if (event.key === "Escape") {
+        event.stopPropagation();
+        leave();
+      }
+    });
+    setTimeout(() => field.focus());
+    return made;
+  }
+
+  /** Return a text whose cited parts lead to what they rest on: brackets that hold ids become numbers of cards. */
+  private cited(text: string, citations: readonly Citation[]): Node[] {
+    const characters = new Characters(text),
+      parts: Node[] = [];
+    let at = 0;
+    for (const { begin, end, ids, source } of [...citations].sort((a, b) => a.begin - b.begin)) {
+      if (begin < at || end > characters.length) continue;
+      parts.push(document.createTextNode(plain(characters.part(at, begin))));
+      if (source)
+        parts.push(
+          document.createTextNode(plain(characters.part(begin, end))),
+          ...ids.map((id) => this.citation(id, place(source, { page: say("page"), rows: say("rows") }))),
+        );
+      else parts.push(...ids.map((id) => this.citation(id, null)));
+      at = end;
+    }
+    parts.push(document.createTextNode(plain(characters.part(at))));
+    return parts;
+  }
+
+  private citation(id: string, where: string | null): HTMLElement {
+    const rank = this.uses.placeOf(id),
+      { toCard, toPlace, pick } = this.uses;
+    const go = where !== null ? toPlace : rank ? toCard : pick;
+    return el("button", { class: "cite", title: id, onclick: () => go(id) }, where ?? (rank ? number(rank) : "↗"));
+  }
+}
+
+/** Say how many nodes meet all of a question where they are too many for an answer that names them. */
+function meetingOf({ reading, answer }: Result, hits: readonly Hit[]): string {
+  const total = answer === null ? reading?.total : null;
+  if (!total) return "";
+  const listed = hits.filter((hit) => hit.complete).length;
+  return `${say("meeting", { n: total })}: ${listed === total ? say("allListed") : say("firstListed", { n: listed })}`;
+}
+
+/** Say in one line which method ran, what it took, and what ended it. */
+export function spentOn({ method, usage, stopped_by }: Result): string {
+  const seconds =
+    usage.seconds < 1 ? `${Math.round(usage.seconds * 1000)} ms` : `${number(Math.round(usage.seconds * 10) / 10)} s`;
+  const cost = usage.calls
+    ? [
+        say("spentCalls", { n: usage.calls }),
+        say("spentTokens", { n: usage.prompt_tokens + usage.completion_tokens }),
+        !usage.usd ? "" : `${usage.usd.toFixed(4)} USD`,
+      ]
+    : [];
+  return [method, seconds, ...cost, stopped_by === "finish" ? "" : say("endedBy", { what: stopped_by })]
+    .filter(Boolean)
+    .join(" · ");
+}

@@ -1,0 +1,133 @@
+/** What a person takes along: hits as CSV, the picture as SVG or PNG. */
+
+import { el, plain } from "./dom";
+import type { Shapes } from "./drawing";
+import type { Hit } from "./records";
+
+const SVG = "http://www.w3.org/2000/svg";
+const PNG_SCALE = 2;
+
+/** Have the browser save bytes under a name. */
+export function save(name: string, bytes: Blob): void {
+  const address = URL.createObjectURL(bytes);
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/** Return a name of a file that says what it is about. */
+export const fileName = (question: string, ending: string): string =>
+  `${
+    question
+      .normalize("NFKD")
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 60) || "orienteer"
+  }.${ending}`;
+
+/** Return hits as CSV (RFC 4180, with the mark by which spreadsheets know UTF-8). */
+export function csv(hits: readonly Hit[]): Blob {
+  const rows = hits.map((hit, place) => [
+    place + 1,
+    hit.id,
+    hit.type,
+    hit.name,
+    hit.complete,
+    hit.score,
+    hit.why,
+    hit.text,
+    hit.source?.file ?? "",
+    hit.source?.line ?? "",
+    hit.source?.page ?? "",
+  ]);
+  const all = [["place", "id", "type", "name", "complete", "score", "why", "text", "file", "line", "page"], ...rows];
+  return new Blob(["\ufeff" + all.map((row) => row.map(cell).join(",") + "\r\n").join("")], {
+    type: "text/csv;charset=utf-8",
+  });
+}
+
+/** Return a cell. A text that a spreadsheet would run as a formula has an apostrophe before it. */
+function cell(value: string | number | boolean): string {
+  const text = typeof value === "string" ? plain(value).replace(/^(?=[=+\-@\t\r])/, "'") : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function shape(name: string, values: Record<string, string | number>, text = ""): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(values))
+    made.setAttribute(key, typeof value === "number" ? String(Math.round(value * 10) / 10) : value);
+  made.textContent = plain(text);
+  return made;
+}
+
+/** Return a picture as an SVG file, which holds no script and loads nothing. */
+export function svg(shapes: Shapes): Blob {
+  const { width, height } = shapes,
+    halo = { stroke: shapes.back, "stroke-width": 3, "paint-order": "stroke" };
+  const root = shape("svg", {
+    xmlns: SVG,
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    "font-family": "system-ui, sans-serif",
+  });
+  root.append(shape("rect", { width, height, fill: shapes.back }));
+  for (const { from, to, color, width: thickness, label, margin } of shapes.lines) {
+    const length = Math.hypot(to.x - from.x, to.y - from.y) || 1,
+      step = { x: (to.x - from.x) / length, y: (to.y - from.y) / length };
+    const tip = { x: to.x - step.x * margin, y: to.y - step.y * margin },
+      base = { x: tip.x - step.x * 8, y: tip.y - step.y * 8 };
+    root.append(
+      shape("line", { x1: from.x, y1: from.y, x2: base.x, y2: base.y, stroke: color, "stroke-width": thickness }),
+    );
+    root.append(
+      shape("polygon", {
+        points: [
+          [tip.x, tip.y],
+          [base.x - step.y * 3.5, base.y + step.x * 3.5],
+          [base.x + step.y * 3.5, base.y - step.x * 3.5],
+        ]
+          .map((at) => at.map((value) => value!.toFixed(1)).join(","))
+          .join(" "),
+        fill: color,
+      }),
+    );
+    if (label)
+      root.append(
+        shape(
+          "text",
+          {
+            x: (from.x + to.x) / 2,
+            y: (from.y + to.y) / 2 - 3,
+            "font-size": 11,
+            "text-anchor": "middle",
+            fill: shapes.dim,
+            ...halo,
+          },
+          label,
+        ),
+      );
+  }
+  for (const { at, radius, color } of shapes.circles)
+    root.append(shape("circle", { cx: at.x, cy: at.y, r: radius, fill: color }));
+  for (const { at, radius, label } of shapes.circles)
+    if (label)
+      root.append(
+        shape("text", { x: at.x + radius + 3, y: at.y + 4.5, "font-size": 13, fill: shapes.front, ...halo }, label),
+      );
+  return new Blob([new XMLSerializer().serializeToString(root)], { type: "image/svg+xml" });
+}
+
+/** Return a picture as a PNG file, twice as fine as on a plain screen. */
+export async function png(shapes: Shapes): Promise<Blob> {
+  const image = new Image();
+  image.src = `data:image/svg+xml,${encodeURIComponent(await svg(shapes).text())}`;
+  await image.decode();
+  const canvas = el("canvas", { width: shapes.width * PNG_SCALE, height: shapes.height * PNG_SCALE });
+  canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
+  return await new Promise((resolve, reject) =>
+    canvas.toBlob(
+      (made) => (made ? resolve(made) : reject(new Error("the picture is too large for a PNG"))),
+      "image/png",
+    ),
+  );
+}

@@ -1,0 +1,222 @@
+/** What a node is, beside the picture; and a document, opened at the place of a passage. */
+
+import { get, post } from "./api";
+import { byId, el, marked, placesOf } from "./dom";
+import { dot } from "./palette";
+import { place, type Hit, type KindCount, type NeighborsPage, type NodePage, type Source } from "./records";
+import { number, say } from "./texts";
+
+const PAGE = 25; // neighbours that one click adds
+const WHOLE = 0.8; // a hit that shows so much of a passage shows all of it
+const TEXT = 1200,
+  PROPERTIES = 30,
+  KINDS = 40;
+
+type DocumentPage = {
+  id: string;
+  name: string;
+  file: string | null;
+  total: number;
+  offset: number;
+  place: number;
+  parts: { id: string; name: string; type: string; text: string; source: Source | null }[];
+};
+export type Uses = {
+  graph: () => string;
+  edgeName: (type: string) => string;
+  grow: (page: NeighborsPage) => void;
+  closed: () => void;
+  pick: (id: string) => void;
+  askAbout: (name: string) => void;
+};
+
+export class Panel {
+  private readonly box = byId("panel");
+  private asked = 0;
+
+  constructor(private readonly uses: Uses) {}
+
+  get isOpen(): boolean {
+    return !this.box.hidden;
+  }
+
+  close(): void {
+    if (this.box.hidden) return;
+    this.asked++;
+    this.box.hidden = true;
+    this.uses.closed();
+  }
+
+  /** Show a node in full, with its neighbours counted by kind. */
+  async show(id: string): Promise<void> {
+    await this.fill(async () => {
+      const node = await get<NodePage>("api/node", { graph: this.uses.graph(), id });
+      return [
+        this.head(node.name || node.id, [dot(node.type), ` ${node.type} · `], node.id),
+        ...this.facts(node),
+        this.neighbours(node),
+      ];
+    });
+  }
+
+  /** Show the document of a passage, this passage marked and in sight. */
+  async showPlace(hit: Hit): Promise<void> {
+    await this.fill(async () => {
+      const page = await get<DocumentPage>("api/file", { graph: this.uses.graph(), id: hit.id });
+      const parts = page.parts.map((part) =>
+        el(
+          "section",
+          { class: part.id === hit.id ? "part here" : "part" },
+          part.source ? el("p", { class: "from" }, place(part.source, { page: say("page"), rows: say("rows") })) : null,
+          el("p", { class: "prose" }, ...(part.id === hit.id ? this.best(part.text, hit) : [part.text])),
+        ),
+      );
+      const about = say("shownOf", {
+        n: `${number(page.offset + 1)}–${number(page.offset + page.parts.length)}`,
+        all: page.total,
+      });
+      return [this.head(page.file ?? page.name, [`${about} · `], page.id), ...parts];
+    });
+    this.box.querySelector("mark, .here")?.scrollIntoView({ block: "center" });
+  }
+
+  // ------------------------------------------------------------------------------------------------------------ within
+
+  private async fill(make: () => Promise<(Node | null)[]>): Promise<void> {
+    const mine = ++this.asked;
+    this.box.hidden = false;
+    this.box.replaceChildren(this.closing(), el("p", { class: "dim" }, say("loading")));
+    const parts = await make().catch((error: Error): (Node | null)[] => [el("p", { class: "refusal" }, error.message)]);
+    if (mine === this.asked) this.box.replaceChildren(this.closing(), ...parts.filter((part) => part !== null));
+  }
+
+  /** Return a passage with the part marked that a hit shows; where that is all of it, the words of the question. */
+  private best(text: string, { span, text: shown, marks }: Hit): Node[] {
+    const length = Array.from(text).length,
+      characters = Array.from(shown);
+    if (span && span[1] - span[0] < WHOLE * length) return marked(text, [span]);
+    return marked(
+      text,
+      placesOf(
+        marks.map(([begin, end]) => characters.slice(begin, end).join("")),
+        text,
+      ),
+    );
+  }
+
+  private closing(): HTMLElement {
+    return el(
+      "button",
+      { class: "quiet close", "aria-label": say("close"), title: `${say("close")} (Esc)`, onclick: () => this.close() },
+      "✕",
+    );
+  }
+
+  private head(name: string, about: (Node | string)[], id: string): HTMLElement {
+    const { clipboard } = navigator; // browsers give it to https and this machine alone
+    const copy = el(
+      "button",
+      {
+        class: "link",
+        onclick: () =>
+          void clipboard.writeText(id).then(() => {
+            copy.textContent = say("copied");
+          }),
+      },
+      say("copyId"),
+    );
+    return el(
+      "header",
+      {},
+      el("h2", {}, name),
+      el("p", { class: "dim" }, ...about, el("code", {}, id)),
+      el(
+        "p",
+        { class: "row dim" },
+        el("button", { class: "link", onclick: () => this.uses.askAbout(name) }, say("askAbout")),
+        clipboard ? copy : null,
+      ),
+    );
+  }
+
+  private facts(node: NodePage): (HTMLElement | null)[] {
+    const properties = Object.entries(node.properties).slice(0, PROPERTIES);
+    return [
+      node.aliases.length ? el("p", { class: "dim" }, `${say("aliases")}: ${node.aliases.join(", ")}`) : null,
+      node.text
+        ? el("p", { class: "prose" }, node.text.length > TEXT ? `${node.text.slice(0, TEXT)}…` : node.text)
+        : null,
+      node.source?.file
+        ? el(
+            "p",
+            { class: "from" },
+            `${say("source")}: ${place(node.source, { page: say("page"), rows: say("rows") })}`,
+          )
+        : null,
+      properties.length
+        ? el(
+            "dl",
+            {},
+            ...properties.flatMap(([name, value]) => [
+              el("dt", {}, name),
+              el("dd", {}, typeof value === "string" ? value : JSON.stringify(value)),
+            ]),
+          )
+        : null,
+    ];
+  }
+
+  private neighbours(node: NodePage): HTMLElement {
+    const total = node.counts.reduce((sum, kind) => sum + kind.count, 0);
+    return el(
+      "section",
+      {},
+      el("h3", {}, say("neighbours", { n: total })),
+      el(
+        "ul",
+        { class: "kinds" },
+        ...node.counts.slice(0, KINDS).map((kind) => el("li", {}, this.kind(node.id, kind))),
+      ),
+      node.counts.length > KINDS ? el("p", { class: "dim" }, say("more", { n: node.counts.length - KINDS })) : null,
+    );
+  }
+
+  /** Return the button of a kind of neighbours, which adds a page of them to the picture, and then the next. */
+  private kind(id: string, kind: KindCount): HTMLElement {
+    let offset = 0;
+    const count = el("span", { class: "count" }, ` ${number(kind.count)}`);
+    const name = `${this.uses.edgeName(kind.edge_type)} `;
+    const button: HTMLButtonElement = el(
+      "button",
+      {
+        class: "chip",
+        onclick: () => {
+          void more().catch((error: Error) => {
+            count.textContent = ` ${error.message}`;
+          });
+        },
+      },
+      el("span", { class: "edge" }, kind.direction === "out" ? `${name}→ ` : `← ${name}`),
+      dot(kind.node_type),
+      kind.node_type,
+      count,
+    );
+    const more = async () => {
+      button.disabled = true;
+      const page = await post<NeighborsPage>("api/neighbors", {
+        graph: this.uses.graph(),
+        node: id,
+        edge_types: [kind.edge_type],
+        node_types: [kind.node_type],
+        direction: kind.direction,
+        k: PAGE,
+        offset,
+      });
+      offset += page.hits.length;
+      count.textContent = ` ${say("shownOf", { n: offset, all: kind.count })}`;
+      button.disabled = offset >= page.total;
+      this.uses.grow(page);
+    };
+    return button;
+  }
+}

@@ -1,0 +1,118 @@
+/** What the server sends: the records of `orienteer.records` and `orienteer.serve.views.records`, as far as the page reads them. */
+
+export type Edge = { source: string; type: string; target: string };
+export type Source = {
+  file: string | null;
+  line: number | null;
+  page: number | null;
+  heading: string | null;
+  rows: string | null;
+};
+export type Hit = {
+  id: string;
+  type: string;
+  name: string;
+  score: number;
+  votes: number | null;
+  why: string;
+  text: string;
+  span: [number, number] | null;
+  marks: [number, number][];
+  source: Source | null;
+  complete: boolean;
+  edges: Edge[];
+  alike: string[];
+};
+export type Usage = {
+  calls: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  seconds: number;
+  usd: number | null;
+};
+export type Reading = {
+  text: string | null;
+  cypher: string | null;
+  not_understood: string[];
+  complete: boolean;
+  total: number | null;
+};
+export type Refusal = { kind: string; words: string[]; near: string[]; text: string };
+export type Citation = {
+  begin: number;
+  end: number;
+  ids: string[];
+  source: Source | null;
+  text: "answer" | "long_answer";
+};
+export type Result = {
+  question: string;
+  method: string;
+  hits?: Hit[];
+  answer: string | null;
+  long_answer: string | null;
+  answer_kind: string | null;
+  citations: Citation[];
+  reading: Reading | null;
+  refusal: Refusal | null;
+  usage: Usage;
+  stopped_by: string;
+  notes: string[];
+};
+export type Call = { id: string; name: string; arguments: string };
+export type Happening =
+  | { kind: "begin" }
+  | {
+      kind: "step";
+      agent: number | null;
+      step: { reply: { message: { content: string | null; tool_calls: Call[] } }; error: string | null };
+    }
+  | { kind: "observation"; agent: number | null; call: Call; observation: { text: string; nodes: string[] } }
+  | { kind: "hit"; hit: Hit }
+  | { kind: "note"; text: string }
+  | { kind: "answer_part"; text: string }
+  | { kind: "answer"; answer: string }
+  | { kind: "done"; result: Result }
+  | { kind: "error"; error: { message: string } };
+
+export type DrawnNode = { id: string; type: string; name: string; degree: number };
+export type Subgraph = { nodes: DrawnNode[]; edges: Edge[]; truncated: boolean; unknown: string[] };
+export type KindCount = { edge_type: string; direction: "out" | "in"; node_type: string; count: number };
+export type NeighborsPage = { node: string; total: number; counts: KindCount[]; offset: number; hits: Hit[] };
+export type NodePage = {
+  id: string;
+  type: string;
+  name: string;
+  aliases: string[];
+  text: string;
+  properties: Record<string, unknown>;
+  degree: number;
+  counts: KindCount[];
+  source: Source | null;
+  notes: string[];
+};
+export type Group = { value: unknown; count: number };
+export type Facets = {
+  total: number;
+  types: Group[];
+  properties: { name: string; groups: Group[]; distinct: number; missing: number }[];
+};
+export type Listing = { total: number; hits: { id: string; type: string; name: string }[] };
+export type SchemaEdge = { source: string; type: string; target: string; count: number };
+export type SchemaView = { node_types: Record<string, number>; edges: SchemaEdge[]; labels: Record<string, string> };
+export type NotRead = { reason: string; number: number; files: string[] };
+
+/** Say where something stands in a person's files, as `Source.place` does. */
+export function place(source: Source, words: { page: string; rows: string }): string {
+  const file = source.file ?? "";
+  if (source.line !== null) return `${file}:${source.line}`;
+  const heading = source.rows !== null ? source.heading : null;
+  return [
+    file,
+    source.page !== null ? `${words.page} ${source.page}` : null,
+    heading,
+    source.rows !== null ? `${words.rows} ${source.rows}` : null,
+  ]
+    .filter(Boolean)
+    .join(", ");
+}

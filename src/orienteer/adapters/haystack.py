@@ -1,0 +1,59 @@
+"""Haystack: a component for pipelines. It holds a path, not a graph, so that a pipeline can be written to YAML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orienteer.errors import MissingExtra
+
+try:
+    from haystack import Document, component, default_from_dict, default_to_dict
+except ModuleNotFoundError as error:
+    raise MissingExtra("the component for Haystack", "haystack") from error
+
+from orienteer.adapters.passage import passage
+from orienteer.retriever import Retriever
+
+
+@component
+class OrienteerRetriever:
+    """Ranks the nodes of a graph for a question, best first.
+
+    OrienteerRetriever("languages", top_k=5).run("Who designed Ruby?")["documents"]
+    """
+
+    def __init__(self, graph: str, method: str | None = None, model: str | None = None, top_k: int = 20) -> None:
+        """`graph` is the path of a graph; `method` and `model` are those of `Retriever`, by name."""
+        self.graph, self.method, self.model, self.top_k = graph, method, model, top_k
+        self._retriever: Retriever | None = None
+
+    def warm_up(self) -> None:
+        """Open the graph, once: before that, a pipeline can be read and drawn without it."""
+        if self._retriever is None:
+            self._retriever = Retriever(self.graph, self.method, model=self.model)
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """Return the hits as documents, `top_k` at the most. Raises what `Retriever` and its `search` do."""
+        self.warm_up()
+        assert self._retriever is not None
+        hits = self._retriever.search(query, self.top_k if top_k is None else top_k).hits
+        metas = (hit.model_dump(mode="json", exclude={"id", "text", "score"}) for hit in hits)
+        documents = (
+            Document(id=hit.id, content=passage(hit), score=hit.score, meta=meta)
+            for hit, meta in zip(hits, metas, strict=True)
+        )
+        return {"documents": list(documents)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a pipeline writes down."""
+        written: dict[str, Any] = default_to_dict(
+            self, graph=self.graph, method=self.method, model=self.model, top_k=self.top_k
+        )
+        return written
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> OrienteerRetriever:
+        """Return the component that was written down."""
+        made: OrienteerRetriever = default_from_dict(cls, data)
+        return made

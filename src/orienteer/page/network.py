@@ -1,0 +1,266 @@
+"""Small networks as inline SVG without a script or a style sheet: what speaks for hits, and how types are joined.
+
+Colours are the page's own, which may be dark; every line has its name on it, or a title where there is no room.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from orienteer.display import clean, counted, cut
+
+_LETTER, _SMALL = 6.8, 5.6  # pixels of a letter of a name, and of a line's label
+_LONGEST = 36  # characters of a name
+_LONGEST_LABEL = 34
+_HEIGHT, _ROW = 20, 30  # pixels of a mark, and from one to the next
+_LEAST_GAP, _MOST_GAP = 90.0, 230.0  # pixels between two columns
+_BULGE = 40.0  # pixels that a line within a column takes at its left, without its label
+_AT_RING = 0.3  # of a line of a ring: lines cross in the middle
+_AT = 0.38  # of a line, where its label stands: nearer to the hit, where lines are apart
+_MOST_HITS, _MOST_OTHERS = 12, 30
+_MOST_TYPES = 16
+_MOST_LABELS = 14  # of a ring: beyond that the labels are titles
+_RADIUS = 150.0  # pixels of a ring, at the least
+
+Walked = tuple[str, str, str]
+"""Source, type and target of an edge."""
+
+
+class _Mark(NamedTuple):
+    """Where a node is drawn: the middle of its left side, and its width."""
+
+    x: float
+    y: float
+    width: float
+    name: str
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+
+def evidence(hits: Sequence[str], edges: Sequence[Walked], names: Mapping[str, str]) -> Markup:
+    """Draw hits by their ids, best first, in a column, and beside them what their edges lead to, by its distance.
+
+    Hits without an edge are left out, and what has no name is called by its id. Without edges it is empty.
+    """
+    joined = {end for source, _, target in edges for end in (source, target)}
+    drawn = [hit for hit in hits if hit in joined]
+    columns = _columns(drawn[:_MOST_HITS], edges)
+    if not drawn:
+        return Markup()
+    lines = _lines(edges)
+    marks = _placed(columns, names, lines)
+    height = max(mark.y for mark in marks.values()) + _ROW
+    undrawn = len(joined) - len(marks)
+    parts = [*_drawn_lines(marks, lines), *map(_drawn_mark, marks.values())]
+    if undrawn > 0:
+        parts.append(_text(4, height, f"{counted(undrawn, 'node')} more not drawn", "start", small=True))
+        height += _ROW / 2
+    width = max(mark.right for mark in marks.values()) + 6
+    return _picture(width, height, parts, "The hits, and the edges that speak for them")
+
+
+def ring(names: Mapping[str, str], edges: Sequence[Walked], *, symmetric: Iterable[str] = ()) -> Markup:
+    """Draw types, what to call each by its name, the most frequent first, on a ring, joined by edges of their types.
+
+    Edge types in `symmetric` have no direction.
+    """
+    chosen = list(names)[:_MOST_TYPES]
+    if not chosen:
+        return Markup()
+    widest = max(_width(names[name]) for name in chosen)
+    radius = _RADIUS if len(chosen) > 1 else 0.0
+    across, centre = radius * 1.5, (radius * 1.5 + widest / 2 + 10, radius + _ROW)
+    marks = {}
+    for place, name in enumerate(chosen):
+        angle = 2 * math.pi * place / len(chosen) - math.pi / 2
+        width = _width(names[name])
+        x, y = centre[0] + across * math.cos(angle) - width / 2, centre[1] + radius * math.sin(angle)
+        marks[name] = _Mark(x, y, width, names[name])
+    lines = _lines([edge for edge in edges if edge[0] in marks and edge[2] in marks], frozenset(symmetric))
+    parts = list(_chords(marks, lines))
+    parts += map(_drawn_mark, marks.values())
+    height = 2 * radius + 2 * _ROW
+    if len(names) > len(chosen):
+        parts.append(
+            _text(4, height, f"{counted(len(names) - len(chosen), 'type')} more not drawn", "start", small=True)
+        )
+        height += _ROW / 2
+    return _picture(2 * centre[0], height, parts, "The types of the graph, and what joins them")
+
+
+# ------------------------------------------------------------------------------------------------------------ columns
+
+
+def _columns(hits: Sequence[str], edges: Sequence[Walked]) -> list[list[str]]:
+    """Return the hits, then what is one edge from them, then what is two, each once, in the order of the edges."""
+    columns, placed = [list(hits)], set(hits)
+    room = _MOST_OTHERS
+    while room > 0:
+        last, reached = set(columns[-1]), dict[str, None]()
+        for source, _, target in edges:
+            for near, far in ((source, target), (target, source)):
+                if near in last and far not in placed:
+                    reached[far] = None
+        if not reached:
+            break
+        columns.append(list(reached)[:room])
+        placed.update(reached)
+        room -= len(reached)
+    return columns
+
+
+def _placed(
+    columns: Sequence[Sequence[str]], names: Mapping[str, str], lines: Mapping[_Pair, list[str]]
+) -> dict[str, _Mark]:
+    """Return where each node stands; a column is ordered by where its neighbours in the one before stand."""
+    tallest = max(map(len, columns))
+    marks: dict[str, _Mark] = {}
+    inner = [_label(labels) for pair, labels in lines.items() if set(pair) <= set(columns[0])]
+    x = 4 + (_BULGE + max(map(len, inner)) * _SMALL if inner else 0.0)
+    for column in columns:
+        beside = {
+            node: [marks[end].y for pair in lines if node in pair for end in pair if end in marks] for node in column
+        }
+        ordered = sorted(column, key=lambda node: sum(beside[node]) / len(beside[node]) if beside[node] else 0.0)
+        top = (tallest - len(column)) * _ROW / 2 + _ROW / 2 + 4
+        width = max((_width(names.get(node, node)) for node in column), default=0.0)
+        for row, node in enumerate(ordered):
+            name = names.get(node, node)
+            marks[node] = _Mark(x, top + row * _ROW, _width(name), name)
+        x += width + _gap(column, marks, lines)
+    return marks
+
+
+def _gap(column: Sequence[str], marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> float:
+    """Return how wide the labels of what leads on from a column are."""
+    leading = [
+        label
+        for pair, label in lines.items()
+        if any(node in pair for node in column) and not all(node in marks for node in pair)
+    ]
+    widest = max((len(_label(label)) * _SMALL for label in leading), default=0.0)
+    return min(max(_LEAST_GAP, widest + 40), _MOST_GAP)
+
+
+# -------------------------------------------------------------------------------------------------------------- lines
+
+_Pair = tuple[str, str]
+"""Two nodes that a line joins."""
+
+
+def _lines(edges: Iterable[Walked], symmetric: frozenset[str] = frozenset()) -> dict[_Pair, list[str]]:
+    """Return the labels of each pair of nodes, those of parallel edges together, as they point from the first."""
+    lines: dict[_Pair, list[str]] = {}
+    for source, edge_type, target in edges:
+        is_turned = (target, source) in lines and source != target
+        pair = (target, source) if is_turned else (source, target)
+        label = edge_type if edge_type in symmetric else f"← {edge_type}" if is_turned else f"{edge_type} →"
+        labels = lines.setdefault(pair, [])
+        if label not in labels:
+            labels.append(label)
+    return lines
+
+
+def _turned(label: str) -> str:
+    """Return a label as it is read from the other end."""
+    if label.endswith(" →"):
+        return f"← {label[:-2]}"
+    return f"{label[2:]} →" if label.startswith("← ") else label
+
+
+def _label(labels: Sequence[str]) -> str:
+    text = ", ".join(labels)
+    return text if len(text) <= _LONGEST_LABEL else f"{text[: _LONGEST_LABEL - 1]}…"
+
+
+def _drawn_lines(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Iterator[Markup]:
+    """Yield a curve with its label for each line between two columns, or at the left of one."""
+    for (first, second), labels in lines.items():
+        if first not in marks or second not in marks or first == second:
+            continue
+        left, right = marks[first], marks[second]
+        if left.x == right.x:
+            middle = left.x - _BULGE
+            yield _curve((left.x, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
+            yield _text(middle + 8, (left.y + right.y) / 2 + 3, _label(labels), "end", small=True)
+            continue
+        if left.x > right.x:
+            left, right, labels = right, left, [_turned(label) for label in labels]
+        middle = (left.right + right.x) / 2
+        yield _curve((left.right, left.y, middle, left.y, middle, right.y, right.x, right.y), labels)
+        eased = 3 * _AT**2 - 2 * _AT**3
+        yield _text(middle, left.y + (right.y - left.y) * eased - 3, _label(labels), "middle", small=True)
+
+
+def _chords(marks: Mapping[str, _Mark], lines: Mapping[_Pair, list[str]]) -> Iterator[Markup]:
+    """Yield a straight line for each pair of a ring, and a loop for a type that is joined with itself."""
+    has_room = len(lines) <= _MOST_LABELS
+    for (first, second), labels in lines.items():
+        begin, end = marks[first], marks[second]
+        if first == second:
+            x, y = begin.x + begin.width / 2, begin.y - _HEIGHT / 2
+            yield _curve((x - 14, y, x - 26, y - 20, x + 26, y - 20, x + 14, y), labels)
+            place, anchor = (x + 22, y - 8), "start"
+        else:
+            (x1, y1), (x2, y2) = _edge_of(begin, end), _edge_of(end, begin)
+            yield _curve((x1, y1, x1, y1, x2, y2, x2, y2), labels)
+            place, anchor = (x1 + (x2 - x1) * _AT_RING, y1 + (y2 - y1) * _AT_RING - 3), "middle"
+            labels = [_turned(label) for label in labels] if x2 < x1 else labels
+        if has_room:
+            yield _text(*place, _label(labels), anchor, small=True)
+
+
+def _edge_of(mark: _Mark, other: _Mark) -> tuple[float, float]:
+    """Return the point at which a straight line from the middle of a mark to that of another leaves its box."""
+    x, y = mark.x + mark.width / 2, mark.y
+    across, down = other.x + other.width / 2 - x, other.y - y
+    part = min(mark.width / 2 / max(abs(across), 1e-6), _HEIGHT / 2 / max(abs(down), 1e-6))
+    return x + across * part, y + down * part
+
+
+# -------------------------------------------------------------------------------------------------------------- marks
+
+
+def _width(name: str) -> float:
+    return len(_shown(name)) * _LETTER + 16
+
+
+def _shown(name: str) -> str:
+    name = " ".join(clean(name).split())
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+def _drawn_mark(mark: _Mark) -> Markup:
+    """Return a node as a box with its name."""
+    box = Markup(
+        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}" rx="10" fill="none" stroke="currentColor">'
+        "<title>{}</title></rect>"
+    ).format(mark.x, mark.y - _HEIGHT / 2, mark.width, _HEIGHT, cut(clean(mark.name), 200))
+    return box + _text(mark.x + mark.width / 2, mark.y + 4, _shown(mark.name), "middle")
+
+
+def _curve(points: Sequence[float], labels: Sequence[str]) -> Markup:
+    return Markup(
+        '<path d="M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}" fill="none" stroke="currentColor"'
+        ' stroke-opacity="0.4"><title>{}</title></path>'
+    ).format(*points, clean(", ".join(labels)))
+
+
+def _text(x: float, y: float, text: str, anchor: str, *, small: bool = False) -> Markup:
+    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}"{}>{}</text>').format(
+        x, y, anchor, Markup(' font-size="10" fill-opacity="0.75"') if small else "", clean(text)
+    )
+
+
+def _picture(width: float, height: float, parts: Iterable[Markup], label: str) -> Markup:
+    return Markup(
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{}" width="{:.0f}" height="{:.0f}"'
+        ' viewBox="0 0 {:.0f} {:.0f}" font-family="sans-serif" font-size="12" fill="currentColor"'
+        ' style="max-width:100%;height:auto">{}</svg>'
+    ).format(label, width, height, width, height, Markup("").join(parts))

@@ -1,0 +1,93 @@
+"""What a person types at a terminal: edited, completed, and kept in a history that only they can read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from orienteer.display import clean
+from orienteer.errors import MissingExtra
+from orienteer.serve.chat.conversation import COMMANDS, Chat
+from orienteer.serve.cli.arguments import file_trouble
+
+try:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+    from prompt_toolkit.document import Document
+    from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+    from prompt_toolkit.output.color_depth import ColorDepth
+except ModuleNotFoundError as error:
+    raise MissingExtra("a chat at a terminal", "chat") from error
+
+_OWN = 0o600
+
+
+def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
+    """Return what reads the next line: it raises `KeyboardInterrupt` for Ctrl-C and `EOFError` for Ctrl-D.
+
+    `history` is the file of earlier lines; None keeps none.
+    """
+    keys = KeyBindings()
+
+    @keys.add("escape", "enter")
+    def break_line(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text("\n")
+
+    session: PromptSession[str] = PromptSession(
+        history=InMemoryHistory() if history is None else _kept(history),
+        completer=_Words(chat),
+        complete_while_typing=False,  # a question is no command: a menu over each word would be in its way
+        key_bindings=keys,
+        enable_history_search=True,
+        bottom_toolbar=lambda: _status(chat),
+        color_depth=ColorDepth.DEPTH_1_BIT if os.environ.get("NO_COLOR") else None,
+    )
+    return lambda: session.prompt("> ")
+
+
+def _kept(file: Path) -> History:
+    """Return the history in a file, which is made for its owner alone. Raises `BadInput` where it cannot be."""
+    with file_trouble("chat with --no-history"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWN))
+        file.chmod(_OWN)  # it may be older, with another mode
+    return FileHistory(os.fspath(file))
+
+
+def _status(chat: Chat) -> str:
+    kept = f"   types: {', '.join(chat.node_types)}" if chat.node_types else ""
+    nodes = f"{chat.graph.arrays.manifest.nodes:,} nodes"
+    return clean(f" {chat.graph.path.name}: {nodes}   {chat.method}{kept}   /help   Ctrl-C stops   Ctrl-D leaves ")
+
+
+class _Words(Completer):
+    """Completes commands, and after `/type` and `/method` their names; names of nodes would cost a search a key."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """Yield what a line that was begun may become."""
+        text = document.text_before_cursor
+        if not text.startswith("/"):
+            return
+        name, has_more, rest = text.partition(" ")
+        if not has_more:
+            for command, what in COMMANDS.items():
+                if command.startswith(name):
+                    yield Completion(command, -len(name), display_meta=what.about)
+            return
+        word = rest.rsplit(" ", 1)[-1]
+        for choice in self._choices(name):
+            if choice.casefold().startswith(word.casefold()):
+                yield Completion(json.dumps(choice) if " " in choice else choice, -len(word), display=clean(choice))
+
+    def _choices(self, command: str) -> Iterable[str]:
+        from orienteer.methods.table import AUTO, METHODS
+
+        if command == "/type":
+            return self._chat.graph.schema.node_types
+        return (AUTO, *METHODS) if command == "/method" else ()

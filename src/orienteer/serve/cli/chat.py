@@ -1,0 +1,92 @@
+"""The command chat."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.display import counted
+from orienteer.errors import Error, UsageError
+from orienteer.serve.cli.arguments import Directory, ModelFlags, open_graph
+from orienteer.serve.cli.output import Output
+
+if TYPE_CHECKING:
+    from orienteer.serve.chat.conversation import Chat
+
+_HISTORY = Path("chat") / "history"  # in the cache
+_WAITING = 130  # the code of a command that was interrupted: threads that wait for a model end with the process
+
+
+def chat(
+    out: Output,
+    directory: Directory,
+    *,
+    model: ModelFlags,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="Keep no file of what was typed; usually it is in the cache.")
+    ] = False,
+) -> int:
+    """Talk with a graph: questions, follow-ups, and a look at what was found. Without a terminal, a line a question."""
+    from orienteer.serve.chat.conversation import Chat
+    from orienteer.serve.chat.screen import Screen
+
+    if out.as_json:
+        raise UsageError("a chat has no JSON: orienteer ask DIR QUESTION --json, or /save FILE in the chat")
+    configured = model.settings()
+    has_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    read = None
+    graph = open_graph(directory, out)
+    screen = Screen(out, has_terminal=has_terminal)
+    talk = Chat(screen, graph, configured)
+    if has_terminal:
+        from orienteer.serve.chat.terminal import reader
+
+        read = reader(talk, None if no_history else configured.cache / _HISTORY)
+        manifest = graph.arrays.manifest
+        sizes = f"{counted(manifest.nodes, 'node')}, {counted(manifest.edges, 'edge')}"
+        screen.note(f"{graph.path.name}: {sizes}. Ask, or /help.")
+    failures = _talk(talk, _lines if read is None else read, has_terminal=has_terminal)
+    out.done()
+    if talk.asking.is_waiting:
+        return _WAITING
+    return 0 if has_terminal or not failures else 1
+
+
+def _talk(talk: Chat, read: Callable[[], str], *, has_terminal: bool) -> int:
+    """Do what each line says until the last; return how many of them failed. Raises `KeyboardInterrupt` elsewhere.
+
+    At a terminal Ctrl-C stops the question, or drops the line.
+    """
+    failures = 0
+    while not talk.is_over:
+        try:
+            line = read()
+        except EOFError:
+            break
+        except KeyboardInterrupt:
+            continue
+        try:
+            talk.say(line)
+            talk.screen.print()
+        except Error as error:
+            failures += 1
+            talk.screen.error(str(error))
+        except KeyboardInterrupt:
+            if not has_terminal:
+                raise
+            talk.screen.note("stopped")
+    return failures
+
+
+def _lines() -> str:
+    """Return the next line of standard input. Raises `EOFError`."""
+    if not (line := sys.stdin.readline()):
+        raise EOFError
+    return line
+
+
+COMMANDS = {"chat": (chat, "chat FOLDER")}

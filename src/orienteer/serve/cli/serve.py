@@ -1,0 +1,194 @@
+"""Commands that serve graphs over HTTP: serve, open."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orienteer.errors import MissingExtra
+from orienteer.serve.cli import background
+from orienteer.serve.cli.arguments import (
+    BudgetFlags,
+    Directory,
+    ModelFlags,
+    check_writable,
+    graph_of,
+    making,
+)
+from orienteer.serve.cli.output import Output
+from orienteer.serve.door import KEYS, ServeOptions, served_methods
+
+if TYPE_CHECKING:
+    from orienteer.graph.builder import Progress
+    from orienteer.serve.graphs import Answering, ServedGraph
+    from orienteer.serve.http.site import Site
+    from orienteer.settings import Settings
+
+_NEEDED = ("fastapi", "uvicorn", "prometheus_client")
+
+Graphs = Annotated[
+    list[Path] | None, typer.Argument(metavar="DIR", help="Graphs, or their sources, each served by its folder's name.")
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", metavar="NAME=DIR", help="Serve DIR by this name, not its folder's. Repeatable."),
+]
+
+
+def serve(
+    out: Output,
+    directories: Graphs = None,
+    name: Names = None,
+    host: Annotated[
+        str | None,
+        typer.Option(metavar="H", help="Where to listen, 127.0.0.1; any other host needs ORIENTEER_SERVE_KEYS."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", min=0, max=65_535, help="The port, 8321; 0 is any free one.")
+    ] = None,
+    *,
+    model: ModelFlags,
+    budget: BudgetFlags,
+    cypher: Annotated[bool, typer.Option("--cypher", help="Answer Cypher too, read-only.")] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(metavar="H", help="Answer to this name too. Repeatable.")
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(metavar="O", help="Let the pages of this site ask. Repeatable.")
+    ] = None,
+    feedback: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
+    ] = None,
+) -> None:
+    """Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /."""
+    _require_extra()
+    from orienteer.serve.graphs import named_folders
+    from orienteer.serve.http.feedback import FeedbackFile
+
+    folders = named_folders(directories or (), name or ())
+    if feedback is not None:
+        check_writable(feedback)
+    configured = model.settings()
+    chosen = ServeOptions.read(configured.serve, where="[serve] ")
+    flags = {"host": host, "port": port, "allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
+    chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
+    site = _site(answering_of(configured, budget))
+    site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    site.has_mcp = find_spec("mcp") is not None
+    site.feedback = None if feedback is None else FeedbackFile(feedback)
+    for graph_name, folder in folders.items():
+        served = _served(site, graph_name)
+        served.open(graph_of(folder, out))
+
+    def tell(address: str) -> None:
+        for_agents = " and for agents at /mcp" if site.has_mcp else ""
+        out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
+
+    _run(out, site, chosen, tell)
+
+
+def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: BudgetFlags) -> None:
+    """Serve a graph or a folder on this machine, and open the browser."""
+    _require_extra()
+    import webbrowser
+
+    configured = model.settings()
+    site = _site(answering_of(configured, budget))
+    served = _served(site, directory.resolve().name)
+    make = making(directory, out)
+    if make is None:
+        served.open(directory)
+    else:
+        served.make(directory, _then_vectors(out, make, configured))
+        out.note(f"{directory} is being read: the page answers once that is done")
+
+    def show(address: str) -> None:
+        out.note(f"serving {served.name} at {address} (Ctrl-C ends it)")
+        if not webbrowser.open(address):
+            out.note("no browser could be opened: open that address yourself")
+
+    _run(out, site, ServeOptions(port=0), show)
+
+
+def _then_vectors(out: Output, make: Callable[[Progress], Path], configured: Settings) -> Callable[[Progress], Path]:
+    """Return what makes a graph, and has its vectors made in the background after it, as `ask` does."""
+    from orienteer.graph.store import Graph
+
+    def made(progress: Progress) -> Path:
+        folder = make(progress)
+        if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
+            out.note(f"note: {told}")
+        return folder
+
+    return made
+
+
+def _require_extra() -> None:
+    """Raise `MissingExtra` where what serves is not installed."""
+    if not all(map(find_spec, _NEEDED)):
+        raise MissingExtra("serving over HTTP", "serve")
+
+
+def answering_of(configured: Settings, budget: BudgetFlags) -> Answering:
+    """Return what answers questions that somebody else asks. Raises `BadOption` for a price that is not known."""
+    from orienteer.serve.graphs import Answering
+
+    limits = budget.served(configured)
+    model = None if configured.model is None else configured.open_model()
+    if model is not None:
+        limits.require_price(model.name, model.price)
+    return Answering(configured, limits, model)
+
+
+def _keys() -> list[str]:
+    """Return the keys of the environment."""
+    return [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
+
+
+def _site(answering: Answering) -> Site:
+    from orienteer.serve.http.site import Site
+
+    return Site(answering=answering)
+
+
+def _served(site: Site, name: str) -> ServedGraph:
+    """Return a new graph of a site, which is still to be opened."""
+    from orienteer.serve.graphs import ServedGraph
+
+    served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
+    site.graphs.add(served)
+    return served
+
+
+def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str], None]) -> None:
+    """Listen and serve until the process is told to end."""
+    from orienteer.serve.http.app import application
+    from orienteer.serve.http.guard import rules
+    from orienteer.serve.http.page_files import page_files
+    from orienteer.serve.http.server import address_of, listening
+    from orienteer.serve.http.server import serve as serve_app
+
+    page = page_files()
+    let_in = rules(
+        chosen.host,
+        keys=chosen.keys,
+        allowed_hosts=chosen.allow_hosts,
+        origins=chosen.allow_origins,
+        open_paths=tuple(page),
+    )
+    if not out.quiet:
+        logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
+    listener = listening(chosen.host, chosen.port)
+    serve_app(application(site, let_in, page), listener, started=lambda: started(address_of(listener)))
+
+
+COMMANDS = {
+    "serve": (serve, "serve hetionet --port 8321"),
+    "open": (open_page, "open notes"),
+}

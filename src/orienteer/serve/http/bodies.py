@@ -1,0 +1,187 @@
+"""What requests may hold: a class for each, whose fields are the options of the command of the same name."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field
+from pydantic_core import from_json
+from starlette.requests import ClientDisconnect, Request
+
+from orienteer.errors import BadOption, Refused
+from orienteer.llm.budget import Budget
+from orienteer.options import Options
+from orienteer.records import JsonValue
+from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, MOST_HITS
+from orienteer.serve.views.subgraph import MOST_NODES
+
+MOST_BYTES = 256 * 1024
+"""Of a body."""
+BODY_SECONDS = 20.0
+"""Within which a body must have come."""
+_MOST_FILTERS = 50
+_LONGEST_NAME = 1_000  # characters of an id, a name, a type or a condition
+_MOST_ROWS = 1_000  # of a Cypher answer
+_CYPHER_SECONDS = 10.0
+
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME)]
+Names = Annotated[tuple[Name, ...], Field(max_length=_MOST_FILTERS)]
+Nodes = Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_HITS)]
+Query = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
+Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
+K = Annotated[int, Field(ge=0, le=MOST_HITS)]
+Mode = Annotated[str, Field(min_length=1, max_length=len("hybrid:0.65"))]  # a searcher is kept for each weight
+Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class Body(Options, use_attribute_docstrings=False):
+    """Base of the bodies. `graph` may be left out where one graph is served."""
+
+    graph: Name | None = None
+
+
+class SearchBody(Body):
+    """As `orienteer search`."""
+
+    query: Query
+    k: K = 20
+    node_types: Names = ()
+    where: Names = ()
+    mode: Mode = "lexical"
+
+
+class NeighborsBody(Body):
+    """As `orienteer neighbors`."""
+
+    node: Name
+    query: Query | None = None
+    node_types: Names = ()
+    edge_types: Names = ()
+    direction: Literal["out", "in"] | None = None
+    where: Names = ()
+    k: K = 20
+    offset: Offset = 0
+    mode: Mode = "lexical"
+
+
+class IntersectBody(Body):
+    """As `orienteer intersect`."""
+
+    nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=_MOST_FILTERS)]
+    node_types: Names = ()
+    k: K = 20
+
+
+class PathsBody(Body):
+    """As `orienteer paths`."""
+
+    a: Name
+    b: Name
+    max_length: Annotated[int, Field(ge=1, le=8)] = 4
+    k: K = 10
+
+
+class ListBody(Body):
+    """As `orienteer list`; with `group_by` the reply has groups in place of hits."""
+
+    node_types: Names = ()
+    where: Names = ()
+    sort: Name | None = None
+    descending: bool = False
+    group_by: Name | None = None
+    k: K = 20
+    offset: Offset = 0
+
+
+class SubgraphBody(Body):
+    """The nodes of a picture, and how many of their neighbours are added."""
+
+    nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
+    around: Annotated[int, Field(ge=0, le=500)] = 0
+
+
+class FacetsBody(Body):
+    """The ids of the hits that are counted."""
+
+    nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
+
+
+class AskBody(Body):
+    """As `orienteer ask`. A budget holds within the server's own."""
+
+    question: Question
+    k: K = 20
+    node_types: Names = ()
+    where: Names = ()
+    method: Name = "auto"
+    budget: Budget = Budget()
+    reading: Question | None = None
+    no_answer: bool = False
+
+
+class CypherBody(Body):
+    """As `orienteer cypher`."""
+
+    query: Question
+    parameters: dict[str, JsonValue] = {}
+    limit: Annotated[int, Field(ge=0, le=_MOST_ROWS)] = 100
+    seconds: Annotated[float, Field(gt=0, le=_CYPHER_SECONDS)] = _CYPHER_SECONDS
+
+
+class FeedbackBody(Body):
+    """Whether the hits of a question answer it."""
+
+    question: Question
+    nodes: Nodes
+    is_good: bool
+
+
+_B = TypeVar("_B", bound=Options)
+
+
+async def body_of(request: Request, kind: type[_B]) -> _B:
+    """Return what a request holds. Raises `Refused`: 413, 400 for what is no JSON, 422 for another shape.
+
+    Bodies are JSON by their content type alone, so that no form of another site's page can send one.
+    """
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != "application/json":
+        raise Refused(422, "the body must be JSON: send content-type: application/json", value=content_type)
+    content = await _content(request)
+    try:
+        values = from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise Refused(400, f"the body is no JSON: {error}") from error
+    return shaped(kind, values)
+
+
+def shaped(kind: type[_B], values: Any) -> _B:  # Any: JSON
+    """Return values as a body. Raises `Refused` with 422."""
+    if not isinstance(values, Mapping):
+        raise Refused(422, "the body must be a JSON object")
+    try:
+        return kind.model_validate(values, context="")
+    except BadOption as error:
+        raise Refused(422, str(error), value=error.value) from None
+
+
+async def _content(request: Request) -> bytes:
+    too_large = Refused(413, f"the body is larger than {MOST_BYTES // 1024} kB")
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > MOST_BYTES:
+        raise too_large
+    chunks, size = [], 0
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                chunks.append(chunk)
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise too_large
+    except TimeoutError:
+        raise Refused(408, f"the body did not come within {BODY_SECONDS:g} s") from None
+    except ClientDisconnect:
+        raise Refused(499, "the client has left") from None
+    return b"".join(chunks)

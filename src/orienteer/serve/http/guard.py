@@ -1,0 +1,169 @@
+"""What stands before every route: hosts, origins, keys, the headers of every reply, the log, and how many at once.
+
+Pure ASGI, and outside of everything else, so that `/mcp` and unknown paths pass here too.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import time
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from orienteer.display import clean
+from orienteer.errors import BadOption, UsageError
+from orienteer.serve.door import KEYS, LEAST_KEY
+from orienteer.serve.http.metrics import Metrics
+from orienteer.serve.http.problems import Problem
+
+logger = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 200
+"""Requests, streams among them."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LEFT = 499  # who asked has gone before the reply began
+_ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
+"""Headers that the pages of other sites may send."""
+_LONGEST_PATH = 200  # characters of a path that the log shows
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+"""Of every reply that does not say otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Who is let in."""
+
+    hosts: Collection[str]
+    """Names by which the server may be called, in small letters."""
+    origins: Collection[str] = ()
+    """Other sites whose pages may ask."""
+    keys: Sequence[str] = ()
+    """Any of them opens; none is needed where there are none."""
+    open_paths: Collection[str] = ("/health", "/ready")
+    """What needs no key."""
+
+
+def rules(
+    host: str, *, keys: Sequence[str], allowed_hosts: Sequence[str], origins: Sequence[str], open_paths: Collection[str]
+) -> Rules:
+    """Return the rules of a server that listens at a host.
+
+    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for an
+    origin that is none.
+    """
+    for key in keys:
+        if len(key) < LEAST_KEY:
+            raise BadOption(f"a key in {KEYS} has {len(key)} characters: it must have {LEAST_KEY} or more")
+    if not keys and f"[{host}]" not in LOOPBACK and host not in LOOPBACK:
+        raise UsageError(f"--host {host} opens the server to others: set {KEYS} to a key of {LEAST_KEY} characters")
+    for origin in origins:
+        scheme, colon, name = origin.partition("://")
+        if scheme not in ("http", "https") or not colon or not name or "/" in name or "*" in name:
+            raise BadOption(f"--allow-origin {origin!r} is no origin: write one as https://example.org", value=origin)
+    own = [f"[{host}]" if ":" in host else host]
+    names = [name.lower() for name in (*LOOPBACK, *own, *allowed_hosts)]
+    return Rules(tuple(names), tuple(origins), tuple(keys), (*open_paths, "/health", "/ready"))
+
+
+class Guard:
+    """Lets requests in, or turns them away in the one shape of all errors."""
+
+    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+        self._app, self._rules, self._metrics = app, rules, metrics
+        self._keys = [key.encode() for key in rules.keys]
+        self._now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in or turn it away, complete the reply, and note it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), _LEFT
+        headers = Headers(scope=scope)
+        request_id = scope["request_id"] = uuid.uuid4().hex[:12]
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._complete(MutableHeaders(scope=message), headers.get("origin"), request_id)
+            await send(message)
+
+        self._now += 1
+        try:
+            refused = self._refused(scope, headers)
+            await (self._app if refused is None else refused)(scope, receive, answer)
+        finally:
+            self._now -= 1
+            self._note(scope, status, time.perf_counter() - began, request_id)
+
+    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the reply to a request that is not let in, or that the guard answers itself; None for any other."""
+        host = headers.get("host", "").lower()
+        if _name_of(host) not in self._rules.hosts:
+            return Problem(421, f"this server is not {host!r}: start it with --allow-host", host).response()
+        origin = headers.get("origin")
+        if origin is not None and not self._is_welcome(origin, host):
+            told = "pages of other sites may not ask here: start the server with --allow-origin"
+            return Problem(403, told, origin).response()
+        if self._now > MOST_AT_ONCE:
+            told = f"{MOST_AT_ONCE} requests are under way: come again in a second"
+            return Problem(503, told, None, {"retry-after": "1"}).response()
+        if scope["method"] == "OPTIONS" and origin is not None:
+            return Response(status_code=204)  # with the headers that `_complete` adds
+        if self._keys and scope["path"] not in self._rules.open_paths and not self._has_key(headers):
+            told = "a key is needed: send authorization: Bearer KEY"
+            return Problem(401, told, None, {"www-authenticate": "Bearer"}).response()
+        return None
+
+    def _is_welcome(self, origin: str, host: str) -> bool:
+        return origin.partition("://")[2].lower() == host or origin in self._rules.origins
+
+    def _has_key(self, headers: Headers) -> bool:
+        """Compare with every key, always, so that the time tells nothing."""
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = (bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")).encode("latin-1")
+        return any([hmac.compare_digest(given, key) for key in self._keys])
+
+    def _complete(self, reply: MutableHeaders, origin: str | None, request_id: str) -> None:
+        """Add to a reply the headers that every reply has."""
+        for name, value in _HEADERS.items():
+            reply.setdefault(name, value)
+        reply["x-request-id"] = request_id
+        if origin is not None and origin in self._rules.origins:
+            reply["access-control-allow-origin"] = origin
+            reply["access-control-allow-headers"] = _ALLOWED
+            reply["access-control-allow-methods"] = "GET, POST, DELETE"
+            reply["access-control-expose-headers"] = "mcp-session-id"
+            reply["vary"] = "origin"
+
+    def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
+        """Count a request and write its line: neither question, nor body, nor key, nor what stands behind a `?`."""
+        route = getattr(scope.get("route"), "path", None)
+        self._metrics.count_request(route or "other", status, seconds)
+        path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
+        logger.info("%s %s %d %.1f ms %s", scope["method"], path, status, 1000 * seconds, request_id)
+
+
+def _name_of(host: str) -> str:
+    """Return the name of a host without its port."""
+    return host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]

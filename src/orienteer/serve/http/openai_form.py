@@ -1,0 +1,279 @@
+"""`/v1`: graphs as models for clients that speak OpenAI's form. `orienteer/GRAPH[:METHOD]` is the name of a model."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import AsyncGenerator, Iterator
+from typing import Any, NamedTuple
+
+from fastapi import APIRouter, Request
+from starlette.responses import JSONResponse, Response
+
+from orienteer.agents.events import Event
+from orienteer.display import clean
+from orienteer.errors import Refused
+from orienteer.methods.table import AUTO, METHODS
+from orienteer.records import Ranked, Result, Usage
+from orienteer.serve.follow_up import FollowUp, understood_alone
+from orienteer.serve.graphs import ServedGraph
+from orienteer.serve.http.bodies import AskBody, body_of
+from orienteer.serve.http.chat_messages import (
+    CHORE,
+    CHORE_HEADER,
+    ChatBody,
+    chore_reply,
+    question_of,
+    turns_before,
+)
+from orienteer.serve.http.leaving import while_there
+from orienteer.serve.http.look_ups import takes
+from orienteer.serve.http.problems import problem_of
+from orienteer.serve.http.questions import raise_failure, with_pings
+from orienteer.serve.http.running import Begun, begun
+from orienteer.serve.http.site import Site
+from orienteer.serve.http.sse import PING, EventReply
+from orienteer.serve.views.outside import for_outside
+
+PREFIX = "orienteer/"
+K = 10
+"""Hits that a chat client is shown."""
+SHOWS_EVENTS = "x-openwebui-chat-id"
+"""A header of Open WebUI, which shows steps and sources beside an answer."""
+_LONGEST_STEP = 120  # characters of a step
+
+
+class _Named(NamedTuple):
+    graph: ServedGraph
+    method: str
+
+
+class _Head(NamedTuple):
+    """What all chunks of a reply repeat."""
+
+    id: str
+    model: str
+    created: int
+
+    def fields(self, kind: str) -> dict[str, Any]:  # Any: JSON
+        return {**self._asdict(), "object": kind}
+
+
+def openai_routes(site: Site) -> APIRouter:
+    """Return the routes of `/v1`."""
+    router = APIRouter(prefix="/v1", tags=["OpenAI's form"])
+
+    @router.get("/models")
+    async def models() -> Response:
+        """List the graphs, and each with each method that can answer over it."""
+        names = await site.look_up(lambda: list(_model_names(site)))
+        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "orienteer"} for name in names]
+        return JSONResponse({"object": "list", "data": listed})
+
+    @router.post("/chat/completions", openapi_extra=takes(ChatBody))
+    async def chat(request: Request) -> Response:
+        """Answer the last question of a conversation, with its evidence, whole or as a stream."""
+        body = await body_of(request, ChatBody)
+        named, question = _named(site, body.model), question_of(body.messages)
+        head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
+        if CHORE_HEADER in request.headers or question.startswith(CHORE):
+            return _chore(head, chore_reply(question), is_stream=body.stream)
+        asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
+        rewording = _Rewording(site, body)
+        running = await begun(site, asked, request.receive, prepare=rewording)
+        follow_up = rewording.follow_up
+        if body.stream:
+            reply = _Streamed(
+                head,
+                follow_up,
+                request_id=request.scope["request_id"],
+                shows_events=SHOWS_EVENTS in request.headers,
+                has_usage=body.stream_options is not None and body.stream_options.include_usage,
+            )
+            return EventReply(reply.chunks(running), running.question.close)
+        try:
+            result = await while_there(request.receive, running.question.result())
+        finally:
+            running.question.close()
+        raise_failure(result)
+        result = for_outside(result, running.generation.paths)
+        return JSONResponse(_completion(head, result, follow_up))
+
+    return router
+
+
+class _Rewording:
+    """Puts the question of a conversation in words that can be understood alone, once there is a place for it."""
+
+    def __init__(self, site: Site, body: ChatBody) -> None:
+        self._site, self._before = site, turns_before(body.messages)
+        self.follow_up = FollowUp("")
+
+    def __call__(self, asked: AskBody) -> AskBody:
+        self.follow_up = understood_alone(asked.question, self._before, self._site.answering.model)
+        self._site.metrics.count_usage(self.follow_up.usage)
+        return asked.model_copy(update={"question": self.follow_up.question})
+
+
+def _model_names(site: Site) -> Iterator[str]:
+    """Yield the names of models: a graph alone is answered by `auto`."""
+    for graph in site.graphs:
+        yield f"{PREFIX}{graph.name}"
+        if not graph.is_ready:
+            continue
+        has_vectors = graph.current().graph.arrays.searcher.has_vectors
+        for name in site.offered:
+            if name != AUTO and (has_vectors or not METHODS[name].needs_vectors):
+                yield f"{PREFIX}{graph.name}:{name}"
+
+
+def _named(site: Site, model: str) -> _Named:
+    """Return what the name of a model means. Raises `Refused` with 404."""
+    rest = model.removeprefix(PREFIX)
+    for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
+        if rest == graph.name or rest.startswith(f"{graph.name}:"):
+            return _Named(graph, rest[len(graph.name) + 1 :] or "auto")
+    raise Refused(404, f"there is no model {model[:100]!r}: GET /v1/models lists them", value=model)
+
+
+# ------------------------------------------------------------------------------------------------------------- replies
+
+
+def _completion(head: _Head, result: Result, follow_up: FollowUp) -> dict[str, Any]:  # Any: JSON
+    message = {"role": "assistant", "content": in_words(result, follow_up.note), "refusal": None}
+    return {
+        **head.fields("chat.completion"),
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": _usage(result.usage + follow_up.usage),
+        "orienteer": _own(result),
+    }
+
+
+def _own(result: Result) -> dict[str, Any]:  # Any: JSON
+    """Return the result as the key that clients of ours read; the others keep it and do not look."""
+    return result.model_dump(mode="json", exclude={"trajectories"})
+
+
+def _usage(usage: Usage) -> dict[str, int]:
+    return {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "total_tokens": usage.tokens,
+    }
+
+
+def in_words(result: Result, note: str | None) -> str:
+    """Return an answer as text: the answer, how it follows, the hits by number, and what should be known of it."""
+    places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
+    parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)]
+    is_read = result.reading is not None and result.reading.complete
+    lines = (_line(place, hit, is_nearby=is_read and not hit.complete) for place, hit in enumerate(result.hits, 1))
+    parts.append("\n".join(lines))
+    if not any(parts):
+        parts.append(result.refusal.text if result.refusal is not None else "Nothing was found.")
+    parts.append(f"({note})" if note else "")
+    return clean("\n\n".join(filter(None, parts)))
+
+
+def _line(place: int, hit: Ranked, *, is_nearby: bool) -> str:
+    where = f", {hit.source.place}" if hit.source is not None and hit.source.file else ""
+    why = "; ".join(filter(None, ("nearby" if is_nearby else "", hit.why)))
+    why = f": {why}" if why else ""
+    return f"[{place}] {hit.name} ({hit.type}, `{hit.id}`{where}){why}"
+
+
+def _numbered(result: Result, field: str, places: dict[str, int]) -> str:
+    """Return a text of the result in which its citations are the numbers of hits."""
+    text = result.answer if field == "answer" else result.long_answer
+    if text is None:
+        return ""
+    for cited in sorted(result.citations, key=lambda cited: -cited.begin):
+        numbers = [places[node] for node in cited.ids if node in places]
+        if cited.text == field and cited.source is None and numbers:
+            marks = "".join(f"[{number}]" for number in numbers)
+            text = f"{text[: cited.begin]}{marks}{text[cited.end :]}"
+    return text
+
+
+def _chore(head: _Head, text: str, *, is_stream: bool) -> Response:
+    if not is_stream:
+        message = {"role": "assistant", "content": text, "refusal": None}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        return JSONResponse({**head.fields("chat.completion"), "choices": choices, "usage": _usage(Usage())})
+    chunks = [_chunk(head, {"role": "assistant", "content": text}), _chunk(head, {}, finish="stop"), _END]
+    return Response(b"".join(chunks), media_type="text/event-stream")
+
+
+_END = b"data: [DONE]\n\n"
+
+
+def _chunk(head: _Head, delta: dict[str, Any], *, finish: str | None = None, **more: Any) -> bytes:  # Any: JSON
+    choices = [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return _line_of({**head.fields("chat.completion.chunk"), "choices": choices, **more})
+
+
+def _line_of(value: dict[str, Any]) -> bytes:  # Any: JSON
+    return f"data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
+
+
+class _Streamed:
+    """An answer as a stream of chunks."""
+
+    def __init__(
+        self, head: _Head, follow_up: FollowUp, *, request_id: str, shows_events: bool, has_usage: bool
+    ) -> None:
+        self._head, self._follow_up, self._request_id = head, follow_up, request_id
+        self._shows_events, self._has_usage = shows_events, has_usage
+
+    async def chunks(self, running: Begun) -> AsyncGenerator[bytes, None]:
+        """Yield the chunks; an error is the last one."""
+        yield _chunk(self._head, {"role": "assistant", "content": ""})
+        paths = running.generation.paths
+        try:
+            async for event in with_pings(running.question):
+                if event is None:
+                    yield PING
+                elif event.kind == "done":
+                    raise_failure(event.result)
+                    for chunk in self._answered(for_outside(event.result, paths)):
+                        yield chunk
+                elif self._shows_events and (told := _step(event)):
+                    yield _chunk(self._head, {}, event=_status(told, is_done=False))
+            yield _END
+        except Exception as error:  # noqa: BLE001  # the status has been sent
+            yield _line_of(problem_of(error, paths, request_id=self._request_id).body())
+
+    def _answered(self, result: Result) -> Iterator[bytes]:
+        head = self._head
+        if self._shows_events:
+            for hit in result.hits:
+                yield _chunk(head, {}, event={"type": "source", "data": _source(hit)})
+            yield _chunk(head, {}, event=_status("done", is_done=True))
+        for line in in_words(result, self._follow_up.note).splitlines(keepends=True):
+            yield _chunk(head, {"content": line})
+        yield _chunk(head, {}, finish="stop", orienteer=_own(result))
+        if self._has_usage:
+            usage = _usage(result.usage + self._follow_up.usage)
+            yield _line_of({**head.fields("chat.completion.chunk"), "choices": [], "usage": usage})
+
+
+def _step(event: Event) -> str:
+    """Return a step in a line, nothing for an event that is none."""
+    if event.kind != "observation":
+        return ""
+    first = next(iter(event.observation.text.splitlines()), "")
+    return clean(f"{event.call.name}: {first}")[:_LONGEST_STEP]
+
+
+def _status(text: str, *, is_done: bool) -> dict[str, Any]:  # Any: JSON
+    return {"type": "status", "data": {"description": text, "done": is_done, "hidden": is_done}}
+
+
+def _source(hit: Ranked) -> dict[str, Any]:  # Any: JSON
+    name = f"{hit.name} ({hit.type})"
+    return {
+        "source": {"name": name, "id": hit.id},
+        "document": [hit.text or hit.why or hit.name],
+        "metadata": [{"source": hit.id, "name": name}],
+    }

@@ -1,0 +1,64 @@
+"""What the routes of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from orienteer.methods.table import AUTO, METHODS
+from orienteer.records import Result
+from orienteer.serve.door import served_methods
+from orienteer.serve.graphs import Answering, ServedGraphs
+from orienteer.serve.http.feedback import FeedbackFile
+from orienteer.serve.http.metrics import Metrics
+from orienteer.serve.http.slots import RUNNING, Slots
+from orienteer.serve.views.outside import for_outside
+
+LOOK_UP_THREADS = 2
+"""One interpreter lock: two threads are as fast as forty, and kinder to the slowest request."""
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class Site:
+    """The graphs, what answers, what is allowed, and the places and threads that requests share."""
+
+    answering: Answering
+    graphs: ServedGraphs = field(default_factory=ServedGraphs)
+    metrics: Metrics = field(default_factory=Metrics)
+    methods: Collection[str] = field(default_factory=served_methods)
+    has_cypher: bool = False
+    has_mcp: bool = False
+    """Whether agents find tools at `/mcp`."""
+    feedback: FeedbackFile | None = None
+    slots: Slots = field(default_factory=Slots)
+    pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
+    question_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(RUNNING, "question"))
+    """Threads for what holds a slot."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The methods that can answer here: those that need a model only where there is one."""
+        has_model = self.answering.model is not None
+        return tuple(name for name in self.methods if name == AUTO or has_model or not METHODS[name].needs_model)
+
+    async def look_up(self, function: Callable[[], _T]) -> _T:
+        """Return what a short function gives, in one of the threads of look-ups."""
+        return await asyncio.get_running_loop().run_in_executor(self.pool, function)
+
+    async def beside(self, function: Callable[[], _T]) -> _T:
+        """Return what a function gives that may take long; whoever calls holds a slot."""
+        return await asyncio.get_running_loop().run_in_executor(self.question_pool, function)
+
+
+def json_of(record: BaseModel, paths: Sequence[Path]) -> Response:
+    """Return a record as it may leave this machine; a result without its trajectories."""
+    left_out = {"trajectories"} if isinstance(record, Result) else None
+    return Response(for_outside(record, paths).model_dump_json(exclude=left_out), media_type="application/json")

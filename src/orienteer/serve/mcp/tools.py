@@ -1,0 +1,203 @@
+"""The tools as data, and what each gives of a graph. It loads no graph: a list of tools is told at once.
+
+Each stands before one of the stateless tools of agents, with a name and words of its own, for a model that has forty
+other tools: what it is told of each is short. Replies are lines with ids in brackets; texts of nodes are indented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from orienteer.errors import BadOption
+from orienteer.llm.schema import faults
+from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
+    from orienteer.records import JsonValue
+
+ASK = "ask"
+CYPHER = "cypher"
+GRAPH = "graph"
+"""The parameter that says which graph is meant, where several are served."""
+ASK_K = 10
+"""Hits of a question, unless the caller says how many."""
+MOST_ROWS = 100
+"""Rows that a call may ask for."""
+_MOST_NODES = 50  # nodes that are intersected
+
+
+def _text(description: str) -> dict[str, Any]:
+    return {"type": "string", "description": description}
+
+
+def _texts(description: str = "", **bounds: int) -> dict[str, Any]:
+    told = {"description": description} if description else {}
+    return {"type": "array", "items": {"type": "string"}, **bounds, **told}
+
+
+def _count(default: int, most: int = MOST_ROWS) -> dict[str, Any]:
+    return {"type": "integer", "minimum": 1, "maximum": most, "default": default}
+
+
+_OFFSET: dict[str, Any] = {"type": "integer", "minimum": 0}
+_NODE = _text("Id, exact name, or `name (Type)`")
+_TYPES = _texts()
+_WHERE = _texts("Such as `year >= 2000`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpTool:
+    """A tool as a host's model sees it."""
+
+    name: str
+    description: str
+    properties: Mapping[str, Any]  # Any: a JSON schema nests without end
+    required: tuple[str, ...] = ()
+    inner: str = ""
+    """The stateless tool that it stands before; empty for `ask`."""
+    defaults: Mapping[str, JsonValue] = field(default_factory=dict)
+    """Arguments of the inner tool where the caller gives none."""
+
+    def parameters(self, graphs: Sequence[str]) -> dict[str, Any]:
+        """Return its JSON schema where these graphs are served: of several the caller names one."""
+        properties, required = dict(self.properties), self.required
+        if len(graphs) > 1:
+            properties, required = {GRAPH: {"enum": list(graphs)}, **properties}, (GRAPH, *required)
+        return {
+            "type": "object",
+            "properties": properties,
+            **({"required": list(required)} if required else {}),
+            "additionalProperties": False,
+        }
+
+
+_TABLE = (
+    McpTool(
+        name=ASK,
+        description="Answer a question from the graph: ranked nodes, each with the edges or words that support it. "
+        "Start here for how things are connected.",
+        properties={"question": _text("In whole words"), "k": _count(ASK_K), "node_types": _TYPES},
+        required=("question",),
+    ),
+    McpTool(
+        name="search",
+        description="Find nodes by words of their names and texts. Use it to look up things by name. Edges are not "
+        "searched.",
+        properties={
+            "query": _text("Words"),
+            "node_types": _TYPES,
+            "where": _WHERE,
+            "k": _count(10),
+            "offset": _OFFSET,
+        },
+        required=("query",),
+        inner="search_in_graph",
+        defaults={"k": 10},
+    ),
+    McpTool(
+        name="neighbors",
+        description="List what is one edge away from a node, counted by edge type first. A query ranks them.",
+        properties={
+            "node": _NODE,
+            "query": _text("Words"),
+            "node_types": _TYPES,
+            "edge_types": _TYPES,
+            "k": _count(20),
+            "offset": _OFFSET,
+        },
+        required=("node",),
+        inner="search_in_neighborhood",
+    ),
+    McpTool(
+        name="intersect",
+        description="Find the nodes joined to every one of several nodes.",
+        properties={
+            "nodes": _texts(_NODE["description"], minItems=2, maxItems=_MOST_NODES),
+            "node_types": _TYPES,
+            "edge_types": _TYPES,
+            "k": _count(20),
+            "offset": _OFFSET,
+        },
+        required=("nodes",),
+        inner="intersect",
+    ),
+    McpTool(
+        name="paths",
+        description="Find the shortest paths between two nodes, whichever way edges point.",
+        properties={"a": _NODE, "b": _NODE, "max_length": _count(4, 4), "k": _count(10)},
+        required=("a", "b"),
+        inner="paths",
+    ),
+    McpTool(
+        name="node",
+        description="Read one node in full: text, properties, and its edges counted by type.",
+        properties={"node": _NODE, "offset": {**_OFFSET, "description": "Characters of the text to skip"}},
+        required=("node",),
+        inner="read_node",
+    ),
+    McpTool(
+        name="schema",
+        description="List the node types, and which edge types join which of them.",
+        properties={},
+        inner="schema",
+    ),
+    McpTool(
+        name="list",
+        description="List nodes by type and property, without words: how many, the largest, or counted by value.",
+        properties={
+            "node_types": _TYPES,
+            "where": _WHERE,
+            "sort": _text("A property, or name, id, type or degree"),
+            "descending": {"type": "boolean"},
+            "group_by": _text("Count by the values of it"),
+            "k": _count(20),
+            "offset": _OFFSET,
+        },
+        inner="list_nodes",
+    ),
+)
+_CYPHER = McpTool(
+    name=CYPHER,
+    description="Run one read-only Cypher statement: MATCH, WHERE, WITH, RETURN, ORDER BY, SKIP, LIMIT. Node types are "
+    "labels; every node has id and name. Texts are not in it.",
+    properties={"query": _text("The statement"), "k": _count(20)},
+    required=("query",),
+    inner="cypher",
+)
+
+
+def tools_of(*, offers_cypher: bool) -> dict[str, McpTool]:
+    """Return the tools by name; Cypher only where whoever runs the server asks for it."""
+    return {tool.name: tool for tool in (*_TABLE, *((_CYPHER,) if offers_cypher else ()))}
+
+
+def checked(
+    tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[str]
+) -> tuple[str, dict[str, JsonValue]]:
+    """Return the name of the graph that a call means, and its other arguments. Raises `BadOption` for wrong ones."""
+    given = dict(arguments)
+    if wrong := faults(given, tool.parameters(graphs)):
+        raise BadOption(f"The arguments of {tool.name} are wrong: {'; '.join(wrong)}.")
+    for name, value in given.items():
+        most = LONGEST_QUESTION if name == "question" else LONGEST_QUERY
+        for text in value if isinstance(value, list) else (value,):
+            if isinstance(text, str) and len(text) > most:
+                raise BadOption(f"{name} has {len(text):,} characters: at most {most:,} are read.")
+    graph = str(given.pop(GRAPH, graphs[0]))
+    return graph, given
+
+
+def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:
+    """Return what a tool other than `ask` says of a graph.
+
+    Raises `Error` where the arguments cannot be met, `NotAGraph` where the graph proves to be damaged.
+    """
+    from orienteer.graph.damage import damage_told
+    from orienteer.tools.toolbox import open_stateless
+
+    with damage_told(graph.path, graph.generation):
+        toolbox = open_stateless(graph, offers_cypher=tool.name == CYPHER)
+        return toolbox.call(tool.inner, {**tool.defaults, **arguments}).text

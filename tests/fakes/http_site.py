@@ -1,0 +1,156 @@
+"""A server of ours on loopback, in a thread of the test, and a client that can send what no client would."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from orienteer.graph.store import Graph
+from orienteer.llm.budget import Budget
+from orienteer.protocols import LanguageModel
+from orienteer.serve.graphs import Answering, ServedGraph
+from orienteer.serve.http.app import application
+from orienteer.serve.http.guard import rules
+from orienteer.serve.http.page_files import page_files
+from orienteer.serve.http.server import configuration, listening
+from orienteer.serve.http.site import Site
+from orienteer.settings import Settings
+
+WAIT = 20.0
+"""Seconds within which everything happens."""
+
+
+class Reply(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def error(self) -> dict[str, Any]:
+        error: dict[str, Any] = self.json["error"]
+        assert list(error) == ["message", "status", "value"]
+        assert error["status"] == self.status
+        return error
+
+
+class Client:
+    """Asks one server."""
+
+    def __init__(self, port: int, site: Site) -> None:
+        self.port, self.site = port, site
+        self.url = f"http://127.0.0.1:{port}"
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        timeout: float = WAIT,
+    ) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body, dict(headers or {}))
+            reply = connection.getresponse()
+            fields = {name.lower(): value for name, value in reply.getheaders()}
+            return Reply(reply.status, fields, reply.read())
+        finally:
+            connection.close()
+
+    def get(self, path: str, **headers: str) -> Reply:
+        return self.send("GET", path, headers=headers)
+
+    def post(self, path: str, values: Any, *, timeout: float = WAIT, **headers: str) -> Reply:
+        sent = {"content-type": "application/json", **headers}
+        return self.send("POST", path, json.dumps(values).encode(), sent, timeout=timeout)
+
+    @contextmanager
+    def stream(self, path: str, values: Any, **headers: str) -> Iterator[Iterator[bytes]]:
+        """Give the lines of a reply as they come; leaving hangs up."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=WAIT)
+        sent = {"content-type": "application/json", "accept": "text/event-stream", **headers}
+        try:
+            connection.request("POST", path, json.dumps(values).encode(), sent)
+            reply = connection.getresponse()
+            assert reply.status == 200, reply.read()
+            yield iter(reply.readline, b"")
+        finally:
+            if connection.sock is not None:
+                connection.sock.close()
+            connection.close()
+
+    def events(self, values: Any) -> list[dict[str, Any]]:
+        """Return the events of a question, each with its id."""
+        with self.stream("/api/ask", values) as lines:
+            return list(events_of(lines))
+
+
+def events_of(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield events: `id`, `event`, and what `data` holds."""
+    event: dict[str, Any] = {}
+    for line in lines:
+        name, _, value = line.decode().rstrip("\n").partition(": ")
+        if name in ("id", "event"):
+            event[name] = value
+        elif name == "data":
+            event["data"] = json.loads(value)
+        elif not line.strip() and event:
+            yield event
+            event = {}
+
+
+@contextmanager
+def serving(
+    graphs: Mapping[str, Graph | Path],
+    *,
+    model: LanguageModel | None = None,
+    budget: Budget | None = None,
+    keys: tuple[str, ...] = (),
+    hosts: tuple[str, ...] = (),
+    origins: tuple[str, ...] = (),
+    page: Path | None = None,
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    **site_fields: Any,
+) -> Iterator[Client]:
+    """Serve graphs until the end of the block, with what a test puts around the application."""
+    answering = Answering(Settings(), budget or Budget(calls=30, seconds=45.0), model)
+    site = Site(answering=answering, **site_fields)
+    for name, graph in graphs.items():
+        served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
+        served.open(graph.path if isinstance(graph, Graph) else graph)
+        site.graphs.add(served)
+    files = page_files() if page is None else page_files(page)
+    let_in = rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
+    listener = listening("127.0.0.1", 0)
+    server = uvicorn.Server(configuration(around(application(site, let_in, files))))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield Client(listener.getsockname()[1], site)
+    finally:
+        server.should_exit = True
+        thread.join(WAIT)
+        listener.close()
+
+
+def until(holds: Any) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + WAIT
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.01)

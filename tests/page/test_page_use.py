@@ -1,0 +1,360 @@
+"""What a person does on the page: by keyboard, by mouse, by link."""
+
+import csv
+import io
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from browsing import QUESTION
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def answered(open_page, server):
+    """A page with the answer to the question, its picture at rest."""
+    page, seen = open_page(server.address)
+    page.wait_for_selector(".tries")
+    ask(page, QUESTION)
+    at_rest(page)
+    yield page
+    assert not seen.troubles
+    assert not seen.elsewhere
+
+
+def ask(page, question):
+    page.fill("#question", question)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#facets:not([hidden])")
+
+
+def at_rest(page):
+    page.wait_for_selector("#canvas[data-settled]", state="attached")
+
+
+def test_the_keyboard_alone(open_page, server):
+    page, _ = open_page(server.address)
+    page.wait_for_selector(".tries")
+    focused = "document.activeElement.id || document.activeElement.textContent"
+    assert page.evaluate(focused) == "question"
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("/")
+    assert page.evaluate(focused) == "question"
+    assert page.input_value("#question") == ""
+    page.keyboard.type("Which languages did")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Niklaus Wirth design?")
+    assert "\n" in page.input_value("#question")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#facets:not([hidden])")
+    names = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        names.append(page.evaluate(focused))
+        if names[-1] == "Oberon":
+            break
+    assert names[:3] == ["method", "type", "ask"]
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#panel h3")
+    page.keyboard.press("f")
+    page.keyboard.press("Escape")
+    assert page.is_hidden("#panel")
+
+
+def test_a_node_and_its_neighbours(answered):
+    answered.click("#hits .name >> nth=0")
+    answered.wait_for_selector(".kinds")
+    assert answered.inner_text("#panel h2") == "Dennis Ritchie"
+    assert answered.inner_text("#panel section h3") == "5 neighbours"
+    answered.click(".kinds button:has-text('worked at')")
+    answered.wait_for_selector("#legend :text('organization')")
+    assert answered.is_disabled(".kinds button:has-text('worked at')")  # the only one of its kind is drawn
+    assert answered.inner_text("#drawn").startswith("7 nodes")
+    answered.click("#nodes summary")
+    assert "Bell Labs" in answered.inner_text("#nodes")
+    answered.click("#nodes button:has-text('Bell Labs')")
+    answered.wait_for_selector("#panel h2:text('Bell Labs')")
+
+
+def test_a_name_on_a_path_is_a_way_to_its_node(answered):
+    answered.click("#hits .path button:text('Turing Award') >> nth=0")
+    answered.wait_for_selector("#panel h2:text('Turing Award')")
+
+
+def test_a_click_in_the_picture(answered):
+    with answered.expect_download() as download:
+        answered.click("#svg")
+    drawn = ElementTree.fromstring(download.value.path().read_bytes())  # it says where each node is
+    circle = drawn.find("{http://www.w3.org/2000/svg}circle")
+    box = answered.locator("#canvas").bounding_box()
+    answered.mouse.click(box["x"] + float(circle.get("cx")), box["y"] + float(circle.get("cy")))
+    answered.wait_for_selector("#panel h3")
+    answered.wait_for_timeout(500)  # at once, it would be a double click
+    answered.mouse.click(box["x"] + 5, box["y"] + 5)  # beside it
+    answered.wait_for_selector("#panel", state="hidden")
+
+
+def test_the_legend_hides_and_shows(answered):
+    answered.click("#legend label:has-text('award')")
+    assert not answered.is_checked("#legend label:has-text('award') input")
+    answered.click("#clear")
+    assert answered.is_visible("#blank")
+    assert answered.is_hidden("#tools")
+
+
+def test_the_reading_can_be_edited(answered, server):
+    answered.click("#reading button")
+    answered.fill(".edit textarea", 'language that -designed_by-> "Niklaus Wirth"')
+    answered.keyboard.press("Enter")
+    answered.wait_for_selector("#answer :text('Pascal')")
+    assert server.asked[-1]["reading"] == 'language that -designed_by-> "Niklaus Wirth"'
+    assert "reading=" in answered.url
+
+
+def test_a_reading_that_cannot_be_read_is_told(answered):
+    answered.click("#reading button")
+    answered.fill(".edit textarea", "((")
+    answered.click(".edit .main")
+    answered.wait_for_selector("#error:not([hidden])")
+    assert answered.inner_text("#error")
+
+
+def test_facets_narrow_the_question_down(open_page, server):
+    page, _ = open_page(server.address)
+    ask(page, "Which languages support functional programming?")
+    page.click("#facets summary")
+    page.click("#facets button:has-text('dynamic')")
+    page.wait_for_selector("#filters button")
+    page.wait_for_selector("#facets:not([hidden])")
+    assert server.asked[-1]["where"] == ["typing=dynamic"]
+    assert page.inner_text("#filters") == "typing=dynamic ✕"
+    page.click("#filters button")
+    page.wait_for_selector("#facets:not([hidden])")
+    assert server.asked[-1]["where"] == []
+    assert page.is_hidden("#filters")
+
+
+def test_a_link_holds_graph_question_and_options(open_page, server):
+    page, _ = open_page(server.address)
+    page.wait_for_selector(".tries")
+    page.select_option("#method", "anchor")
+    page.select_option("#type", "person")
+    ask(page, QUESTION)
+    link = page.url
+    assert "#graph=languages&q=Which+people" in link  # behind the #, which no server hears of
+    other, _ = open_page(link)
+    other.wait_for_selector("#facets:not([hidden])")
+    assert other.input_value("#question") == QUESTION
+    assert server.asked[-1] == server.asked[-2]
+    assert server.asked[-1]["node_types"] == ["person"]
+
+
+def test_a_link_does_not_spend_a_models_tokens(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted()) as server:
+        page, _ = open_page(f"{server.address}/#graph=languages&q=Who%20designed%20Pascal%3F")
+        page.wait_for_selector(".tries")
+        assert page.input_value("#question") == "Who designed Pascal?"
+        assert not server.asked
+
+
+def test_the_link_is_copied(open_page, server):
+    page, _ = open_page(server.address, permissions=["clipboard-read", "clipboard-write"])
+    ask(page, QUESTION)
+    page.click("#acts button:text('Copy link')")
+    page.wait_for_selector("#acts button:text('Link copied')")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_hits_as_csv(answered):
+    with answered.expect_download() as download:
+        answered.click("#acts button:text('Hits as CSV')")
+    content = download.value.path().read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(content)))
+    assert download.value.suggested_filename.endswith(".csv")
+    assert [row["name"] for row in rows[:2]] == ["Dennis Ritchie", "John McCarthy"]
+    assert rows[0]["complete"] == "true"
+    assert len(rows) == 20
+
+
+def test_a_formula_in_a_name_stays_a_text(open_page, server):
+    hit = {"id": "x", "type": "t", "name": '=HYPERLINK("http://elsewhere")', "score": 1, "votes": None, "why": "a, b"}
+    hit |= {"text": 'say "yes"', "span": None, "marks": [], "source": None, "complete": False, "edges": [], "alike": []}
+    result = {"question": "q", "method": "m", "answer": None, "long_answer": None, "answer_kind": None, "notes": []}
+    result |= {"citations": [], "reading": None, "refusal": None, "stopped_by": "finish"}
+    result |= {"usage": {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0, "usd": None}}
+    events = (("hit", {"hit": hit}), ("done", {"result": result}))
+    body = "".join(f"event: {kind}\ndata: {json.dumps(values)}\n\n" for kind, values in events)
+    page, _ = open_page(server.address)
+    page.route("**/api/ask", lambda route: route.fulfill(body=body, content_type="text/event-stream"))
+    page.fill("#question", "q")
+    page.keyboard.press("Enter")
+    with page.expect_download() as download:
+        page.click("#acts button:text('Hits as CSV')")
+    row = next(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
+    assert row["name"] == '\'=HYPERLINK("http://elsewhere")'
+    assert row["text"] == 'say "yes"'
+
+
+@pytest.mark.parametrize(("button", "begins"), [("#svg", b"<svg"), ("#png", b"\x89PNG")])
+def test_the_picture_as_a_file(answered, button, begins):
+    with answered.expect_download() as download:
+        answered.click(button)
+    content = download.value.path().read_bytes()
+    assert content.startswith(begins)
+    if button == "#svg":
+        assert b"Dennis Ritchie" in content
+        assert b"<script" not in content
+
+
+def test_earlier_questions_are_kept_in_this_browser(answered, server):
+    ask(answered, "Which languages did Niklaus Wirth design?")
+    number = len(server.asked)
+    answered.reload()
+    answered.wait_for_selector("#facets:not([hidden])")
+    answered.click("#earlier summary")
+    assert answered.inner_text("#earlier summary") == "Earlier questions (1)"
+    answered.click("#earlier .turn")
+    answered.wait_for_selector("#answer :text('Dennis Ritchie')")
+    assert len(server.asked) == number + 1  # the reload asked what its address says; the earlier one asked nothing
+    assert answered.input_value("#question") == QUESTION
+    assert "Kept from" in answered.inner_text("#spent")
+    answered.click("#earlier button:text('Forget them')")
+    assert answered.is_hidden("#earlier")
+    assert answered.evaluate("localStorage.getItem('orienteer.turns')") is None
+
+
+def test_thumbs_tell_the_server_what_was_right(answered, server):
+    answered.click("#acts .thumb >> nth=0")
+    answered.wait_for_selector("#acts :text('Noted')")
+    gold = ["person:dennis-ritchie", "person:john-mccarthy"]
+    assert server.told == [{"graph": "languages", "question": QUESTION, "nodes": gold, "is_good": True}]
+    answered.click("#hits .card >> nth=2 >> .thumb >> nth=1")
+    answered.wait_for_selector("#hits :text('Noted')")
+    assert server.told[1]["is_good"] is False
+    assert len(server.told[1]["nodes"]) == 1
+
+
+def test_leaving_the_page_ends_the_question(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted(0.3)) as server:
+        page, _ = open_page(server.address)
+        page.wait_for_selector(".tries")
+        page.select_option("#method", "ark")
+        page.fill("#question", QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#steps li")
+        page.close()
+        assert server.left.wait(10)
+
+
+def test_a_second_question_replaces_the_first(open_page, languages, scripted, served):
+    with served({"languages": languages}, model=scripted(0.3)) as server:
+        page, seen = open_page(server.address)
+        page.wait_for_selector(".tries")
+        page.select_option("#method", "ark")
+        page.fill("#question", QUESTION)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#steps li")
+        page.select_option("#method", "anchor")
+        page.fill("#question", "Which languages did Niklaus Wirth design?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#facets:not([hidden])")
+        assert page.inner_text("#answer") == "Modula-2, Oberon, Pascal"
+        assert not seen.troubles
+
+
+def test_the_theme_is_kept(open_page, server):
+    page, _ = open_page(server.address, color_scheme="light")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.click("#theme")
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert dark != light
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+
+
+def test_german(open_page, server):
+    page, seen = open_page(server.address, locale="de-DE")
+    page.wait_for_selector(".tries")
+    assert page.inner_text("#ask") == "Fragen"
+    assert page.evaluate("document.documentElement.lang") == "de"
+    ask(page, QUESTION)
+    assert page.inner_text("#found") == "20 Treffer"
+    page.select_option("#language", "en")
+    page.wait_for_selector("#ask:text('Ask')")
+    assert not seen.troubles
+
+
+def test_several_graphs(open_page, languages, small, served):
+    with served({"languages": languages, "films": small}) as server:
+        page, _ = open_page(server.address)
+        page.wait_for_selector(".tries")
+        page.select_option("#graph", "films")
+        page.wait_for_selector(".holds:has-text('film')")
+        ask(page, "Salt")
+        assert server.asked[-1]["graph"] == "films"
+        assert "language" not in page.inner_text("#type")
+
+
+def test_a_paragraph_is_opened_at_its_place(open_page, notes, served):
+    with served({"notes": notes}) as server:
+        page, seen = open_page(server.address)
+        page.wait_for_selector(".tries")
+        assert "What is said about" in page.inner_text(".tries")
+        page.fill("#question", "How long are payroll records kept?")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#acts:not([hidden])")
+        assert page.locator("#hits blockquote mark").count()  # the words of the question
+        page.click("#answer .cite")
+        page.wait_for_selector("#panel .part.here mark")
+        assert page.inner_text("#panel h2") == "payroll.md"
+        assert "seven years" in page.inner_text("#panel .here")
+        page.click("#panel .close")
+        page.click("#hits .from button >> nth=0")
+        page.wait_for_selector("#panel .part.here")
+        assert not seen.troubles
+
+
+def test_what_was_not_read_is_told(open_page, notes, served):
+    with served({"notes": notes}) as server:
+        page, _ = open_page(server.address)
+        page.click("#start summary")
+        assert "picture.png" in page.inner_text("#start")
+
+
+def test_no_more_is_drawn_than_eyes_can_read(open_page, server):
+    nodes = [{"id": str(number), "type": "t", "name": f"node {number}", "degree": 1} for number in range(2100)]
+    edges = [{"source": "0", "type": "joins", "target": str(number)} for number in range(1, 2100)]
+    drawn = json.dumps({"nodes": nodes, "edges": edges, "truncated": True, "unknown": []})
+    page, seen = open_page(server.address)
+    page.route("**/api/subgraph", lambda route: route.fulfill(body=drawn, content_type="application/json"))
+    ask(page, QUESTION)
+    at_rest(page)
+    assert page.inner_text("#drawn") == "2,000 nodes, 1,999 edges · no more are drawn, some edges are left out"
+    assert not seen.troubles
+
+
+def test_a_question_that_is_asked_at_once_waits_for_the_server(open_page, server):
+    page, seen = open_page("about:blank")
+    page.route("**/api/graphs", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    page.goto(server.address, wait_until="commit")
+    page.fill("#question", QUESTION)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#facets:not([hidden])")
+    assert [asked["graph"] for asked in server.asked] == ["languages"]
+    assert not seen.troubles
+
+
+def test_back_leads_to_the_question_before(answered, server):
+    ask(answered, "Which languages did Niklaus Wirth design?")
+    number = len(server.asked)
+    answered.go_back()
+    answered.wait_for_selector("#answer :text('Dennis Ritchie')")
+    answered.go_forward()
+    answered.wait_for_selector("#answer :text('Pascal')")
+    answered.go_back()
+    answered.go_back()
+    answered.wait_for_selector(".tries")
+    assert answered.is_hidden("#answer")
+    assert len(server.asked) == number  # what was answered is kept

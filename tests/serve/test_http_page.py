@@ -1,0 +1,102 @@
+"""The files of the page, and what the server says of itself."""
+
+import re
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs the extra serve")
+
+from fakes.http_site import serving
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("page")
+    (folder / "assets").mkdir()
+    (folder / "index.html").write_text("<!doctype html><title>Orienteer</title>")
+    (folder / "assets" / "app-1a2b3c.js").write_text("export {}")
+    (folder / "assets" / "app-1a2b3c.css").write_text("body {}")
+    (folder / "secret.txt").write_text("secret")
+    (folder / "assets" / "link.js").symlink_to(folder / "secret.txt")
+    return folder
+
+
+def test_the_page_is_never_kept_and_its_assets_for_ever(small, page):
+    with serving({"small": small}, page=page) as client:
+        index = client.get("/")
+        assert (index.status, index.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert index.headers["cache-control"] == "no-store"
+        script = client.get("/assets/app-1a2b3c.js")
+        assert script.body == b"export {}"
+        assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+        assert script.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert script.headers["content-security-policy"] == index.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/secret.txt", "/assets/link.js", "/assets/", "/assets", "/index.html", "/assets/..%2fsecret.txt", "//secret.txt"],
+)
+def test_nothing_but_the_pages_own_files_is_served(small, page, path):
+    with serving({"small": small}, page=page) as client:
+        refused = client.get(path)
+        assert refused.status == 404
+        assert b"secret" not in refused.body.replace(path.encode(), b"").replace(b"secret.txt", b"")
+
+
+def test_where_no_page_is_built_the_rest_is_served(small, tmp_path):
+    with serving({"small": small}, page=tmp_path) as client:
+        assert client.get("/").status == 404
+        assert client.get("/api/graphs").status == 200
+
+
+def test_the_description_names_every_route_and_what_it_takes(client):
+    told = client.get("/openapi.json").json
+    assert sorted(told["paths"]) == [
+        "/api/ask",
+        "/api/cypher",
+        "/api/facets",
+        "/api/feedback",
+        "/api/file",
+        "/api/graphs",
+        "/api/info",
+        "/api/intersect",
+        "/api/list",
+        "/api/neighbors",
+        "/api/node",
+        "/api/paths",
+        "/api/schema",
+        "/api/search",
+        "/api/subgraph",
+        "/health",
+        "/metrics",
+        "/ready",
+        "/v1/chat/completions",
+        "/v1/models",
+    ]
+    search = told["paths"]["/api/search"]["post"]
+    assert search["description"] == "Rank the nodes that best match some words."
+    fields = search["requestBody"]["content"]["application/json"]["schema"]["properties"]
+    assert list(fields) == ["graph", "query", "k", "node_types", "where", "mode"]
+    assert [parameter["name"] for parameter in told["paths"]["/api/node"]["get"]["parameters"]] == ["id", "graph"]
+
+
+def test_the_page_of_the_description_runs_and_loads_nothing(client):
+    page = client.get("/docs")
+    text = page.body.decode()
+    assert page.headers["content-security-policy"].startswith("default-src 'none'; style-src 'unsafe-inline'")
+    assert "<script" not in text
+    assert not re.search(r"(src|href)=", text)
+    assert "<code>POST /api/search</code>" in text
+    assert "a list of 0 to 50, each text of 1 to 1,000 characters" in text
+
+
+def test_counters_name_routes_and_never_what_was_asked(client):
+    client.get("/api/node?id=Rust&graph=languages")
+    client.get("/secret-path")
+    text = client.get("/metrics").body.decode()
+    assert 'orienteer_requests_total{route="/api/node",status="200"}' in text
+    assert 'orienteer_requests_total{route="other",status="404"}' in text
+    assert "orienteer_questions_running 0.0" in text
+    assert "Rust" not in text
+    assert "secret" not in text
