@@ -20,6 +20,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -81,7 +82,7 @@ class Server:
         assert self._process.stderr is not None  # it was asked for
         line = next(line for line in self._process.stderr if line.startswith("serving "))
         self.ready_seconds = time.perf_counter() - began
-        self.port = int(line.split(" (")[0].rpartition(":")[2])
+        self.port = int(re.findall(r":(\d+)\b", line)[0])
         self.errors: list[str] = []
         threading.Thread(target=self._drain, args=(self._process.stderr,), daemon=True).start()
         self._place = Path("/proc") / str(self._process.pid)
