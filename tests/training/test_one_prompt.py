@@ -21,7 +21,7 @@ SCOUT = (
     r"\answer{Salt Road, Long Shore}",
 )
 METHODS = (
-    pytest.param("ark tools=compact agents=1", id="ark in the compact dialect"),
+    pytest.param("ark tools=compact agents=1", id="ark with the compact tools"),
     pytest.param("graphscout", id="graphscout"),
     pytest.param("ark agents=1 faithful=true", id="ark by native calls, as the paper has it"),
 )

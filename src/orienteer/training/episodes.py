@@ -72,7 +72,7 @@ def _calls(calls: Sequence[Call]) -> list[ToolCall]:
 
 
 def spoken(*calls: Call) -> str:
-    """Return calls as a turn of the compact dialect says them."""
+    """Return calls as a turn of the dialect `terse` says them."""
     return as_calls(_calls(calls))
 
 
