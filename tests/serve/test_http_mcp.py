@@ -131,3 +131,31 @@ def test_questions_of_agents_take_the_places_of_all(languages, searcher, era):
         spent = model.calls
         time.sleep(0.3)
         assert model.calls == spent
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era):
+    pytest.importorskip("ladybug")
+    model = searcher(turns=400, seconds=0.05)
+    options = {"model": model.model, "has_mcp": True, "has_cypher": True, "slots": Slots(1, 0)}
+    statement = {"query": "MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 1"}
+    with serving({"languages": languages}, **options) as client:
+
+        async def use(agent):
+            question = asyncio.create_task(agent.call_tool("ask", QUESTION))
+            while not client.site.slots.running:
+                await asyncio.sleep(0.01)
+            refused = await agent.call_tool("cypher", statement)
+            looked_up = await agent.call_tool("search", {"query": "Rust"})
+            question.cancel()
+            await asyncio.gather(question, return_exceptions=True)
+            while client.site.slots.running:
+                await asyncio.sleep(0.01)
+            return refused, looked_up, await agent.call_tool("cypher", statement)
+
+        refused, looked_up, answered = talk(client, era, use)
+        assert refused.is_error
+        assert "1 questions run and 0 wait: come again in" in refused.content[0].text
+        assert not looked_up.is_error
+        assert answered.content[0].text.startswith("1 row: l.name")
+        until(lambda: client.site.slots.running == 0)

@@ -329,7 +329,8 @@ def test_several_graphs_by_name(talk, languages, small):
 
     async def both(client):
         tools = (await client.list_tools()).tools
-        assert all(tool.input_schema["properties"]["graph"] == {"enum": ["languages", "films"]} for tool in tools)
+        assert tools[0].input_schema["properties"]["graph"] == {"type": "string", "enum": ["languages", "films"]}
+        assert all(tool.input_schema["required"][0] == "graph" for tool in tools)
         found = [await client.call_tool("search", {"graph": graph, "query": "Salt"}) for graph in graphs.names]
         unnamed = await client.call_tool("search", {"query": "Salt"})
         other = await client.call_tool("search", {"graph": str(languages.path), "query": "Salt"})

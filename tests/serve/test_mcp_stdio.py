@@ -117,6 +117,29 @@ def test_lines_that_are_no_messages_do_not_end_it(start, languages):
     assert answer["result"]["serverInfo"]["name"] == "orienteer"
 
 
+def test_a_call_that_is_cancelled_after_its_reply_does_no_harm(start, languages):
+    """opencode 1.18 says so of each call that has ended."""
+    process = start(languages.path)
+    search = {"name": "search", "arguments": {"query": "Rust"}}
+    send(process, *requests(("tools/call", search)))
+    assert [json.loads(process.stdout.readline())["id"] for _ in range(2)] == [1, 2]
+    gone = {"requestId": 2, "reason": "AbortError: The operation was aborted."}
+    again = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": search}
+    send(process, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}, again)
+    answer = json.loads(process.stdout.readline())
+    assert (answer["id"], answer["result"]["isError"]) == (3, False)
+
+
+def test_it_starts_without_numpy():
+    """Codex 0.171 begins a session before its servers are up: what the list of tools does not need comes later."""
+    loads = (
+        "import sys, orienteer.serve.cli.app, orienteer.serve.graphs, orienteer.serve.mcp.server, "
+        "orienteer.serve.mcp.stdio; sys.exit('numpy' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    assert subprocess.run([sys.executable, "-c", loads], env=environment, check=False).returncode == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_when_it_is_told_to(start, languages, sent):

@@ -235,11 +235,7 @@ def choice_routes(site: Site) -> APIRouter:
             raise Refused(403, "Cypher is off: start the server with --cypher")
         body = await body_of(request, CypherBody)
         served = site.graphs.named(body.graph)
-        slot = await while_there(request.receive, site.slots.take())
-        try:
-            return await site.beside(lambda: _queried(served, body))
-        finally:
-            slot.free()
+        return await while_there(request.receive, site.in_a_place(lambda: _queried(served, body)))
 
     @router.post("/feedback", response_model=Kept, openapi_extra=takes(FeedbackBody))
     async def feedback(request: Request) -> Response:

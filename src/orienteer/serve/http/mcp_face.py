@@ -1,4 +1,4 @@
-"""`/mcp`: the graphs as tools of other people's agents, behind the guard; their questions take the places of all."""
+"""`/mcp`: the graphs as tools of other people's agents, behind the guard; what takes long takes the places of all."""
 
 from __future__ import annotations
 
@@ -30,4 +30,5 @@ def mcp_face(site: Site) -> HttpFace:
         finally:
             question.close()
 
-    return http_face(server(site.graphs, offers_cypher=site.has_cypher, events_of=events_of), is_behind_door=True)
+    made = server(site.graphs, offers_cypher=site.has_cypher, events_of=events_of, beside=site.in_a_place)
+    return http_face(made, is_behind_door=True)

@@ -53,6 +53,23 @@ class Site:
         """Return what a short function gives, in one of the threads of look-ups."""
         return await asyncio.get_running_loop().run_in_executor(self.pool, function)
 
+    async def in_a_place(self, function: Callable[[], _T]) -> _T:
+        """Take a place, perhaps after waiting in line, and return what a function gives that may take long.
+
+        The place is kept until the function has ended, also where whoever waits for it has left. Raises `Refused` with
+        503 where the line is full.
+        """
+        slot = await self.slots.take()
+        running = asyncio.ensure_future(self.beside(function))
+
+        def end(ended: asyncio.Future[_T]) -> None:
+            slot.free()
+            if not ended.cancelled():
+                ended.exception()  # nobody may be there to hear of it
+
+        running.add_done_callback(end)
+        return await asyncio.shield(running)
+
     async def beside(self, function: Callable[[], _T]) -> _T:
         """Return what a function gives that may take long; whoever calls holds a slot."""
         return await asyncio.get_running_loop().run_in_executor(self.question_pool, function)

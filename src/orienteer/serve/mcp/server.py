@@ -21,7 +21,7 @@ from orienteer.errors import Error, nearest
 from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
-from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp.tools import ASK, CYPHER, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -35,14 +35,22 @@ _Context: TypeAlias = ServerRequestContext[Any, Any]  # Any: nothing is kept for
 _Params = TypeVar("_Params")
 _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
+Beside: TypeAlias = Callable[[Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
+"""Returns what a function gives, run in a thread. May raise `Error` where there is no place for it."""
 
 
-def server(graphs: ServedGraphs, *, offers_cypher: bool = False, events_of: EventsOf = own_events) -> Server[Any]:
+def server(
+    graphs: ServedGraphs,
+    *,
+    offers_cypher: bool = False,
+    events_of: EventsOf = own_events,
+    beside: Beside = asyncio.to_thread,
+) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
-    `events_of` works on questions.
+    `events_of` works on questions, `beside` runs what takes long beside the loop: Cypher.
     """
-    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of)
+    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, beside=beside)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
@@ -89,14 +97,14 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Face:
     """What the requests of the protocol mean for the graphs that are served."""
 
-    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf) -> None:
-        self._graphs, self._events_of = graphs, events_of
+    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, beside: Beside) -> None:
+        self._graphs, self._events_of, self._beside = graphs, events_of, beside
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
-        """Return what a tool takes; None for one that there is not."""
+        """Return what a host is told that a tool takes; None for one that there is not."""
         tool = self._tools.get(name)
-        return None if tool is None else tool.parameters(self._graphs.names)
+        return None if tool is None else tool.told(self._graphs.names)
 
     # ------------------------------------------------------------------------------------------------------- tools
 
@@ -110,7 +118,7 @@ class _Face:
             idempotent_hint=True,
             open_world_hint=tool.name == ASK and self._graphs.has_model,
         )
-        schema = tool.parameters(self._graphs.names)
+        schema = tool.told(self._graphs.names)
         return types.Tool(name=tool.name, description=tool.description, input_schema=schema, annotations=hints)
 
     async def call_tool(self, context: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -125,9 +133,8 @@ class _Face:
             name, arguments = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
                 return _reply(await self._ask(context, name, arguments))
-            return _reply(
-                await asyncio.to_thread(lambda: look_up(tool, self._graphs.named(name).current().graph, arguments))
-            )
+            beside = self._beside if tool.name == CYPHER else asyncio.to_thread
+            return _reply(await beside(lambda: look_up(tool, self._current(name).graph, arguments)))
         except Error as error:
             return _reply(self._told(error), is_error=True)
 

@@ -27,15 +27,19 @@ ASK_K = 10
 MOST_ROWS = 100
 """Rows that a call may ask for."""
 _MOST_NODES = 50  # nodes that are intersected
+_REFUSING = frozenset({"additionalProperties", "minimum", "maximum", "minItems", "maxItems"})
+
+
+_TEXT: dict[str, Any] = {"type": "string"}
 
 
 def _text(description: str) -> dict[str, Any]:
-    return {"type": "string", "description": description}
+    return {**_TEXT, "description": description}
 
 
 def _texts(description: str = "", **bounds: int) -> dict[str, Any]:
     told = {"description": description} if description else {}
-    return {"type": "array", "items": {"type": "string"}, **bounds, **told}
+    return {"type": "array", "items": _TEXT, **bounds, **told}
 
 
 def _count(default: int, most: int = MOST_ROWS) -> dict[str, Any]:
@@ -46,6 +50,11 @@ _OFFSET: dict[str, Any] = {"type": "integer", "minimum": 0}
 _NODE = _text("Id, exact name, or `name (Type)`")
 _TYPES = _texts()
 _WHERE = _texts("Such as `year >= 2000`")
+
+
+def _without_bounds(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema without the keywords that only refuse."""
+    return {keyword: rule for keyword, rule in schema.items() if keyword not in _REFUSING}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,16 +71,28 @@ class McpTool:
     """Arguments of the inner tool where the caller gives none."""
 
     def parameters(self, graphs: Sequence[str]) -> dict[str, Any]:
-        """Return its JSON schema where these graphs are served: of several the caller names one."""
+        """Return the JSON schema that calls are checked against: of several graphs the caller names one."""
         properties, required = dict(self.properties), self.required
         if len(graphs) > 1:
-            properties, required = {GRAPH: {"enum": list(graphs)}, **properties}, (GRAPH, *required)
+            properties, required = {GRAPH: {**_TEXT, "enum": list(graphs)}, **properties}, (GRAPH, *required)
         return {
             "type": "object",
             "properties": properties,
             **({"required": list(required)} if required else {}),
             "additionalProperties": False,
         }
+
+    def told(self, graphs: Sequence[str]) -> dict[str, Any]:
+        """Return the JSON schema that a host is told: `parameters` without what a refused call says better.
+
+        Some hosts refuse a call by it themselves, in fewer words than ours ("params must NOT have additional
+        properties", Gemini CLI 0.61). Which graphs there are, `ask` says for all.
+        """
+        full = self.parameters(graphs)
+        properties = {name: _without_bounds(schema) for name, schema in full["properties"].items()}
+        if GRAPH in properties and self.name != ASK:
+            properties[GRAPH] = _TEXT
+        return {**_without_bounds(full), "properties": properties}
 
 
 _TABLE = (
@@ -87,7 +108,7 @@ _TABLE = (
         description="Find nodes by words of their names and texts. Use it to look up things by name. Edges are not "
         "searched.",
         properties={
-            "query": _text("Words"),
+            "query": _TEXT,
             "node_types": _TYPES,
             "where": _WHERE,
             "k": _count(10),
@@ -102,7 +123,7 @@ _TABLE = (
         description="List what is one edge away from a node, counted by edge type first. A query ranks them.",
         properties={
             "node": _NODE,
-            "query": _text("Words"),
+            "query": _TEXT,
             "node_types": _TYPES,
             "edge_types": _TYPES,
             "k": _count(20),
@@ -127,7 +148,7 @@ _TABLE = (
     McpTool(
         name="paths",
         description="Find the shortest paths between two nodes, whichever way edges point.",
-        properties={"a": _NODE, "b": _NODE, "max_length": _count(4, 4), "k": _count(10)},
+        properties={"a": _NODE, "b": _TEXT, "max_length": _count(4, 4), "k": _count(10)},
         required=("a", "b"),
         inner="paths",
     ),
@@ -163,7 +184,7 @@ _CYPHER = McpTool(
     name=CYPHER,
     description="Run one read-only Cypher statement: MATCH, WHERE, WITH, RETURN, ORDER BY, SKIP, LIMIT. Node types are "
     "labels; every node has id and name. Texts are not in it.",
-    properties={"query": _text("The statement"), "k": _count(20)},
+    properties={"query": _TEXT, "k": _count(20)},
     required=("query",),
     inner="cypher",
 )
