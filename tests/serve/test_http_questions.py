@@ -13,17 +13,19 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import events_of, serving, until
-from orienteer.errors import ModelError, Refused
+from orienteer.errors import BadOption, ModelError, Refused
 from orienteer.evaluation.datasets import jsonl
 from orienteer.llm.budget import Budget
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Usage
+from orienteer.serve.graphs import Answering
 from orienteer.serve.http import slots as slots_module
 from orienteer.serve.http.bodies import AskBody
 from orienteer.serve.http.feedback import FeedbackFile
 from orienteer.serve.http.running import Question, within
 from orienteer.serve.http.site import Site
 from orienteer.serve.http.slots import Slots
+from orienteer.settings import Settings
 
 ASK = {"question": "Who designed Python?", "graph": "languages", "k": 3}
 
@@ -276,6 +278,30 @@ def test_cypher_answers_where_it_was_asked_for_and_only_reads(small):
         refused = client.post("/api/cypher", {"query": "MATCH (n) DELETE n"})
         assert refused.status == 400
         assert client.post("/api/cypher", {"query": "MATCH (n) RETURN n", "seconds": 1e9}).status == 422
+
+
+def test_what_takes_long_keeps_its_place_until_it_has_ended():
+    site = Site(Answering(Settings(), Budget()), slots=Slots(1, 0))
+    ends = threading.Event()
+
+    def long():
+        assert ends.wait(20)
+        raise BadOption("nobody hears of it")
+
+    async def leave():
+        waiting = asyncio.create_task(site.in_a_place(long))
+        await asyncio.sleep(0.05)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert site.slots.running == 1
+        with pytest.raises(Refused, match="1 questions run and 0 wait"):
+            await site.in_a_place(str)
+        ends.set()
+        while site.slots.running:
+            await asyncio.sleep(0.01)
+        return await site.in_a_place(lambda: "done")
+
+    assert asyncio.run(leave()) == "done"
 
 
 def test_events_are_read_as_they_are_written():
