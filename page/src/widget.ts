@@ -144,8 +144,9 @@ class Shown {
       this.drawing?.hidden[isShown ? "delete" : "add"](type);
       this.drawing?.refresh();
     };
+    const isOfTypes = counts.size === this.drawing?.graph.order; // one node each: they say so themselves
     this.legend.replaceChildren(
-      ...[...counts].map(([type, count]) =>
+      ...(isOfTypes ? [] : [...counts]).map(([type, count]) =>
         el(
           "li",
           {},
@@ -154,7 +155,7 @@ class Shown {
             {},
             el("input", {
               type: "checkbox",
-              checked: true,
+              checked: !this.drawing?.hidden.has(type),
               onchange: (event) => toggle(type, (event.target as HTMLInputElement).checked),
             }),
             dot(type),

@@ -29,9 +29,7 @@ class DrawnTypes(NamedTuple):
     def view(self, title: str, tables: Sequence[Table]) -> Bundle:
         """Return a picture of the types that answers the pointer, over tables."""
         nodes = [
-            DrawnNode(
-                name, self._label(name), self._label(name), self.nodes[name], (counted(self.nodes[name], "node"),)
-            )
+            DrawnNode(name, self._label(name), self._label(name), self.nodes[name], self._about(name))
             for name in self._ordered()
         ]
         strong = [node.id for node in nodes]
@@ -41,6 +39,12 @@ class DrawnTypes(NamedTuple):
         """Return what joins the types, the most frequent first."""
         rows = [[*map(self._label, triple), f"{count:,}"] for triple, count in self._by_count()]
         return Table(("from", "edge type", "to", "edges"), first_rows(rows))
+
+    def _about(self, name: str) -> tuple[str, ...]:
+        """Return what a card says of a node type; what joins it with itself has no line in the picture."""
+        own = [edge_type for source, edge_type, target in self._walked() if source == target == name]
+        joined = (f"joined with one another by {', '.join(own)}",) if own else ()
+        return (counted(self.nodes[name], "node"), *joined)
 
     def _label(self, name: str) -> str:
         return self.labels.get(name, name)
