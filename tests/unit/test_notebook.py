@@ -20,7 +20,7 @@ from orienteer.serve.views import pages
 from orienteer.settings import Settings
 
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
-MOST_BYTES = 190_000
+MOST_BYTES = 200_000
 PROGRAM = f"""
 from orienteer import Graph, Retriever
 from orienteer.ingest.demo import demo_records
