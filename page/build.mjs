@@ -1,4 +1,4 @@
-// Builds the page into a folder, by default the one that the package ships: node build.mjs [FOLDER]
+// Builds the page and the notebook's picture into a package's folder, by default ours: node build.mjs [FOLDER]
 // The same sources give the same bytes, and a name holds the hash of what it names, so that browsers may keep it.
 import { build } from "esbuild";
 import { createHash } from "node:crypto";
@@ -7,7 +7,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const folder = resolve(process.argv[2] ?? join(here, "../src/orienteer/serve/page"));
+const folder = resolve(process.argv[2] ?? join(here, "../src/orienteer"), "serve/page");
+const notebook = join(folder, "../../page/widget");
 const assets = join(folder, "assets");
 
 const common = {
@@ -50,14 +51,22 @@ function licences() {
     if (!file) throw new Error(`${name} holds no licence: say in build.mjs where it stands`);
     return `${name.replace("node_modules/", "")} ${version}\n\n${readFileSync(join(here, name, file), "utf8").trim()}\n`;
   });
-  return "The page holds parts of these libraries.\n\n" + texts.join("\n----\n\n");
+  return "This holds parts of these libraries.\n\n" + texts.join("\n----\n\n");
 }
 
-rmSync(folder, { recursive: true, force: true });
-mkdirSync(assets, { recursive: true });
+for (const [old, made] of [
+  [folder, assets],
+  [notebook, notebook],
+]) {
+  rmSync(old, { recursive: true, force: true });
+  mkdirSync(made, { recursive: true });
+}
 const worker = written("layout", "js", await bundled("layout.worker.ts"));
 const script = written("page", "js", await bundled("main.ts", { define: { LAYOUT_WORKER: JSON.stringify(worker) } }));
 const style = written("page", "css", await bundled("style.css"));
 writeFileSync(join(assets, "LICENSES.txt"), licences());
 const html = readFileSync(join(here, "src/index.html"), "utf8").replace("page.js", script).replace("page.css", style);
 writeFileSync(join(folder, "index.html"), html);
+writeFileSync(join(notebook, "widget.js"), await bundled("widget.ts"));
+writeFileSync(join(notebook, "widget.css"), await bundled("widget.css"));
+writeFileSync(join(notebook, "LICENSES.txt"), licences());

@@ -341,13 +341,12 @@ export class App {
     await this.addBeside(turn, signal);
   }
 
-  /** Add what the graph says of the hits: the picture, the names on the ways, the facets. */
+  /** Add what the graph says of the hits: the picture and the facets. */
   private async addBeside({ asked, hits }: Turn, signal: AbortSignal): Promise<void> {
     const nodes = hits.map((hit) => hit.id),
       counted = nodes.length ? post<Facets>("api/facets", { graph: asked.graph, nodes }, signal) : null;
-    const [drawn, facets] = await Promise.all([this.picture.draw(hits, this.steps.named, signal), counted]);
+    const [, facets] = await Promise.all([this.picture.draw(hits, this.steps.named, signal), counted]);
     if (this.asked !== asked) return;
-    this.cards.learn(drawn);
     if (facets) this.facets.show(facets, this.filters);
   }
 

@@ -48,7 +48,7 @@ export class Cards {
   add(hit: Hit): void {
     if (!this.hits.length) this.list.replaceChildren();
     this.hits.push(hit);
-    this.names.set(hit.id, hit);
+    for (const node of [hit, ...(hit.ends ?? [])]) this.names.set(node.id, node);
     this.list.append(this.card(hit, this.hits.length));
   }
 
@@ -59,13 +59,6 @@ export class Cards {
     if (first < 0) return;
     const text = nothingMeets ? `${say("nothingMeets")} ${say("nearby")}` : say("nearby");
     this.list.insertBefore(el("li", { class: "divide" }, text), this.list.children[first] ?? null);
-  }
-
-  /** Learn the names of nodes on the ways to the hits, and show these with names to click. */
-  learn(nodes: readonly { id: string; name: string; type: string }[]): void {
-    for (const node of nodes) this.names.set(node.id, node);
-    for (const hit of this.hits)
-      if (hit.edges.length) this.element(hit.id)?.querySelector(".why")?.replaceWith(this.why(hit));
   }
 
   /** Bring the card of a node into sight. */

@@ -2,8 +2,8 @@
 
 import Graph from "graphology";
 import Sigma from "sigma";
-import type { Placed, Wanted } from "./layout.worker";
 import { plain } from "./dom";
+import type { Placed, Settler } from "./layout";
 import { COLORS, colorNumber, themed } from "./palette";
 import type { DrawnNode, Edge } from "./records";
 
@@ -58,7 +58,7 @@ export class Drawing {
   /** Node types that are not shown. */
   readonly hidden = new Set<string>();
   private readonly sigma: Sigma<NodeLook, EdgeLook>;
-  private readonly worker: Worker;
+  private readonly settler: Settler;
   private readonly paths = new Map<string, Edge[]>();
   private run = 0;
   private order: string[] = [];
@@ -69,11 +69,10 @@ export class Drawing {
 
   constructor(
     private readonly box: HTMLElement,
-    workerAddress: string,
+    settling: (tell: (placed: Placed) => void) => Settler,
     private readonly heard: Heard,
   ) {
-    this.worker = new Worker(workerAddress, { type: "module" });
-    this.worker.onmessage = ({ data }: MessageEvent<Placed>) => this.place(data);
+    this.settler = settling((placed) => this.place(placed));
     this.sigma = this.drawn();
     this.restyle();
   }
@@ -129,6 +128,18 @@ export class Drawing {
     this.sigma.getCamera().animatedReset({ duration: isCalm() ? 0 : 300 });
   }
 
+  zoom(isCloser: boolean): void {
+    const camera = this.sigma.getCamera(),
+      options = { duration: isCalm() ? 0 : 200 };
+    void (isCloser ? camera.animatedZoom(options) : camera.animatedUnzoom(options));
+  }
+
+  /** Let go of the browser's memory; the drawing is of no use afterwards. */
+  end(): void {
+    this.settler.stop();
+    this.sigma.kill();
+  }
+
   resize(): void {
     this.sigma.resize();
     this.sigma.refresh();
@@ -163,7 +174,7 @@ export class Drawing {
 
   /** Take over the colours of the theme. */
   restyle(): void {
-    for (const name of Object.keys(this.theme) as (keyof typeof this.theme)[]) this.theme[name] = themed(`--${name}`);
+    for (const name of Object.keys(this.theme) as (keyof typeof this.theme)[]) this.theme[name] = themed(`--${name}`, this.box);
     this.sigma.setSetting("labelColor", { color: this.theme.front });
     this.sigma.setSetting("edgeLabelColor", { color: this.theme.dim });
     this.refresh();
@@ -232,10 +243,7 @@ export class Drawing {
       this.graph.mapEdges((_, __, source, target) => [places.get(source) ?? 0, places.get(target) ?? 0]).flat(),
     );
     const milliseconds = isCalm() ? 300 : Math.min(4000, 600 + 3 * this.order.length);
-    this.worker.postMessage({ run: ++this.run, nodes, edges, milliseconds } satisfies Wanted, [
-      nodes.buffer,
-      edges.buffer,
-    ]);
+    this.settler.begin({ run: ++this.run, nodes, edges, milliseconds });
     this.sigma.refresh();
   }
 

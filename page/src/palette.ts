@@ -31,11 +31,11 @@ export const forgetColors = (): void => numbers.clear();
 export const dot = (type: string): HTMLElement =>
   el("span", { class: `dot c${colorNumber(type)}`, "aria-hidden": "true" });
 
-/** Return a colour of the style sheet, as the present theme has it: `--line` -> `rgb(...)`. */
-export function themed(name: string): string {
+/** Return a colour of the style sheet, as it is within an element: `--line` -> `rgb(...)`. */
+export function themed(name: string, within: HTMLElement): string {
   const probe = el("span");
   probe.style.color = `var(${name})`;
-  document.body.append(probe);
+  within.append(probe);
   const color = getComputedStyle(probe).color;
   probe.remove();
   return color;

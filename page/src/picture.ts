@@ -4,6 +4,7 @@ import { post } from "./api";
 import { byId, el } from "./dom";
 import { canDraw, Drawing, MOST_NODES } from "./drawing";
 import { fileName, png, save, svg } from "./files";
+import type { Placed, Settler } from "./layout";
 import { dot } from "./palette";
 import type { DrawnNode, Edge, Hit, Subgraph } from "./records";
 import { number, say } from "./texts";
@@ -20,6 +21,16 @@ export type Uses = {
   pick: (id: string | null) => void;
   hover: (id: string | null) => void;
 };
+
+/** Have nodes laid out in a worker, so that the page never waits. */
+function inWorker(tell: (placed: Placed) => void): Settler {
+  const worker = new Worker(new URL(LAYOUT_WORKER, import.meta.url).href, { type: "module" });
+  worker.onmessage = ({ data }: MessageEvent<Placed>) => tell(data);
+  return {
+    begin: (wanted) => worker.postMessage(wanted, [wanted.nodes.buffer, wanted.edges.buffer]),
+    stop: () => worker.terminate(),
+  };
+}
 
 export class Picture {
   private drawing: Drawing | null = null;
@@ -71,15 +82,15 @@ export class Picture {
     else this.drawing?.mark(null);
   }
 
-  /** Draw hits, the ways that lead to them, and what tool calls named. Returns the nodes, whose names are known then. */
-  async draw(hits: readonly Hit[], named: Iterable<string>, signal: AbortSignal): Promise<DrawnNode[]> {
+  /** Draw hits, the ways that lead to them, and what tool calls named. */
+  async draw(hits: readonly Hit[], named: Iterable<string>, signal: AbortSignal): Promise<void> {
     const shown = hits.slice(0, DRAWN_HITS),
       isRead = shown.some((hit) => hit.complete);
     const traced = shown.filter((hit) => hit.edges.length && (hit.complete || !isRead));
     const ways = traced.flatMap((hit) => hit.edges.flatMap((edge) => [edge.source, edge.target]));
     const main = (isRead ? shown.filter((hit) => hit.complete) : shown).map((hit) => hit.id);
     const wanted = [...new Set([...main, ...ways, ...named])].slice(0, DRAWN_NODES);
-    if (!wanted.length) return [];
+    if (!wanted.length) return;
     const found = await post<Subgraph>(
       "api/subgraph",
       { graph: this.uses.graph(), nodes: wanted, around: wanted.length === 1 ? AROUND : 0 },
@@ -89,7 +100,6 @@ export class Picture {
     this.add(found.nodes, found.edges, strong, undefined, new Map(traced.map((hit) => [hit.id, hit.edges])));
     this.leftOut = found.truncated;
     this.tell();
-    return found.nodes;
   }
 
   /** Add nodes near one that is there. */
@@ -109,11 +119,7 @@ export class Picture {
       return;
     }
     const { edgeName, pick, hover } = this.uses;
-    this.drawing ??= new Drawing(byId("canvas"), new URL(LAYOUT_WORKER, import.meta.url).href, {
-      name: edgeName,
-      pick,
-      hover,
-    });
+    this.drawing ??= new Drawing(byId("canvas"), inWorker, { name: edgeName, pick, hover });
     this.drawing.add(nodes, edges, strong, near);
     if (paths) this.drawing.trace(paths);
     this.tell();

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from orienteer.display import counted, first_rows, frame, result_html, types_html
+from orienteer.display import COLUMNS, counted, frame, result_html, types_html
 from orienteer.errors import BadInput
 from orienteer.options import Options
+from orienteer.page.notebook import MOST_HITS, Bundle, Content, DrawnNode, GraphAtHand, Table, view
+from orienteer.page.types import DrawnTypes
 
 JsonValue: TypeAlias = None | bool | int | float | str | list[Any] | dict[str, Any]  # Any: JSON nests without end
 Direction: TypeAlias = Literal["out", "in"]
@@ -106,23 +108,19 @@ class Schema:
         return self.labels.get(type_name, type_name)
 
     def _repr_html_(self) -> str:
-        counts = sorted(self.edges.items(), key=lambda item: (-item[1], item[0]))
-        rows = [
-            [self.label(triple.source), self.label(triple.type), self.label(triple.target), f"{count:,}"]
-            for triple, count in counts
-        ]
-        title = f"{counted(len(self.node_types), 'node type')}, {counted(len(self.edge_types), 'edge type')}"
-        return types_html(title, [(("from", "edge type", "to", "edges"), first_rows(rows))], picture=self._picture())
+        table = self._drawn.table()
+        return types_html(self._title, [(table.header, table.rows)], picture=self._drawn.svg())
 
-    def _picture(self) -> str:
-        """Return the types as a picture, the most frequent first, with what joins them."""
-        from orienteer.page.network import ring  # here: only a notebook draws
+    def _repr_mimebundle_(self, **_: object) -> Bundle:
+        return self._drawn.view(self._title, [self._drawn.table()])
 
-        counts = sorted(self.node_types.items(), key=lambda item: (-item[1], item[0]))
-        names = {name: f"{self.label(name)} {count:,}" for name, count in counts}
-        edges = sorted(self.edges, key=lambda triple: (-self.edges[triple], triple))
-        walked = [(triple.source, self.label(triple.type), triple.target) for triple in edges]
-        return ring(names, walked, symmetric=map(self.label, self.symmetric))
+    @property
+    def _title(self) -> str:
+        return f"{counted(len(self.node_types), 'node type')}, {counted(len(self.edge_types), 'edge type')}"
+
+    @property
+    def _drawn(self) -> DrawnTypes:
+        return DrawnTypes(self.node_types, self.edges.items(), self.labels, self.symmetric)
 
 
 class Hit(NamedTuple):
@@ -515,6 +513,14 @@ class WalkedEdge(Record):
     target: str
 
 
+class EdgeEnd(Record):
+    """A node that an edge leads to, with what a person calls it."""
+
+    id: str
+    type: str
+    name: str
+
+
 class Ranked(Record):
     """What a person sees of a hit."""
 
@@ -535,6 +541,8 @@ class Ranked(Record):
     """It meets every condition of the question, as it was read; what meets some of them is nearby."""
     edges: tuple[WalkedEdge, ...] = ()
     """The edges that lead from it to what the question names."""
+    ends: tuple[EdgeEnd, ...] = ()
+    """The nodes that these edges join, itself left out; empty in files that are older than the field."""
     alike: tuple[str, ...] = ()
     """Ids of passages that say nearly the same, and are no hits of their own for that."""
 
@@ -589,6 +597,8 @@ class Result(Record):
     stopped_by: StoppedBy = "finish"
     notes: tuple[str, ...] = ()
     """What was degraded or could not be done: fallbacks, failed agents, things the graph does not hold."""
+    _graph: GraphAtHand = PrivateAttr(default_factory=GraphAtHand)
+    # What a notebook's picture asks for neighbours.
 
     def to_frame(self) -> Any:  # Any: a pandas DataFrame, where pandas is installed
         """Return the hits as a table, one row each. Raises `UsageError` without pandas."""
@@ -622,23 +632,74 @@ class Result(Record):
         return ", ".join(parts)
 
     def _repr_html_(self) -> str:
+        from orienteer.page.network import evidence  # here: only a notebook draws
+
+        edges = [edge for hit in self._drawn for edge in _walked(hit)]
+        picture = evidence([hit.id for hit in self._drawn], edges, {end.id: end.name for end in self._ends})
+        return result_html(self.question, self._told, self._rows, (self.spent, *self.notes), picture=picture)
+
+    def _repr_mimebundle_(self, **_: object) -> Bundle:
+        hits = {hit.id: hit for hit in self.hits}
+        drawn = self._drawn[:MOST_HITS]
+        paths = {hit.id: _walked(hit) for hit in drawn if hit.edges}
+        joined = {end for edges in paths.values() for source, _, target in edges for end in (source, target)}
+        strong = [hit.id for hit in drawn]
+        nodes = [
+            DrawnNode(end.id, end.type, end.name, about=_about(hits[end.id]) if end.id in hits else ())
+            for end in self._ends
+            if end.id in joined or end.id in strong
+        ]
+        edges = [edge for led in paths.values() for edge in led]
+        tables = [Table(tuple(COLUMNS), self._rows, tuple(hits))]
+        lines = (self.spent, *self.notes)
+        return view(Content(self.question, self._told, nodes, edges, strong, paths, tables, lines), self._graph)
+
+    @property
+    def _drawn(self) -> tuple[Ranked, ...]:
+        """Return the hits of a picture: those that meet all of the question where there are any."""
+        return tuple(hit for hit in self.hits if hit.complete) or self.hits  # what is nearby would hide what answers
+
+    @property
+    def _ends(self) -> tuple[EdgeEnd, ...]:
+        """Return the hits and what their edges join, each once; what an older file does not name goes by its id."""
+        named = {hit.id: EdgeEnd(id=hit.id, type=hit.type, name=hit.name) for hit in self.hits}
+        named = {end.id: end for hit in self.hits for end in hit.ends} | named
+        edges = [edge for hit in self.hits for edge in hit.edges]
+        unnamed = {end: EdgeEnd(id=end, type="?", name=end) for edge in edges for end in (edge.source, edge.target)}
+        return tuple((unnamed | named).values())
+
+    @property
+    def _told(self) -> list[str]:
+        """Return the answer and how the question was read, a paragraph each."""
         answer = [text for text in (self.answer, self.long_answer) if text] if self.answer is not None else []
-        is_read = self.reading is not None and self.reading.complete
         if self.reading is not None and self.reading.text is not None:
             answer.insert(0, f"read as: {self.reading.text}")
         elif self.refusal is not None:
             answer.insert(0, f"{'no exact answer: ' * (self.reading is not None)}{self.refusal.text}")
         answer += [f"quoted from {cited.source.place}" for cited in self.citations if cited.source is not None]
-        if self.meeting is not None:
-            answer.append(self.meeting)
-        rows = [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
-        from orienteer.page.network import evidence  # here: only a notebook draws
+        return [*answer, self.meeting] if self.meeting is not None else answer
 
-        drawn = [hit for hit in self.hits if hit.complete] or self.hits  # what is nearby would hide what answers
-        edges = [(edge.source, edge.type, edge.target) for hit in drawn for edge in hit.edges]
-        names = {hit.id: hit.name for hit in self.hits}
-        picture = evidence([hit.id for hit in drawn], edges, names)
-        return result_html(self.question, answer, rows, (self.spent, *self.notes), picture=picture)
+    @property
+    def _rows(self) -> list[tuple[str, ...]]:
+        """Return the hits as rows of a table."""
+        is_read = self.reading is not None and self.reading.complete
+        return [hit.cells(place, is_nearby=is_read and not hit.complete) for place, hit in enumerate(self.hits, 1)]
+
+
+def with_graph(result: Result, graph: GraphAtHand) -> Result:
+    """Return a result whose picture in a notebook may ask a graph for neighbours."""
+    known = result.model_copy()
+    known._graph = graph
+    return known
+
+
+def _walked(hit: Ranked) -> list[tuple[str, str, str]]:
+    return [(edge.source, edge.type, edge.target) for edge in hit.edges]
+
+
+def _about(hit: Ranked) -> tuple[str, ...]:
+    """Return what a card says of a hit: why it is one, the best part of its text, and where that stands."""
+    return tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))
 
 
 Step.model_rebuild()

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
+from orienteer.graph.drawn import drawn_neighbours
 from orienteer.graph.format import is_graph
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
+from orienteer.page.notebook import GraphAtHand
 from orienteer.protocols import Answering, Exploring, LanguageModel, Method, manner_of
-from orienteer.records import Manner, Question, Result, Trajectory
+from orienteer.records import Manner, Question, Result, Trajectory, with_graph
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -379,6 +381,7 @@ class Retriever:
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
         notes = (*self._notes, *self._adaptation(result), *result.notes)
         result = result.model_copy(update={"usage": usage, "notes": notes})
+        result = with_graph(result, GraphAtHand(self.graph, drawn_neighbours))
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
 
     def _adaptation(self, result: Result) -> tuple[str, ...]:

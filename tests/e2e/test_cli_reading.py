@@ -7,7 +7,8 @@ import pytest
 
 from orienteer.graph.store import Graph
 
-HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "span", "marks", "alike"}
+HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "ends", "span", "marks"}
+HIT |= {"alike"}
 
 
 def ids(result):
@@ -135,10 +136,11 @@ def test_neighbors(clubs, cli):
     assert page.keys() == {"node", "total", "counts", "offset", "hits"}
     assert (page["node"], page["total"], page["offset"]) == ("choir", 2, 0)
     assert {"edge_type": "leads", "direction": "in", "node_type": "person", "count": 1} in page["counts"]
-    assert all(hit.keys() == HIT | {"edges"} for hit in page["hits"])
+    assert all(hit.keys() == HIT for hit in page["hits"])
     ann = next(hit for hit in page["hits"] if hit["id"] == "ann")
     assert {"source": "ann", "type": "leads", "target": "choir"} in ann["edges"]
     assert len(ann["edges"]) == 2
+    assert ann["ends"] == [{"id": "choir", "type": "club", "name": "Choir"}]
 
 
 def test_neighbors_rank_filter_and_page(clubs, cli):

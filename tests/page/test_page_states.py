@@ -247,7 +247,7 @@ def test_no_webgl(playwright, opened, server, picture, look):
         page, seen = opened(server.address, of=browser)
         asked(page)
         page.wait_for_selector("#hits .path")  # the ways have names, though nothing is drawn
-        assert page.text_content("#blank") == "This browser has no WebGL: the evidence is listed, not drawn."
+        page.get_by_text("This browser has no WebGL: the evidence is listed, not drawn.").wait_for(state="attached")
         picture(page, f"11-no-webgl-{look}")
         assert page.is_hidden("#error")
         assert not [trouble for trouble in seen.troubles if "WebGL" not in trouble and "webgl" not in trouble]

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 from orienteer.display import counted, most_frequent, types_html
 from orienteer.graph import store
+from orienteer.page.notebook import Bundle, Table
+from orienteer.page.types import DrawnTypes
 
 
 class Graph(store.Graph):
@@ -114,10 +116,26 @@ class Graph(store.Graph):
         return frames_of(self)
 
     def _repr_html_(self) -> str:
-        manifest, schema = self.arrays.manifest, self.schema
-        tables = [
-            ((kind, "number"), most_frequent({schema.label(name): count for name, count in counts.items()}))
+        tables = [(table.header, table.rows) for table in self._tables]
+        return types_html(self._title, tables, picture=self._drawn.svg())
+
+    def _repr_mimebundle_(self, **_: object) -> Bundle:
+        return self._drawn.view(self._title, self._tables)
+
+    @property
+    def _drawn(self) -> DrawnTypes:
+        schema = self.schema
+        return DrawnTypes(schema.node_types, schema.edges.items(), schema.labels, schema.symmetric)
+
+    @property
+    def _title(self) -> str:
+        manifest = self.arrays.manifest
+        return f"{self.path.name}: {counted(manifest.nodes, 'node')}, {counted(manifest.edges, 'edge')}"
+
+    @property
+    def _tables(self) -> list[Table]:
+        schema = self.schema
+        return [
+            Table((kind, "number"), most_frequent({schema.label(name): count for name, count in counts.items()}))
             for kind, counts in (("node type", schema.node_types), ("edge type", schema.edge_types))
         ]
-        title = f"{self.path.name}: {counted(manifest.nodes, 'node')}, {counted(manifest.edges, 'edge')}"
-        return types_html(title, tables)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Set
 from functools import cached_property
 
 from orienteer.graph.store import Graph
-from orienteer.records import Direction, Edge, JsonValue, Kind, Question, Ranked, Source, Triple, WalkedEdge
+from orienteer.records import Direction, Edge, EdgeEnd, JsonValue, Kind, Question, Ranked, Source, Triple, WalkedEdge
 from orienteer.retrieval.excerpt import Shown, excerpt
 from orienteer.text.english import FORMS
 from orienteer.text.function_words import telling_words
@@ -95,6 +95,14 @@ def edge_lines(graph: Graph, edges: Iterable[Edge | WalkedEdge]) -> list[str]:
         source, target = (graph.arrays.names[graph.arrays.row(end)] for end in (edge.source, edge.target))
         lines.append(f"{source} {arrow(schema.label(edge.type), _pointing(graph, edge.type))} {target}")
     return lines
+
+
+def ends_of(graph: Graph, node: str, edges: Iterable[Edge | WalkedEdge]) -> tuple[EdgeEnd, ...]:
+    """Return the nodes that edges of a node join, each once, without the node itself."""
+    arrays = graph.arrays
+    ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target) if end != node)
+    rows = [(end, arrays.row(end)) for end in ends]
+    return tuple(EdgeEnd(id=end, type=arrays.type_at(row), name=arrays.names[row]) for end, row in rows)
 
 
 def plain_lines(text: str) -> list[str]:

@@ -26,6 +26,7 @@ from orienteer.methods.anchor.scorer import NodeScorer, with_first
 from orienteer.methods.anchor.words import SchemaWords
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result
+from orienteer.retrieval.graph_text import ends_of
 
 
 class Anchor:
@@ -97,7 +98,8 @@ class Anchor:
 
     def _explained(self, hit: Ranked, row: int, explainer: Explainer) -> Ranked:
         why, edges = explainer.why(row)
-        return hit.model_copy(update={"why": why or hit.why, "edges": edges, "complete": True})
+        ends = ends_of(self._graph, hit.id, edges)
+        return hit.model_copy(update={"why": why or hit.why, "edges": edges, "ends": ends, "complete": True})
 
     def _mask(self, question: Question) -> Mask | None:
         return self._graph.arrays.mask(question.node_types or None, question.where)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from orienteer.agents.events import Event
 from orienteer.errors import Unknown
 from orienteer.llm.schema import decode
-from orienteer.records import Direction, Ranked, WalkedEdge
-from orienteer.retrieval.graph_text import arrow
+from orienteer.records import Direction, EdgeEnd, Ranked, Schema, WalkedEdge
+from orienteer.retrieval.graph_text import arrow, ends_of
 from orienteer.serve.views import pages
 
 if TYPE_CHECKING:
@@ -28,16 +28,19 @@ def why_lines(graph: Graph, hit: Ranked, steps: Iterable[Event]) -> Iterator[str
     Where the method tells no edges, these are the shortest paths to the nodes that its tools were called on.
     """
     yield f"{hit.name} ({hit.type})"
-    edges = list(hit.edges) or list(_edges_to(graph, hit.id, _looked_at(graph, steps)))
+    edges, ends = hit.edges, hit.ends
+    if not edges:
+        edges = tuple(_edges_to(graph, hit.id, _looked_at(graph, steps)))
+        ends = ends_of(graph, hit.id, edges)
     if edges:
-        yield from _tree(graph, hit.id, edges)
+        yield from _tree(graph.schema, hit.id, edges, ends)
     else:
         yield f"  {hit.why or 'by the words of its name and text'}"
 
 
-def _tree(graph: Graph, root: str, edges: Sequence[WalkedEdge]) -> Iterator[str]:
+def _tree(schema: Schema, root: str, edges: Sequence[WalkedEdge], ends: Iterable[EdgeEnd]) -> Iterator[str]:
     """Yield a line for each node that the edges reach, indented by its distance from the root."""
-    arrays, schema = graph.arrays, graph.schema
+    named = {end.id: end for end in ends}
     reached, open_nodes = {root}, [(root, 1)]
     while open_nodes:
         node, depth = open_nodes.pop()
@@ -49,10 +52,9 @@ def _tree(graph: Graph, root: str, edges: Sequence[WalkedEdge]) -> Iterator[str]
             reached.add(other)
             walked: Direction = "out" if edge.source == node else "in"
             direction = None if edge.type in schema.symmetric else walked
-            row = arrays.row(other)
-            found.append((other, f"{arrow(schema.label(edge.type), direction)} {arrays.names[row]}"))
+            found.append((other, f"{arrow(schema.label(edge.type), direction)} {named[other].name}"))
         for other, line in found:
-            yield f"{'  ' * depth}{line} ({arrays.type_at(arrays.row(other))})"
+            yield f"{'  ' * depth}{line} ({named[other].type})"
         open_nodes += [(other, depth + 1) for other, _ in reversed(found)]
 
 

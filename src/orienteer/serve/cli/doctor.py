@@ -34,6 +34,7 @@ EXTRAS = {
     "llamaindex": "llama_index",
     "local": "xllamacpp",
     "mcp": "mcp",
+    "notebook": "anywidget",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",

@@ -271,13 +271,13 @@ def paths(graph: Graph, a: str, b: str, *, max_length: int = 4, k: int = 10) -> 
 
 def _hit(graph: Graph, show: Presentation, node_id: str, score: float, edges: Sequence[Edge], note: str = "") -> Ranked:
     """Return a node as a hit with the edges that lead to it, of which its reason names the first."""
-    from orienteer.retrieval.graph_text import edge_lines
+    from orienteer.retrieval.graph_text import edge_lines, ends_of
 
     lines = edge_lines(graph, edges)
     more = [f"and {len(lines) - _EDGES_TOLD} more"] if len(lines) > _EDGES_TOLD else []
     why = "; ".join(filter(None, (note, *lines[:_EDGES_TOLD], *more)))
     hit = show(graph.arrays.row(node_id), score=float(score), why=why)
-    return hit.model_copy(update={"edges": _walked(edges)})
+    return hit.model_copy(update={"edges": _walked(edges), "ends": ends_of(graph, node_id, edges)})
 
 
 def _walked(edges: Iterable[Edge]) -> tuple[WalkedEdge, ...]:
