@@ -2,7 +2,8 @@
 
 The pointer file is looked at once a second at the most. Who asks takes the generation of that moment, and keeps it: the
 old one goes with its last request. A graph may be opened at its first request, for a host of tools waits for a list of
-them and not for a graph; or it is still made when the server begins, and answers once it is there.
+them and not for a graph. Or it is still made when the server begins: until it is there, what was read so far answers,
+or the graph as it was before its sources changed, and every answer says so.
 """
 
 from __future__ import annotations
@@ -11,24 +12,30 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from orienteer.display import Count
-from orienteer.errors import BadOption, Error, Refused, UsageError, nearest, without_paths
+from pydantic import BaseModel
+
+from orienteer.display import Count, lasting, seconds_left
+from orienteer.errors import BadOption, Error, Refused, Unknown, UsageError, nearest, without_paths
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.llm.budget import Budget
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:  # a server that lists its tools loads no graph
+    from orienteer.agents.events import Event
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.index.searchers import Mode
+    from orienteer.ingest.documents.so_far import HearInterim, Interim
     from orienteer.protocols import LanguageModel
     from orienteer.retriever import Retriever
 
+_R = TypeVar("_R", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
@@ -55,6 +62,8 @@ class Generation:
     """What the graph is called here."""
     graph: Graph
     answering: Answering
+    tell_interim: Callable[[], str | None] = lambda: None
+    """Says from what it answers while the graph that was asked for is being made; None of that graph itself."""
     _searchers: dict[str, Retriever] = field(default_factory=dict)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
@@ -62,6 +71,27 @@ class Generation:
     def paths(self) -> tuple[Path, ...]:
         """What of this machine sentences about the graph may name."""
         return machine_paths(self.graph, self.answering.model)
+
+    def noted(self, record: _R) -> _R:
+        """Return a record that has notes with a first one that says from what it was answered, unless from all."""
+        told = self.tell_interim()
+        if told is None or "notes" not in type(record).model_fields:
+            return record
+        return record.model_copy(update={"notes": (told, *getattr(record, "notes", ()))})
+
+    def noted_event(self, event: Event) -> Event:
+        """Return an event; the last one with its result noted."""
+        return event.model_copy(update={"result": self.noted(event.result)}) if event.kind == "done" else event
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Have an error about a name that is not there say that not all is there yet, where that is so."""
+        try:
+            yield
+        except Unknown as error:
+            if (told := self.tell_interim()) is not None:
+                error.add(told)
+            raise
 
     def searcher(self, mode: Mode) -> Retriever:
         """Return what searches by names and words, or by meaning. Raises `BadOption` for a mode that there is not."""
@@ -101,10 +131,44 @@ class Stage:
     done: int = 0
     of: int | None = None
     """None where the total is not known."""
+    began: float = field(default_factory=time.monotonic)
 
     def __str__(self) -> str:
         total = "" if self.of is None else f" of {self.of:,}"
-        return f"{self.text}: {self.done:,}{total}" if self.done else self.text
+        return (f"{self.text}: {self.done:,}{total}" if self.done else self.text) + self.left
+
+    @property
+    def seconds_left(self) -> float | None:
+        """About how long its rest takes, at the pace so far; None where nobody knows."""
+        if self.of is None:
+            return None
+        return seconds_left(Count(self.done, of=self.of), time.monotonic() - self.began)
+
+    @property
+    def left(self) -> str:
+        """The same as the end of a sentence; nothing where nobody knows."""
+        return "" if (seconds := self.seconds_left) is None else f", about {lasting(seconds)} left"
+
+
+class _Meanwhile(NamedTuple):
+    """What answers while a graph is being made."""
+
+    interim: Interim
+    generation: Generation
+
+
+def told_of(interim: Interim, stage: Stage | None) -> str:
+    """Say from what a graph answers while it is made, and about how long that will be so."""
+    left = "" if stage is None else stage.left
+    if interim.files is None:
+        return f"the sources have changed and are being read again{left}: answers come from the graph as it was before"
+    if interim.files == interim.of:
+        return f"all {interim.files:,} files are read, and answer by words: what joins them is being found{left}"
+    total = "" if interim.of is None else f" of {interim.of:,}"
+    return (
+        f"{interim.files:,}{total} files are read so far{left}: answers come from these, "
+        "and what is not found may be in the others"
+    )
 
 
 class ServedGraph:
@@ -117,8 +181,11 @@ class ServedGraph:
         """How far its making has come; None once it answers."""
         self.failure: Error | None = None
         """Why it could not be made."""
+        self.vectors_left: Callable[[Graph], float | None] = lambda graph: None
+        """Returns in how many seconds its vectors will be there; None where they are not being made."""
         self._count_reload = count_reload
         self._generation: Generation | None = None
+        self._interim: _Meanwhile | None = None
         self._folder, self._source = Path(), Path()
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
@@ -137,13 +204,17 @@ class ServedGraph:
         self._generation = self._opened()
         self.stage = None
 
-    def make(self, source: Path, directory: Callable[[Progress], Path]) -> None:
-        """Begin to make the graph of some sources in a thread of its own; `directory` does it, and tells how far."""
+    def make(self, source: Path, directory: Callable[[Progress, HearInterim], Path]) -> None:
+        """Begin to make the graph of some sources in a thread of its own.
+
+        `directory` does it, and tells how far it is, and of graphs that answer meanwhile.
+        """
         self._source = source.resolve()
 
         def work() -> None:
             try:
-                self.open(directory(self._hear))
+                self.open(directory(self._hear, self._hear_interim))
+                self._interim = None
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
@@ -155,8 +226,14 @@ class ServedGraph:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Whether it answers from all that it is to be made of."""
         return self.stage is None
+
+    @property
+    def interim(self) -> Interim | None:
+        """What it answers from while it is made; None where it does not answer, or is ready."""
+        meanwhile = self._interim
+        return None if meanwhile is None or self.is_ready or self.failure is not None else meanwhile.interim
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -165,12 +242,15 @@ class ServedGraph:
         return tuple(path for path in (*named, self._folder, self._source) if path != Path())
 
     def current(self) -> Generation:
-        """Return the latest generation.
+        """Return the latest generation; while the graph is made, what answers meanwhile.
 
-        Raises `Refused` where the graph is still being made, or could not be; `NotAGraph` where it cannot be opened.
+        Raises `Refused` where nothing does yet, or it could not be made; `NotAGraph` where it cannot be opened.
         """
+        meanwhile = self._interim
         if not self.is_ready:
-            raise self._not_there()
+            if meanwhile is None or self.failure is not None:
+                raise self._not_there()
+            return meanwhile.generation
         generation = self._generation
         if generation is None:
             return self._first()
@@ -222,7 +302,22 @@ class ServedGraph:
 
     def _hear(self, text: str, count: int) -> None:
         of = count.of if isinstance(count, Count) else None
-        self.stage = Stage(without_paths(text, self.paths), int(count), of)
+        told, before = without_paths(text, self.paths), self.stage
+        is_new = before is None or before.text.partition(",")[0] != told.partition(",")[0]
+        began = time.monotonic() if before is None or is_new else before.began
+        self.stage = Stage(told, int(count), of, began)
+
+    def _hear_interim(self, interim: Interim) -> None:
+        """Answer from a graph until the next one is there."""
+        from orienteer.graph.store import Graph
+
+        try:
+            graph = Graph.open(interim.path, embedder=self.answering.settings.open_embedder)
+        except Error as error:  # the one before is damaged: it is being made anew
+            logger.warning("%s: %s", self.name, error)
+            return
+        generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage))
+        self._interim = _Meanwhile(interim, generation)
 
     def _not_there(self) -> Refused:
         if self.failure is not None:

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from orienteer.errors import MissingExtra
-from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags, graph_of
+from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.serve import Graphs, Names, answering_of
+from orienteer.serve.cli.serve import Graphs, Names, answering_of, take_up
 
 
 def mcp(
@@ -34,7 +34,7 @@ def mcp(
     graphs = ServedGraphs()
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
-        served.lie_at(graph_of(folder, out))  # what is no graph is told now, not by the first call
+        take_up(served, folder, out, is_lazy=True)  # what is no graph is told now, not by the first call
         graphs.add(served)
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)

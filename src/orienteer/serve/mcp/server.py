@@ -125,11 +125,17 @@ class _Face:
             name, arguments = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
                 return _reply(await self._ask(context, name, arguments))
-            return _reply(
-                await asyncio.to_thread(lambda: look_up(tool, self._graphs.named(name).current().graph, arguments))
-            )
+            return _reply(await asyncio.to_thread(lambda: self._look_up(tool, name, arguments)))
         except Error as error:
             return _reply(self._told(error), is_error=True)
+
+    def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
+        """Return what a tool other than `ask` says of a graph; first, where that is so, that not all is there yet."""
+        generation = self._current(name)
+        with generation.telling():
+            text = look_up(tool, generation.graph, arguments)
+        told = generation.tell_interim()
+        return text if told is None else f"note: {told}\n{text}"
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(lambda: self._current(name))
@@ -174,7 +180,7 @@ class _Face:
             place = resources.place_of(uri)
             tool = self._tools[place.tool]
             arguments = dict(place.arguments)
-            text = await asyncio.to_thread(lambda: look_up(tool, self._current(place.graph).graph, arguments))
+            text = await asyncio.to_thread(lambda: self._look_up(tool, place.graph, arguments))
         except Error as error:
             raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)
