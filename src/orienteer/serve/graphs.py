@@ -40,6 +40,10 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
+_JOINED = ("auto", "documents")
+"""Methods that go over names, which a part of a graph does not have: finding them takes as long as reading."""
+WORDS_ALONE = "documents:bm25"
+"""What answers in their place."""
 _MOST_KEPT = 32  # retrievers of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 _COME_AGAIN = "2"  # seconds, while a graph is made
@@ -64,6 +68,8 @@ class Generation:
     answering: Answering
     tell_interim: Callable[[], str | None] = lambda: None
     """Says from what it answers while the graph that was asked for is being made; None of that graph itself."""
+    is_part: bool = False
+    """Whether it holds what was read so far, without what joins it."""
     _searchers: dict[str, Retriever] = field(default_factory=dict)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
@@ -107,6 +113,8 @@ class Generation:
         from orienteer.retriever import Retriever
 
         ask = self.answering
+        if self.is_part and ask.model is None and (method or ask.settings.method) in _JOINED:
+            method = WORDS_ALONE
         return self._kept(
             self._retrievers,
             method or "",
@@ -316,7 +324,8 @@ class ServedGraph:
         except Error as error:  # the one before is damaged: it is being made anew
             logger.warning("%s: %s", self.name, error)
             return
-        generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage))
+        is_part = interim.files is not None
+        generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage), is_part)
         self._interim = _Meanwhile(interim, generation)
 
     def _not_there(self) -> Refused:

@@ -25,9 +25,9 @@ logger = logging.getLogger(__name__)
 
 FIRST_SECONDS = 4.0
 """Of reading, before which nobody needs a part."""
-MOST_SHARE = 0.25
+MOST_SHARE = 0.2
 """Of the time that reading has taken and joining will take, which all parts together take at the most."""
-MOST_SHARE_AT_THE_END = 0.35
+MOST_SHARE_AT_THE_END = 0.25
 """The same once all is read: that part is the last, and joining takes the longest."""
 LEAST_GROWTH = 1.5
 """Of the nodes, from part to part."""
@@ -75,19 +75,21 @@ class SoFar:
 
     def __call__(self, shelf: Shelf, count: int) -> None:
         """Make a part of what has been read, and tell of it, where that is worth its time."""
-        is_last = isinstance(count, Count) and count >= count.of
-        if not self._has_failed and self._is_due(len(shelf), is_last=is_last):
+        whole = count.of / count if isinstance(count, Count) else 1.0
+        if not self._has_failed and self._is_due(len(shelf), whole, is_last=isinstance(count, Count) and whole == 1):
             self._make(shelf, count)
 
-    def _is_due(self, nodes: int, *, is_last: bool) -> bool:
+    def _is_due(self, nodes: int, whole: float, *, is_last: bool) -> bool:
+        """Say whether a part of so many nodes is worth its time; `whole` is how many times as many there will be."""
         reading = self._clock() - self._began - self._spent
-        growth, share = (1.0, MOST_SHARE_AT_THE_END) if is_last else (LEAST_GROWTH, MOST_SHARE)
+        if reading < FIRST_SECONDS or nodes <= (1 if is_last else LEAST_GROWTH) * self._nodes:
+            return False
         part = nodes * self._seconds_a_node
-        return (
-            reading >= FIRST_SECONDS
-            and nodes > growth * self._nodes
-            and self._spent + part <= share * (reading + JOINING * part)
-        )
+        work, all_parts = reading + JOINING * part, self._spent + part
+        if is_last:
+            return all_parts <= MOST_SHARE_AT_THE_END * work
+        # The last part is worth the most, so room is left for it.
+        return all_parts <= MOST_SHARE * work and all_parts + part * whole <= MOST_SHARE_AT_THE_END * work * whole
 
     def _make(self, shelf: Shelf, count: int) -> None:
         started = self._clock()
