@@ -8,7 +8,7 @@ import { byId, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
 import { askedBy, fragment, keep, turns, type Asked, type Turn } from "./history";
-import { answers, isUnderWay, showMaking, showWhole } from "./making";
+import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
@@ -402,7 +402,7 @@ export class App {
     if (!hits.length) this.cards.clear();
     byId("found").textContent = say("found", { n: hits.length });
     byId("found").hidden = !hits.length;
-    byId("nothing").textContent = say(this.graph.is_ready ? "nothing" : "nothingSoFar");
+    byId("nothing").textContent = say(isWhole(this.graph) ? "nothing" : "nothingSoFar");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
     this.acts.show(turn);
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));

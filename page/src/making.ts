@@ -12,6 +12,10 @@ export const isUnderWay = (graph: ServedGraph): boolean => !graph.is_ready || gr
 /** Whether a question gets an answer. */
 export const answers = (graph: ServedGraph): boolean => graph.is_ready || graph.is_partial;
 
+/** Whether words find all that there is. */
+export const isWhole = (graph: ServedGraph): boolean =>
+  graph.is_ready || (graph.files !== null && graph.files === graph.of_files);
+
 /** Show how far a graph is; nothing of one that is whole. */
 export function showMaking(graph: ServedGraph): void {
   const box = byId("making");

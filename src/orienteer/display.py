@@ -57,7 +57,7 @@ class Count(int):
 
 def seconds_left(count: int, seconds: float) -> float | None:
     """Return about how long the rest of some work takes, of which so much took `seconds`; None where nobody knows."""
-    if not isinstance(count, Count) or not 0 < count <= count.of or seconds < _SURE_SECONDS:
+    if not isinstance(count, Count) or not 0 < count < count.of or seconds < _SURE_SECONDS:
         return None
     return seconds * (count.of - count) / count
 

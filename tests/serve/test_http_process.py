@@ -189,7 +189,8 @@ def test_open_serves_a_folder_while_it_is_read_and_opens_the_browser(run, tmp_pa
     assert seen.read_text().rstrip("/") == process.url
     code, _, err = process.end()
     assert code == -signal.SIGTERM
-    assert "is being read: the page answers once that is done" in err
+    assert "is being read: until that is done, answers say from how much of it they come" in err
+    assert "made in the cache at " in err
     assert "Traceback" not in err
 
 

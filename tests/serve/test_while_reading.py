@@ -1,6 +1,7 @@
 """A folder that is still being read: what has been read answers by words, over every face, and says so."""
 
 import threading
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -172,7 +173,8 @@ async def _called(graphs, calls):
         return tools, [(reply.is_error, reply.content[0].text) for reply in replies]
 
 
-def test_agents_find_their_tools_at_once_and_are_told_what_answers(folder, tmp_path):
+def test_agents_find_their_tools_at_once_and_are_told_what_answers(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("orienteer.serve.mcp.server._PATIENCE_SECONDS", 0.0)
     graphs, held = ServedGraphs(), Held(folder, tmp_path / "cache")
     graph = ServedGraph("notes", Answering(Settings(), Budget()))
     graphs.add(graph)
@@ -197,6 +199,23 @@ def test_agents_find_their_tools_at_once_and_are_told_what_answers(folder, tmp_p
     until(lambda: graph.is_ready)
     _, [(_, text)] = run(_called(graphs, [("search", {"query": "bicycles"})]))
     assert "so far" not in text
+
+
+def test_a_call_waits_for_the_first_passages(folder, tmp_path):
+    graphs, held = ServedGraphs(), Held(folder, tmp_path / "cache")
+    graph = ServedGraph("notes", Answering(Settings(), Budget()))
+    graphs.add(graph)
+
+    def begin(progress, hear):
+        time.sleep(0.3)
+        return held(progress, hear)
+
+    graph.make(folder, begin)
+    _, [(is_error, text)] = run(_called(graphs, [("search", {"query": "payroll"})]))
+    assert not is_error
+    assert "a-payroll.md" in text
+    held.go_on(10)
+    until(lambda: graph.is_ready)
 
 
 def test_agents_over_http_are_told(folder, tmp_path):

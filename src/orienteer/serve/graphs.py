@@ -198,12 +198,15 @@ class ServedGraph:
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
         self._looking = threading.Lock()
+        self._is_decided = threading.Event()
+        """Set once it answers, or never will."""
 
     def lie_at(self, folder: Path) -> None:
         """Say where the graph lies, to be opened by its first request. Raises `NotAGraph`."""
         read_pointer(folder)
         self._folder = folder.absolute()
         self.stage = None
+        self._is_decided.set()
 
     def open(self, folder: Path) -> None:
         """Open the graph directory. Raises `NotAGraph`."""
@@ -211,6 +214,7 @@ class ServedGraph:
         self._folder = folder.absolute()
         self._generation = self._opened()
         self.stage = None
+        self._is_decided.set()
 
     def make(self, source: Path, directory: Callable[[Progress, HearInterim], Path]) -> None:
         """Begin to make the graph of some sources in a thread of its own.
@@ -230,7 +234,14 @@ class ServedGraph:
                 logger.error("%s could not be made", self.name, exc_info=error)
                 self.failure = Error("the server failed, which is its own fault: its log says how")
 
+            finally:
+                self._is_decided.set()
+
         threading.Thread(target=work, name="orienteer-make", daemon=True).start()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it answers or could not be made, but no longer than that."""
+        self._is_decided.wait(seconds)
 
     @property
     def is_ready(self) -> bool:
@@ -327,6 +338,7 @@ class ServedGraph:
         is_part = interim.files is not None
         generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage), is_part)
         self._interim = _Meanwhile(interim, generation)
+        self._is_decided.set()
 
     def _not_there(self) -> Refused:
         if self.failure is not None:

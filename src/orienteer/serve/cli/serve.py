@@ -133,6 +133,7 @@ def take_up(
         else:
             served.open(found)
         return
+    out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
     told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
     told.is_shared = True
 

@@ -21,9 +21,9 @@ def mcp_face(site: Site) -> HttpFace:
 
     async def events_of(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
         body = AskBody(question=asked.question, k=asked.k, node_types=asked.node_types, method=AUTO)
-        question = Question(site, await site.slots.take(), generation)
+        question = Question(site, await site.slots.take())
         try:
-            await question.start(body)
+            await question.start(generation, body)
             async with aclosing(question.events()) as events:
                 async for event in events:
                     yield event

@@ -29,8 +29,8 @@ class Question:
     again and again, cannot have more calls under way than there are places.
     """
 
-    def __init__(self, site: Site, slot: Slot, generation: Generation) -> None:
-        self._site, self._slot, self._generation = site, slot, generation
+    def __init__(self, site: Site, slot: Slot) -> None:
+        self._site, self._slot = site, slot
         self._loop = asyncio.get_running_loop()
         self._heard: asyncio.Queue[Event | None] = asyncio.Queue()
         self._running: RunningQuestion | None = None
@@ -39,15 +39,15 @@ class Question:
         self._is_beginning = False
         self._is_closed = False
 
-    async def start(self, body: AskBody, *, hears_parts: bool = False) -> str:
+    async def start(self, generation: Generation, body: AskBody, *, hears_parts: bool = False) -> str:
         """Begin, and return the name of the method. Raises `BadOption`, `Unknown`: nothing was spent by then."""
 
         def begin() -> str:
-            retriever = self._generation.retriever(body.method)
+            retriever = generation.retriever(body.method)
             running = retriever.start(
                 body.question,
                 body.k,
-                listen=self._tell,
+                listen=lambda event: self._tell(generation.noted_event(event)),
                 node_types=body.node_types,
                 where=body.where,
                 reading=body.reading,
@@ -61,7 +61,7 @@ class Question:
 
         async def beginning() -> str:
             try:
-                with self._generation.telling():
+                with generation.telling():
                     return await self._site.beside(begin)
             finally:
                 self._is_beginning = False
@@ -80,8 +80,7 @@ class Question:
         self._heard.put_nowait(None)
 
     def _tell(self, event: Event) -> None:
-        noted = self._generation.noted_event(event)
-        self._in_loop(lambda: self._heard.put_nowait(noted))
+        self._in_loop(lambda: self._heard.put_nowait(event))
 
     def _in_loop(self, call: Callable[[], object]) -> None:
         with suppress(RuntimeError):  # the loop is closed: the server has ended
@@ -146,12 +145,12 @@ async def begun(
     if not body.question.strip():
         raise BadOption("the question is empty: write in words what you want to know")
     generation = await site.look_up(served.current)
-    question = Question(site, await while_there(receive, site.slots.take()), generation)
+    question = Question(site, await while_there(receive, site.slots.take()))
     try:
         if prepare is not None:
             asked = body
             body = await while_there(receive, site.beside(lambda: prepare(asked)))
-        method = await question.start(body, hears_parts=hears_parts)
+        method = await question.start(generation, body, hears_parts=hears_parts)
     except BaseException:
         question.close()
         raise

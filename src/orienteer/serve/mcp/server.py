@@ -27,6 +27,7 @@ from orienteer.version import __version__
 
 _LOG = logging.getLogger(__name__)
 _HOUR = CacheHint(ttl_ms=3_600_000, scope="private")
+_PATIENCE_SECONDS = 10.0  # that a call waits for the first passages of a folder: an agent would not come again
 _LONGEST_ERROR = 2_000  # characters: a caller may name a node by a text of any length
 _FAULT = "a fault of this server, which its log tells: ask in another way"
 _CITE = "Answer from the graph alone, with its tools, and cite node ids in [brackets]. Question: "
@@ -155,8 +156,10 @@ class _Face:
         return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k, has_model=has_model))
 
     def _current(self, name: str) -> Generation:
-        """Return a graph as it is now. Raises `Refused` for another name, and as `ServedGraph.current` does."""
-        return self._graphs.named(name).current()
+        """Return a graph as it is now, or in a moment. Raises `Refused` as `ServedGraphs.named` and `current` do."""
+        graph = self._graphs.named(name)
+        graph.wait(_PATIENCE_SECONDS)
+        return graph.current()
 
     def _told(self, error: Error) -> str:
         """Return the message of an error as the caller may read it."""
