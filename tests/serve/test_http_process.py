@@ -221,6 +221,12 @@ def test_what_cannot_be_served_is_refused_in_a_line(refused, languages, small, t
     assert "opens the server to others: set ORIENTEER_SERVE_KEYS" in refused(
         "serve", languages.path, "--host", "0.0.0.0", "--port", 0
     )
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    assert "no document in" in refused("serve", notes, "-q")
+    (notes / "one.md").write_text("# One\n\nIt is one.\n")
+    assert "opens the server to others" in refused("serve", notes, "--host", "0.0.0.0", "--port", 0)
+    assert not list((tmp_path / "cache" / "graphs").iterdir())  # nothing was begun
     monkeypatch.setenv("ORIENTEER_SERVE_KEYS", "tooshort-key")
     told = refused("serve", languages.path, "--host", "0.0.0.0", "--port", 0)
     assert "has 12 characters: it must have 16 or more" in told

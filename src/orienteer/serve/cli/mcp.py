@@ -31,14 +31,16 @@ def mcp(
     from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
 
     answering = answering_of(model.settings(), budget)
-    graphs = ServedGraphs()
+    graphs, begins = ServedGraphs(), []
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
-        take_up(served, folder, out, is_lazy=True)  # what is no graph is told now, not by the first call
+        begins.append(take_up(served, folder, out, is_lazy=True))  # what is no graph is told now, not by the first call
         graphs.add(served)
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)
         out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
+    for begin in begins:
+        begin()
     out.done()
 
     from orienteer.serve.mcp.server import server  # which takes half a second to load: what is wrong is told before

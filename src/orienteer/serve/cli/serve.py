@@ -83,12 +83,13 @@ def serve(
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
-    for graph_name, folder in folders.items():
-        take_up(_served(site, graph_name), folder, out)
+    begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
     def tell(address: str) -> None:
         for_agents = " and for agents at /mcp" if site.has_mcp else ""
         out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
+        for begin in begins:
+            begin()
 
     _run(out, site, chosen, tell)
 
@@ -102,10 +103,11 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     site = _site(answering_of(configured, budget))
     served = _served(site, directory.resolve().name)
     served.vectors_left = functools.partial(background.seconds_left, configured=configured)
-    take_up(served, directory, out, then=functools.partial(_start_vectors, out, configured))
+    begin = take_up(served, directory, out, then=functools.partial(_start_vectors, out, configured))
 
     def show(address: str) -> None:
         out.note(f"serving {served.name} at {address} (Ctrl-C ends it)")
+        begin()
         if not webbrowser.open(address):
             out.note("no browser could be opened: open that address yourself")
 
@@ -119,10 +121,11 @@ def take_up(
     *,
     is_lazy: bool = False,
     then: Callable[[Path], None] | None = None,
-) -> None:
+) -> Callable[[], None]:
     """Have a graph served: at once where it is there, opened by its first request if `is_lazy`; else once it is made.
 
-    `then` is called with its directory before it answers. Raises as `found_or_made` does.
+    Return what begins to make it, where that is to be done, to be called when nothing can be refused any more. `then`
+    is called with its directory before it answers. Raises as `found_or_made` does.
     """
     found = found_or_made(directory, out)
     if isinstance(found, Path):
@@ -132,8 +135,7 @@ def take_up(
             served.lie_at(found)
         else:
             served.open(found)
-        return
-    out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
+        return lambda: None
     told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
     told.is_shared = True
 
@@ -147,7 +149,11 @@ def take_up(
             then(folder)
         return folder
 
-    served.make(directory, make)
+    def begin() -> None:
+        out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
+        served.make(directory, make)
+
+    return begin
 
 
 def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
