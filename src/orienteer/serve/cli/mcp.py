@@ -39,13 +39,13 @@ def mcp(
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)
         out.note(f"serving {names} (MCP): a host of agents starts this and talks to it here; Ctrl-C ends it")
-    for begin in begins:
-        begin()
     out.done()
 
     from orienteer.serve.mcp.server import server  # which takes half a second to load: what is wrong is told before
     from orienteer.serve.mcp.stdio import serve
 
+    for begin in begins:  # not before: reading would make that half second three
+        begin()
     serve(server(graphs, offers_cypher=cypher))
 
 
