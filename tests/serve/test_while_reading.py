@@ -17,7 +17,8 @@ from orienteer.errors import BadInput
 from orienteer.ingest.documents import so_far
 from orienteer.ingest.sources import graph_at
 from orienteer.llm.budget import Budget
-from orienteer.serve.graphs import Answering, ServedGraph, ServedGraphs, told_of
+from orienteer.serve.graphs import Answering, ServedGraph, ServedGraphs
+from orienteer.serve.making import Stage, told_of
 from orienteer.serve.mcp.server import server
 from orienteer.settings import Settings
 
@@ -284,8 +285,6 @@ def test_questions_during_every_change_of_generation_are_answered(folder, tmp_pa
 
 
 def test_a_stage_tells_the_time_left():
-    from orienteer.serve.graphs import Stage
-
     stage = Stage("reading documents", 30, 120, began=-1e9)
     assert stage.left.startswith(", about ")
     assert stage.left.endswith(" min left")

@@ -174,9 +174,10 @@ class _Build:
             builder = stack.enter_context(GraphBuilder(target, force=force, progress=self._progress))
             previous = Previous(target) if options.update else None
             recipe = recipe or self._recipe(previous)
-            shelf = Shelf(stack.enter_context(_scratch(target)))
+            scratch = stack.enter_context(_scratch(target))
+            shelf = Shelf(scratch)
             with self._stage("reading"):
-                watch = self._watch(sources, recipe, stack.enter_context(_scratch(target))) if not previous else None
+                watch = self._watch(sources, recipe, scratch) if previous is None else None
                 intake = self._read(sources, recipe, previous, shelf, watch)
             annotator = self._annotator(recipe)
             if annotator is not None:

@@ -136,12 +136,17 @@ def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Res
 
         def read() -> Response:
             generation = served.current()
-            with generation.telling():
-                return json_of(generation.noted(look_up.view(generation, body)), generation.paths)
+            return _told(generation, lambda: look_up.view(generation, body))
 
         return await site.look_up(read)
 
     return answer
+
+
+def _told(generation: Generation, view: Callable[[], BaseModel]) -> Response:
+    """Return what a view gives; of a graph that is still being made it, or its error, says so."""
+    with generation.telling():
+        return json_of(generation.noted(view()), generation.paths)
 
 
 def _search(generation: Generation, body: SearchBody) -> Result:
@@ -204,8 +209,7 @@ def graph_routes(site: Site) -> APIRouter:
 
         def read() -> Response:
             generation = served.current()
-            with generation.telling():
-                return json_of(generation.noted(view(generation.graph)), generation.paths)
+            return _told(generation, lambda: view(generation.graph))
 
         return await site.look_up(read)
 
