@@ -142,6 +142,7 @@ def test_the_list_of_graphs_says_how_far_it_is(folder, tmp_path):
         assert graph["note"] == f"1 of 3 files are read so far: {SO_FAR}"
         assert graph["nodes"] == 2
         assert client.get("/ready").status == 503
+        assert client.get("/api/info").json["stale"] is False
         client.held.go_on(2)
         until(lambda: client.held.heard == 3)
         graph = client.get("/api/graphs").json["graphs"][0]

@@ -39,7 +39,7 @@ def info(graph: Graph) -> GraphInfo:
         provenance=provenance,
         extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
         indexes=("lexical", "names", *_pieces(graph)),
-        stale=is_stale(manifest),
+        stale=bool(manifest.provenance.get("sources")) and is_stale(manifest),
     )
 
 
