@@ -8,7 +8,7 @@ import { byId, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
 import { askedBy, fragment, keep, turns, type Asked, type Turn } from "./history";
-import { Making } from "./making";
+import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
 import { Picture } from "./picture";
@@ -34,7 +34,8 @@ const LOOK_AGAIN_MILLISECONDS = 2000;
 export class App {
   private served = NOTHING_SERVED;
   private graph = NO_GRAPH;
-  private making: Making | null = null;
+  private waiting = {};
+  private hasNews = false; // all of the graph is there, and what was asked before was not asked again
   private filters: Filters = { node_types: [], where: [] };
   private asked: Asked | null = null;
   private running: AbortController | null = null;
@@ -150,42 +151,61 @@ export class App {
   /** Turn to a graph: what it holds, and what it may be asked. */
   private take(name: string): void {
     const graph = this.served.graphs.find((served) => served.name === name);
-    if (!graph || graph === this.graph) return;
+    if (!graph || graph.name === this.graph.name) return;
     this.running?.abort();
     this.graph = graph;
     forgetColors();
     this.filters = { node_types: [], where: [] };
     showGraph(graph, this.served.graphs.length === 1);
     this.empty();
-    if (graph.is_ready) void this.welcome(graph);
-    else void this.waitFor(graph);
+    void this.waitFor(graph);
   }
 
-  /** Show how far the making of a graph has come, until it answers. */
+  /** Show what a graph holds, and how far its making has come, and look again until it is whole. */
   private async waitFor(graph: ServedGraph): Promise<void> {
-    this.making ??= new Making();
-    if (graph.stage !== null) byId("start").replaceChildren(this.making.shown(graph.stage, graph.done, graph.of));
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
-    if (graph !== this.graph) return;
-    try {
-      this.served = await get<Served>("api/graphs");
-      byId("error").hidden = true;
-    } catch (error) {
-      this.fail(error);
-      void this.waitFor(graph);
-      return;
+    const mine = (this.waiting = {});
+    let isLost = false;
+    this.hasNews = false;
+    showMaking(graph);
+    if (answers(graph)) void this.welcome(graph);
+    while (isUnderWay(graph)) {
+      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
+      if (mine !== this.waiting) return;
+      try {
+        this.served = await get<Served>("api/graphs");
+        if (isLost) byId("error").hidden = true;
+        isLost = false;
+      } catch (error) {
+        this.fail(error);
+        isLost = true;
+        continue;
+      }
+      const now = this.served.graphs.find((served) => served.name === graph.name);
+      if (now && mine === this.waiting) this.renew(graph, now);
     }
-    this.take(graph.name);
+  }
+
+  /** Show what has become of a graph while it is made; what was asked of it meanwhile stays. */
+  private renew(graph: ServedGraph, now: ServedGraph): void {
+    const { generation, is_partial: wasPartial, labels } = graph;
+    Object.assign(graph, now, { labels: { ...labels, ...now.labels } });
+    if (graph.generation !== generation) {
+      showGraph(graph, this.served.graphs.length === 1);
+      if (answers(graph) && !this.asked) void this.welcome(graph);
+    }
+    this.hasNews ||= wasPartial && graph.is_ready && this.asked !== null;
+    if (this.hasNews) showWhole(() => void this.ask(this.wanted()));
+    else showMaking(graph);
   }
 
   /** Show what a graph holds and what it may be asked, unless a question was asked meanwhile. */
   private async welcome(graph: ServedGraph): Promise<void> {
     const box = byId("start");
-    this.making = null;
-    box.replaceChildren(holds(graph.node_types));
+    const held = holds(graph.node_types);
+    box.replaceChildren(held);
     try {
       const parts = await welcome(graph, (question) => this.askWords(question));
-      if (graph === this.graph && !this.asked) box.append(...parts);
+      if (graph === this.graph && !this.asked && box.contains(held)) box.append(...parts);
     } catch (error) {
       this.fail(error);
     }
@@ -236,7 +256,7 @@ export class App {
     if (kept) this.reopen(kept);
     else if (!this.follow(hash) && !hash) {
       this.empty();
-      void this.welcome(this.graph);
+      if (answers(this.graph)) void this.welcome(this.graph);
     }
   }
 
@@ -285,6 +305,8 @@ export class App {
     }
     this.running?.abort();
     const mine = (this.running = new AbortController());
+    if (this.hasNews) showMaking(this.graph);
+    this.hasNews = false;
     this.empty();
     this.asked = asked;
     this.address(asked);
@@ -379,7 +401,7 @@ export class App {
     if (!hits.length) this.cards.clear();
     byId("found").textContent = say("found", { n: hits.length });
     byId("found").hidden = !hits.length;
-    byId("nothing").textContent = say("nothing");
+    byId("nothing").textContent = say(isWhole(this.graph) ? "nothing" : "nothingSoFar");
     byId("nothing").hidden = hits.length > 0 || result.answer !== null;
     this.acts.show(turn);
     byId("spent").replaceChildren(el("p", {}, spentOn(result)), ...result.notes.map((note) => el("p", {}, note)));

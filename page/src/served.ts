@@ -7,6 +7,7 @@ import { language, say } from "./texts";
 export type ServedGraph = {
   name: string;
   is_ready: boolean;
+  is_partial: boolean;
   nodes: number;
   edges: number;
   node_types: Record<string, number>;
@@ -14,6 +15,11 @@ export type ServedGraph = {
   stage: string | null;
   done: number | null;
   of: number | null;
+  seconds_left: number | null;
+  files: number | null;
+  of_files: number | null;
+  vectors_seconds_left: number | null;
+  generation: string | null;
 };
 export type Served = { graphs: ServedGraph[]; methods: string[]; model: string | null; has_feedback: boolean };
 
@@ -22,6 +28,7 @@ export const NOTHING_SERVED: Served = { graphs: [], methods: [], model: null, ha
 export const NO_GRAPH: ServedGraph = {
   name: "",
   is_ready: false,
+  is_partial: false,
   nodes: 0,
   edges: 0,
   node_types: {},
@@ -29,6 +36,11 @@ export const NO_GRAPH: ServedGraph = {
   stage: null,
   done: null,
   of: null,
+  seconds_left: null,
+  files: null,
+  of_files: null,
+  vectors_seconds_left: null,
+  generation: null,
 };
 const LISTED_TYPES = 300; // a menu of more is no menu
 
@@ -45,12 +57,14 @@ export function showServed({ graphs, methods, model }: Served): void {
 export function showGraph(graph: ServedGraph, isOnly: boolean): void {
   byId<HTMLSelectElement>("graph").value = graph.name;
   byId("name").textContent = isOnly ? graph.name : "";
-  byId("size").textContent = graph.is_ready ? say("size", { nodes: graph.nodes, edges: graph.edges }) : "";
+  byId("size").textContent = graph.nodes ? say("size", { nodes: graph.nodes, edges: graph.edges }) : "";
+  const chosen = byId<HTMLSelectElement>("type").value;
   const types = Object.keys(graph.node_types).sort((a, b) => a.localeCompare(b, language));
   byId("type").replaceChildren(
     el("option", { value: "" }, say("any")),
     ...types.slice(0, LISTED_TYPES).map((type) => el("option", { value: type }, type)),
   );
+  if (chosen in graph.node_types) byId<HTMLSelectElement>("type").value = chosen;
   document.title = `${graph.name} · Orienteer`;
 }
 

@@ -8,6 +8,10 @@ from typing import Any
 
 from orienteer.errors import UsageError
 
+_SURE_SECONDS = 1.0
+"""Of work, after which it can be told how long its rest takes."""
+_MINUTES = 100.0
+"""Seconds from which on a time is told in minutes."""
 _ROWS = 30  # of a table of types
 _LEFT = "text-align:left;vertical-align:top"  # a notebook aligns to the right, as for numbers
 _WORDS = f"{_LEFT};min-width:8em;overflow-wrap:anywhere"  # an id or a name may be one long word
@@ -49,6 +53,18 @@ class Count(int):
         count = super().__new__(cls, done)
         count.of = of
         return count
+
+
+def seconds_left(count: int, seconds: float) -> float | None:
+    """Return about how long the rest of some work takes, of which so much took `seconds`; None where nobody knows."""
+    if not isinstance(count, Count) or not 0 < count < count.of or seconds < _SURE_SECONDS:
+        return None
+    return seconds * (count.of - count) / count
+
+
+def lasting(seconds: float) -> str:
+    """Return a time as a person says it: `40 s`, `3 min`."""
+    return f"{seconds / 60:,.0f} min" if seconds >= _MINUTES else f"{max(1.0, seconds):.0f} s"
 
 
 def counted(number: int, noun: str) -> str:

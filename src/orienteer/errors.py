@@ -47,6 +47,10 @@ class Error(Exception):
         self.value = value
         """The name or value that is wrong, where one is, for programs that read errors."""
 
+    def add(self, sentence: str) -> None:
+        """Add a sentence to the message."""
+        self.args = (f"{self} ({sentence})", *self.args[1:])
+
     @property
     def public(self) -> str:
         """The message as somebody elsewhere may read it: of each path its last name alone."""

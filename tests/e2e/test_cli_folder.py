@@ -149,6 +149,10 @@ def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypat
     with (cache / "locks" / "vectors").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert "are being made" in background.start_vectors(graph, configured)
+        left = background.seconds_left(graph, configured)
+        assert left is not None
+        assert 0 <= left <= 1
+    assert background.seconds_left(graph, configured) is None
     (cache / "locks" / "vectors").write_text("[1, 2]")
     assert "in the background" in background.start_vectors(graph, configured)
 

@@ -264,17 +264,109 @@ def test_reduced_motion(open_page, server):
     assert page.evaluate("getComputedStyle(document.querySelector('.skeleton')).animationName") == "none"
 
 
-def test_a_graph_that_is_still_made(opened, server, picture, look):
+GRAPH = {
+    **{"name": "languages", "is_ready": False, "is_partial": False, "nodes": 0, "edges": 0, "generation": None},
+    **{"node_types": {}, "edge_types": {}, "labels": {}, "stage": "reading documents", "done": 100, "of": 1240},
+    **{"seconds_left": None, "files": None, "of_files": None, "note": None, "vectors_seconds_left": None},
+}
+PARTIAL = {
+    **{
+        "is_partial": True,
+        "done": 312,
+        "seconds_left": 192,
+        "files": 312,
+        "of_files": 1240,
+        "nodes": 169,
+        "edges": 504,
+    },
+    **{"node_types": {"chunk": 150, "document": 19}, "generation": "first"},
+}
+
+
+def tells(page, **about):
+    """Have the server tell this of the graph from now on."""
     listed = {"methods": ["auto"], "model": None, "has_feedback": False, "has_cypher": False}
-    graph = {"name": "languages", "is_ready": False, "stage": "reading", "done": 100, "of": 374, "nodes": 0, "edges": 0}
-    body = json.dumps({**listed, "graphs": [{**graph, "node_types": {}, "edge_types": {}, "labels": {}}]})
-    page, _ = opened("about:blank")
+    body = json.dumps({**listed, "graphs": [{**GRAPH, **about}]})
+    page.unroute("**/api/graphs")
     page.route("**/api/graphs", lambda route: route.fulfill(body=body, content_type="application/json"))
+
+
+def test_a_graph_that_is_still_made(opened, server, picture, look):
+    page, _ = opened("about:blank")
+    tells(page)
     page.goto(server.address)
     page.wait_for_selector("progress")
-    assert "reading · 100 of 374" in page.inner_text("#start")
-    body = body.replace('"done": 100', '"done": 237')
-    page.get_by_text("about").wait_for()
+    assert "reading documents · 100 of 1,240" in page.inner_text("#making")
+    tells(page, done=237, seconds_left=95)
+    page.get_by_text("about 95 s left").wait_for()
     picture(page, f"12-making-{look}")
+    fits(page)
     page.unroute("**/api/graphs")
     page.wait_for_selector(".tries")  # it looks again by itself
+    assert page.is_hidden("#making")
+
+
+def test_what_was_read_answers_meanwhile(opened, server, picture, look):
+    page, seen = opened("about:blank")
+    tells(page)
+    page.goto(server.address)
+    page.wait_for_selector("progress")
+    tells(page, **PARTIAL)
+    page.get_by_text("312 of 1,240 files are read so far, about 3 min left").wait_for()
+    assert "Answers come from these: what is not found may be in the others." in page.inner_text("#making")
+    page.wait_for_selector(".tries")
+    picture(page, f"13-partial-{look}")
+    fits(page)
+    asked(page)
+    page.wait_for_selector("#hits .card")
+    tells(page, **{**PARTIAL, "done": 700, "seconds_left": 60})
+    page.get_by_text("Answers come from the first 312").wait_for()
+    assert page.is_visible("#hits .card")  # what was asked stays
+    settled(page, look)
+    picture(page, f"13b-partial-answered-{look}")
+    asked(page, "zebra unicorn")
+    page.wait_for_selector("#nothing:not([hidden])")
+    assert page.inner_text("#nothing") == "Nothing was found in what is read so far. It may be in the rest."
+    tells(page, **{**PARTIAL, "stage": "finding names", "done": 20, "of": 400, "files": 1240, "seconds_left": 40})
+    page.get_by_text("All 1,240 files are read").wait_for()
+    assert "finding names · 20 of 400 · about 40 s left" in page.inner_text("#making")
+    picture(page, f"13c-all-read-{look}")
+    page.unroute("**/api/graphs")
+    page.get_by_text("All of it is there now.").wait_for()
+    picture(page, f"13d-whole-{look}")
+    page.click("#making button")
+    page.wait_for_selector("#making", state="hidden")
+    page.wait_for_selector("#nothing:not([hidden])")
+    assert page.inner_text("#nothing") == "Nothing was found. Try other words, or another type."
+    assert not seen.troubles
+
+
+def test_the_graph_before_answers_while_its_sources_are_read_again(opened, server, picture, look):
+    page, _ = opened("about:blank")
+    tells(page, **{**PARTIAL, "files": None, "of_files": None})
+    page.goto(server.address)
+    page.get_by_text("The sources have changed and are being read again").wait_for()
+    assert "Until then answers come from the graph as it was before." in page.inner_text("#making")
+    picture(page, f"14-read-again-{look}")
+    fits(page)
+
+
+def test_vectors_that_are_being_made_are_a_quiet_line(opened, server, picture, look):
+    page, _ = opened("about:blank")
+    whole = {**PARTIAL, "is_ready": True, "is_partial": False, "stage": None}
+    tells(page, **{**whole, "vectors_seconds_left": 250})
+    page.goto(server.address)
+    page.get_by_text("Compared by words; by meaning, too, in about 4 min.").wait_for()
+    picture(page, f"15-vectors-{look}")
+    fits(page)
+    tells(page, **whole)
+    page.wait_for_selector("#making", state="hidden")
+
+
+def test_the_state_is_told_in_german(open_page, server, picture):
+    page, _ = open_page("about:blank", locale="de-DE")
+    tells(page, **PARTIAL)
+    page.goto(server.address)
+    page.get_by_text("312 von 1.240 Dateien sind bisher gelesen, noch etwa 3 min").wait_for()
+    assert "was fehlt, steht vielleicht in den übrigen" in page.inner_text("#making")
+    picture(page, "16-german")

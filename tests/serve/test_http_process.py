@@ -189,7 +189,8 @@ def test_open_serves_a_folder_while_it_is_read_and_opens_the_browser(run, tmp_pa
     assert seen.read_text().rstrip("/") == process.url
     code, _, err = process.end()
     assert code == -signal.SIGTERM
-    assert "is being read: the page answers once that is done" in err
+    assert "is being read: until that is done, answers say from how much of it they come" in err
+    assert "made in the cache at " in err
     assert "Traceback" not in err
 
 
@@ -220,6 +221,12 @@ def test_what_cannot_be_served_is_refused_in_a_line(refused, languages, small, t
     assert "opens the server to others: set ORIENTEER_SERVE_KEYS" in refused(
         "serve", languages.path, "--host", "0.0.0.0", "--port", 0
     )
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    assert "no document in" in refused("serve", notes, "-q")
+    (notes / "one.md").write_text("# One\n\nIt is one.\n")
+    assert "opens the server to others" in refused("serve", notes, "--host", "0.0.0.0", "--port", 0)
+    assert not list((tmp_path / "cache" / "graphs").iterdir())  # nothing was begun
     monkeypatch.setenv("ORIENTEER_SERVE_KEYS", "tooshort-key")
     told = refused("serve", languages.path, "--host", "0.0.0.0", "--port", 0)
     assert "has 12 characters: it must have 16 or more" in told

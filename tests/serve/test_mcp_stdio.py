@@ -209,13 +209,14 @@ def test_leaving_a_question_stops_it(environment, languages, era):
         assert 0 < len(server.requests) < 150
 
 
-def test_a_folder_of_documents_is_read_first(environment, tmp_path):
+def test_a_folder_of_documents_is_read_while_its_tools_are_there(environment, tmp_path):
     folder = tmp_path / "notes"
     folder.mkdir()
     (folder / "ferry.md").write_text("# Ferries\n\nThe night ferry leaves Hammerfest at nine.\n")
 
     async def use():
         async with Client(parameters(environment, folder)) as client:
+            assert (await client.list_tools()).tools[0].name == "ask"
             found = await client.call_tool("ask", {"question": "When does the night ferry leave Hammerfest?"})
             schema = await client.read_resource("orienteer://notes/schema")
             return found.content[0].text, schema.contents[0].text

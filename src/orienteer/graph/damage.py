@@ -24,6 +24,7 @@ from orienteer.graph.format import (
     Manifest,
     damaged,
     generation_of,
+    is_graph,
     read_manifest,
     read_pointer,
     sha256_of,
@@ -95,7 +96,7 @@ def damaged_pieces(path: Path) -> dict[Path, list[str] | None]:
 def find_damage(path: Path, generation: str) -> NotAGraph | None:
     """Return the error for the damage to a generation, with the remedy; None where it is sound."""
     try:
-        if read_pointer(path).generation != generation:  # it was replaced: the files that failed are gone
+        if not is_graph(path) or read_pointer(path).generation != generation:  # the files that failed are gone
             return None
         folder = generation_of(path, read_pointer(path))
         for name in damaged_files(path):

@@ -222,6 +222,17 @@ class StringWriter:
             file.write(self._waiting)
         self._waiting.clear()
 
+    def so_far(self) -> Strings:
+        """Map the strings that were appended until now; more may be appended."""
+        self._flush()
+        return Strings(self._offsets(), Folder(self._folder, ()).bytes(f"{self._name}.utf8"))
+
+    def _offsets(self) -> NDArray[np.int64]:
+        """Return where each string begins, and where the last one ends: (strings + 1,)."""
+        offsets = np.zeros(len(self._sizes) + 1, np.int64)
+        np.cumsum(np.array(self._sizes, np.int64), out=offsets[1:])
+        return offsets
+
     @property
     def files(self) -> tuple[Path, Path]:
         """Return the paths of the text file and of the offsets file."""
@@ -234,9 +245,7 @@ class StringWriter:
             return
         self._is_closed = True
         self._flush()
-        offsets = np.zeros(len(self._sizes) + 1, np.int64)
-        np.cumsum(np.frombuffer(self._sizes, np.int64), out=offsets[1:])
-        save(self._folder, f"{self._name}.at", offsets)
+        save(self._folder, f"{self._name}.at", self._offsets())
 
 
 def encode(text: str) -> bytes:

@@ -20,6 +20,7 @@ from orienteer.ingest.documents.beside import DocumentsBeside
 from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
 from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.documents.so_far import HearInterim, Interim
 from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
@@ -54,26 +55,50 @@ def graph_at(
     selection: Selection = ALL,
     progress: Progress | None = None,
     confirm: Callable[[str], None] | None = None,
+    hear: HearInterim | None = None,
 ) -> FoundGraph:
     """Return the graph for a path, made of tables or documents in the cache at first use and on change.
 
     Each selection of files has a graph of its own. `confirm` is called before a large folder is read for the first
-    time, with what would be read; it raises where that is not meant. Raises `NotAGraph` if there is nothing,
-    `BadInput` where the sources cannot be read.
+    time, with what would be read; it raises where that is not meant. `hear` is told of graphs that answer meanwhile:
+    the one before, where the sources have changed, else what has been read of documents so far. Raises `NotAGraph` if
+    there is nothing, `BadInput` where the sources cannot be read.
     """
-    if is_graph(path):
-        if selection.is_given:
-            raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
-        return FoundGraph(path)
-    _require_sources(path)
+    if (ready := graph_that_is_ready(path, cache=cache, selection=selection)) is not None:
+        return FoundGraph(ready)
     target = cached_path(path, cache=cache, selection=selection)
     if confirm is not None:
         confirm_large(path, confirm, cache=cache, selection=selection)
     tell = _silent if progress is None else progress
-    directory = _up_to_date(path, target, selection, cache / "locks", tell)
+    directory = _up_to_date(path, target, selection, cache / "locks", _Listener(tell, hear))
     for gone in drop_orphans(cache):
         tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
     return directory
+
+
+def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
+    """Return the graph of a path as `graph_at` does where it need not be made; None where it must be. Raises as that.
+
+    Of sources nothing is read: they are compared with what is known of them.
+    """
+    if is_graph(path):
+        if selection.is_given:
+            raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
+        return path
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    check_readable(path)
+    if is_broken_off(path):
+        raise broken_off(path)
+    target = cached_path(path, cache=cache, selection=selection)
+    manifest = _manifest(target)
+    return target if manifest is not None and not is_stale(manifest) else None
+
+
+def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
+    """Say whether there is a file that may be read, by its name; nothing is opened."""
+    files = FolderWalk(path, selection) if path.is_dir() else (path,)
+    return any(kind_of(file) is not None or _may_hold_graph(file) for file in files)
 
 
 def confirm_large(path: Path, confirm: Callable[[str], None], *, cache: Path, selection: Selection = ALL) -> None:
@@ -87,8 +112,16 @@ def _silent(stage: str, count: int) -> None:
     """Take no notice of progress."""
 
 
-def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tell: Progress) -> FoundGraph:
+class _Listener(NamedTuple):
+    """Who hears how the making of a graph goes."""
+
+    tell: Progress
+    hear: HearInterim | None
+
+
+def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, listener: _Listener) -> FoundGraph:
     """Return the graph at the target, made anew where the sources have changed, by this process or another."""
+    tell = listener.tell
     for folder in (target.parent, locks):
         folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
     is_waiting = False
@@ -96,6 +129,8 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tel
         before = _manifest(target)
         if before is not None and not is_stale(before):
             return FoundGraph(target)
+        if before is not None and listener.hear is not None and not is_waiting:
+            listener.hear(Interim(target))
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
                 now = _manifest(target)
@@ -104,22 +139,13 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, tel
                 if not is_waiting:
                     why = "the sources have changed: " if now is not None else ""
                     tell(f"{why}making a graph of {path} in the cache", 0)
-                tell(f"made in the cache at {target}: {_make(path, target, selection, tell)}", 0)
+                tell(f"made in the cache at {target}: {_make(path, target, selection, listener)}", 0)
                 return FoundGraph(target, is_new=True)
         except GraphBusy:
             if not is_waiting:
                 tell("waiting for another process that makes it", 0)
             is_waiting = True
             time.sleep(WAIT_SECONDS)
-
-
-def _require_sources(path: Path) -> None:
-    """Raise `NotAGraph` if there is nothing that a graph could be made of."""
-    if not path.exists():
-        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
-    check_readable(path)
-    if is_broken_off(path):
-        raise broken_off(path)
 
 
 def _excess(path: Path, selection: Selection) -> str | None:
@@ -140,10 +166,11 @@ def _excess(path: Path, selection: Selection) -> str | None:
     return None
 
 
-def _make(path: Path, target: Path, selection: Selection, progress: Progress) -> str:
+def _make(path: Path, target: Path, selection: Selection, listener: _Listener) -> str:
     """Make the graph of some tables or documents, and say in one line what was made."""
+    progress = listener.tell
     if _is_of_documents(path, selection):
-        return _build(path, target, selection, progress)
+        return _build(path, target, selection, listener)
     if selection.is_given and path.is_dir():
         _require_whole(path, selection)
     beside = DocumentsBeside(path, selection, progress) if path.is_dir() else None
@@ -152,7 +179,7 @@ def _make(path: Path, target: Path, selection: Selection, progress: Progress) ->
         report = import_with([path], target, options=options, progress=progress, beside=beside)
     except UnclearTables as error:
         try:
-            told = _build(path, target, selection, progress)
+            told = _build(path, target, selection, listener)
         except BadInput:
             raise error from None
         return f"{told}; its tables are read row by row, for they are no clear graph: {AS_A_GRAPH.format(path)}"
@@ -166,7 +193,7 @@ BACKGROUND = "minilm"
 AS_A_GRAPH = "orienteer validate {} says how to make one of them"
 
 
-def _build(path: Path, target: Path, selection: Selection, progress: Progress) -> str:
+def _build(path: Path, target: Path, selection: Selection, listener: _Listener) -> str:
     """Make a graph of documents, and say in one line what was made."""
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
@@ -174,7 +201,7 @@ def _build(path: Path, target: Path, selection: Selection, progress: Progress) -
     is_update = before is not None and is_chunk_graph(before)
     options = BuildOptions(force=True, update=is_update, include=selection.include, exclude=selection.exclude)
     about = read_about(target) if before is not None else None
-    build = build_graph([path], target, options=options, progress=progress)
+    build = build_graph([path], target, options=options, progress=listener.tell, hear=listener.hear)
     counts = [counted(build.documents, "document"), counted(build.nodes, "node"), counted(build.edges, "edge")]
     is_lost = VECTORS_GONE in build.notes and about is not None and about.embedder != BACKGROUND
     return ", ".join(counts) + (f"; {VECTORS_GONE}" if is_lost else "")

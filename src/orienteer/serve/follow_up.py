@@ -40,6 +40,10 @@ class FollowUp(NamedTuple):
     """What was done to it, or could not be done."""
     usage: Usage = Usage()
 
+    def noting(self, more: str | None) -> FollowUp:
+        """Return the same with something more to be said beside the answer, first of all."""
+        return self if more is None else self._replace(note="; ".join(filter(None, (more, self.note))))
+
 
 def understood_alone(question: str, before: Sequence[Turn], model: LanguageModel | None) -> FollowUp:
     """Return a question put in words that need none of what was said before, the earliest first.

@@ -2,7 +2,8 @@
 
 The pointer file is looked at once a second at the most. Who asks takes the generation of that moment, and keeps it: the
 old one goes with its last request. A graph may be opened at its first request, for a host of tools waits for a list of
-them and not for a graph; or it is still made when the server begins, and answers once it is there.
+them and not for a graph. Or it is still made when the server begins: until it is there, what was read so far answers,
+or the graph as it was before its sources changed, and every answer says so.
 """
 
 from __future__ import annotations
@@ -11,28 +12,39 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from pydantic import BaseModel
 
 from orienteer.display import Count
-from orienteer.errors import BadOption, Error, Refused, UsageError, nearest, without_paths
+from orienteer.errors import BadOption, Error, Refused, Unknown, UsageError, nearest, without_paths
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.llm.budget import Budget
+from orienteer.serve.making import Stage, told_of
 from orienteer.serve.views.outside import machine_paths, message_outside
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:  # a server that lists its tools loads no graph
+    from orienteer.agents.events import Event
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.index.searchers import Mode
+    from orienteer.ingest.documents.so_far import HearInterim, Interim
     from orienteer.protocols import LanguageModel
     from orienteer.retriever import Retriever
 
+_R = TypeVar("_R", bound=BaseModel)
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at a pointer file."""
+_JOINED = ("auto", "documents")
+"""Methods that go over names, which a part of a graph does not have: finding them takes as long as reading."""
+WORDS_ALONE = "documents:bm25"
+"""What answers in their place."""
 _MOST_KEPT = 32  # retrievers of a generation
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 _COME_AGAIN = "2"  # seconds, while a graph is made
@@ -55,6 +67,10 @@ class Generation:
     """What the graph is called here."""
     graph: Graph
     answering: Answering
+    tell_interim: Callable[[], str | None] = lambda: None
+    """Says from what it answers while the graph that was asked for is being made; None of that graph itself."""
+    is_part: bool = False
+    """Whether it holds what was read so far, without what joins it."""
     _searchers: dict[str, Retriever] = field(default_factory=dict)
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
@@ -62,6 +78,27 @@ class Generation:
     def paths(self) -> tuple[Path, ...]:
         """What of this machine sentences about the graph may name."""
         return machine_paths(self.graph, self.answering.model)
+
+    def noted(self, record: _R) -> _R:
+        """Return a record that has notes with a first one that says from what it was answered, unless from all."""
+        told = self.tell_interim()
+        if told is None or "notes" not in type(record).model_fields:
+            return record
+        return record.model_copy(update={"notes": (told, *getattr(record, "notes", ()))})
+
+    def noted_event(self, event: Event) -> Event:
+        """Return an event; the last one with its result noted."""
+        return event.model_copy(update={"result": self.noted(event.result)}) if event.kind == "done" else event
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Have an error about a name that is not there say that not all is there yet, where that is so."""
+        try:
+            yield
+        except Unknown as error:
+            if (told := self.tell_interim()) is not None:
+                error.add(told)
+            raise
 
     def searcher(self, mode: Mode) -> Retriever:
         """Return what searches by names and words, or by meaning. Raises `BadOption` for a mode that there is not."""
@@ -77,6 +114,8 @@ class Generation:
         from orienteer.retriever import Retriever
 
         ask = self.answering
+        if self.is_part and ask.model is None and (method or ask.settings.method) in _JOINED:
+            method = WORDS_ALONE
         return self._kept(
             self._retrievers,
             method or "",
@@ -93,18 +132,11 @@ class Generation:
         return retriever
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """How far the making of a graph has come."""
+class _Meanwhile(NamedTuple):
+    """What answers while a graph is being made."""
 
-    text: str
-    done: int = 0
-    of: int | None = None
-    """None where the total is not known."""
-
-    def __str__(self) -> str:
-        total = "" if self.of is None else f" of {self.of:,}"
-        return f"{self.text}: {self.done:,}{total}" if self.done else self.text
+    interim: Interim
+    generation: Generation
 
 
 class ServedGraph:
@@ -117,18 +149,24 @@ class ServedGraph:
         """How far its making has come; None once it answers."""
         self.failure: Error | None = None
         """Why it could not be made."""
+        self.vectors_left: Callable[[Graph], float | None] = lambda graph: None
+        """Returns in how many seconds its vectors will be there; None where they are not being made."""
         self._count_reload = count_reload
         self._generation: Generation | None = None
+        self._interim: _Meanwhile | None = None
         self._folder, self._source = Path(), Path()
         self._stamp: tuple[int, int] | None = None
         self._looked = 0.0
         self._looking = threading.Lock()
+        self._is_decided = threading.Event()
+        """Set once it answers, or never will."""
 
     def lie_at(self, folder: Path) -> None:
         """Say where the graph lies, to be opened by its first request. Raises `NotAGraph`."""
         read_pointer(folder)
         self._folder = folder.absolute()
         self.stage = None
+        self._is_decided.set()
 
     def open(self, folder: Path) -> None:
         """Open the graph directory. Raises `NotAGraph`."""
@@ -136,14 +174,19 @@ class ServedGraph:
         self._folder = folder.absolute()
         self._generation = self._opened()
         self.stage = None
+        self._is_decided.set()
 
-    def make(self, source: Path, directory: Callable[[Progress], Path]) -> None:
-        """Begin to make the graph of some sources in a thread of its own; `directory` does it, and tells how far."""
+    def make(self, source: Path, directory: Callable[[Progress, HearInterim], Path]) -> None:
+        """Begin to make the graph of some sources in a thread of its own.
+
+        `directory` does it, and tells how far it is, and of graphs that answer meanwhile.
+        """
         self._source = source.resolve()
 
         def work() -> None:
             try:
-                self.open(directory(self._hear))
+                self.open(directory(self._hear, self._hear_interim))
+                self._interim = None
             except Error as error:
                 logger.warning("%s: %s", self.name, error)
                 self.failure = error
@@ -151,12 +194,25 @@ class ServedGraph:
                 logger.error("%s could not be made", self.name, exc_info=error)
                 self.failure = Error("the server failed, which is its own fault: its log says how")
 
+            finally:
+                self._is_decided.set()
+
         threading.Thread(target=work, name="orienteer-make", daemon=True).start()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it answers or could not be made, but no longer than that."""
+        self._is_decided.wait(seconds)
 
     @property
     def is_ready(self) -> bool:
-        """Whether it answers."""
+        """Whether it answers from all that it is to be made of."""
         return self.stage is None
+
+    @property
+    def interim(self) -> Interim | None:
+        """What it answers from while it is made; None where it does not answer, or is ready."""
+        meanwhile = self._interim
+        return None if meanwhile is None or self.is_ready or self.failure is not None else meanwhile.interim
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -165,12 +221,15 @@ class ServedGraph:
         return tuple(path for path in (*named, self._folder, self._source) if path != Path())
 
     def current(self) -> Generation:
-        """Return the latest generation.
+        """Return the latest generation; while the graph is made, what answers meanwhile.
 
-        Raises `Refused` where the graph is still being made, or could not be; `NotAGraph` where it cannot be opened.
+        Raises `Refused` where nothing does yet, or it could not be made; `NotAGraph` where it cannot be opened.
         """
+        meanwhile = self._interim
         if not self.is_ready:
-            raise self._not_there()
+            if meanwhile is None or self.failure is not None:
+                raise self._not_there()
+            return meanwhile.generation
         generation = self._generation
         if generation is None:
             return self._first()
@@ -222,7 +281,24 @@ class ServedGraph:
 
     def _hear(self, text: str, count: int) -> None:
         of = count.of if isinstance(count, Count) else None
-        self.stage = Stage(without_paths(text, self.paths), int(count), of)
+        told, before = without_paths(text, self.paths), self.stage
+        is_new = before is None or before.text.partition(",")[0] != told.partition(",")[0]
+        began = time.monotonic() if before is None or is_new else before.began
+        self.stage = Stage(told, int(count), of, began)
+
+    def _hear_interim(self, interim: Interim) -> None:
+        """Answer from a graph until the next one is there."""
+        from orienteer.graph.store import Graph
+
+        try:
+            graph = Graph.open(interim.path, embedder=self.answering.settings.open_embedder)
+        except Error as error:  # the one before is damaged: it is being made anew
+            logger.warning("%s: %s", self.name, error)
+            return
+        is_part = interim.files is not None
+        generation = Generation(self.name, graph, self.answering, lambda: told_of(interim, self.stage), is_part)
+        self._interim = _Meanwhile(interim, generation)
+        self._is_decided.set()
 
     def _not_there(self) -> Refused:
         if self.failure is not None:

@@ -23,6 +23,7 @@ from orienteer.graph.format import (
     Pointer,
     check_sizes,
     damaged,
+    is_graph,
     no_link,
     read_pointer,
     sha256_of,
@@ -71,11 +72,11 @@ def piece_or_made(
     """Return what `read` returns for a generation's piece; if it returns None, `write` makes the piece first.
 
     A damaged piece, for which `read` raises `NotAGraph`, is made again once. If the piece cannot be published, because
-    the folder is read-only or another generation has come, the result is None with the reason. While another process
-    makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
+    the folder is read-only or gone, or another generation has come, the result is None with the reason. While another
+    process makes the piece, this one waits for `patience` seconds, then raises `GraphBusy`.
     """
     deadline, is_made = time.monotonic() + patience, False
-    while read_pointer(path).generation == generation:
+    while is_graph(path) and read_pointer(path).generation == generation:
         try:
             folder = piece(path, name)
             content = None if folder is None else read(folder)
@@ -96,7 +97,7 @@ def piece_or_made(
             if error.errno not in _READ_ONLY:
                 raise
             return None, f"{path} cannot be written: {error.strerror}"
-    return None, f"{path} was replaced since it was opened"
+    return None, f"{path} was replaced or removed since it was opened"
 
 
 def piece(path: Path, name: str) -> Path | None:

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,9 @@ BLANK = "no text in it"
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _BATCH = 4096
 
+Watch: TypeAlias = Callable[["Shelf", int], None]
+"""Called after each file with what has been read, and how many files of how many."""
+
 
 class Intake:
     """Reads sources, file by file: each is taken whole, or left out whole."""
@@ -47,9 +50,10 @@ class Intake:
         takes: Callable[[File], bool] | None = None,
         previous: Previous | None = None,
         progress: Progress,
+        watch: Watch | None = None,
     ) -> None:
         self.sources, self._selection, self._takes = list(sources), selection, takes
-        self._maker, self._previous, self._progress = maker, previous, progress
+        self._maker, self._previous, self._progress, self._watch = maker, previous, progress, watch
         self.unreadable: list[SkippedFile] = []
         self.skipped: list[SkippedFile] = []
         self.stamps: list[DocumentStamp] = []
@@ -68,7 +72,7 @@ class Intake:
                 self._stamp(file, self._previous.unchanged(file) if self._previous is not None else None)
             for count, document in enumerate(whole.documents(), 1):
                 self._put(shelf, self._nodes_of(document))
-                self._progress(READING, count)
+                self._tell(shelf, count)
         else:
             sources = listing(self.sources, self._selection)
             self.skipped += sources.skipped
@@ -86,8 +90,13 @@ class Intake:
             reader = DocumentReader(self._maker.config, converter)
             for count, file in enumerate(files, 1):
                 self._file(shelf, reader, file)
-                self._progress(READING, Count(count, of=len(files)))
+                self._tell(shelf, Count(count, of=len(files)))
         self.notes += reader.notes
+
+    def _tell(self, shelf: Shelf, count: int) -> None:
+        self._progress(READING, count)
+        if self._watch is not None:
+            self._watch(shelf, count)
 
     def _note(self) -> None:
         """Note what was cut off and what was empty."""
@@ -236,9 +245,23 @@ class Shelf:
         if self._read is None:
             self._writer.close()
             self._read = Folder(self._folder).strings("node")
-        for low in range(0, len(self._read), _BATCH):
-            rows = np.arange(low, min(low + _BATCH, len(self._read)))
-            for packed in self._read.take(rows):
+        return iter(ShelvedNodes(self._read))
+
+    def so_far(self) -> ShelvedNodes:
+        """Return the nodes that were taken in until now; more may come."""
+        return ShelvedNodes(self._writer.so_far())
+
+
+class ShelvedNodes:
+    """Nodes of a shelf, in order, any number of times."""
+
+    def __init__(self, lines: Strings) -> None:
+        self._lines = lines
+
+    def __iter__(self) -> Iterator[Node]:
+        for low in range(0, len(self._lines), _BATCH):
+            rows = np.arange(low, min(low + _BATCH, len(self._lines)))
+            for packed in self._lines.take(rows):
                 yield unpacked(packed.decode(errors="surrogatepass"))
 
 

@@ -22,12 +22,13 @@ from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
 from orienteer.ingest.documents.cut.metadata import CONCURRENCY, Annotator
 from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.intake import Intake, Shelf
+from orienteer.ingest.documents.intake import Intake, Shelf, Watch
 from orienteer.ingest.documents.join.weaver import Weaver
 from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
+from orienteer.ingest.documents.so_far import HearInterim, SoFar
 from orienteer.ingest.extraction.by_model import ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
@@ -84,16 +85,18 @@ def build_graph(
     model: LanguageModel | None = None,
     cache: Path | None = None,
     progress: Progress | None = None,
+    hear: HearInterim | None = None,
 ) -> BuildReport:
     """Make a chunk graph of documents and tables and publish it at the target.
 
     A model writes metadata about every chunk, or extracts from it (`BuildOptions.extract`, which works without a model
     too). Its replies, and all vectors, are cached as they come, so that nothing is paid for twice.
-    What cannot be read is left out, and the report lists it. An update without sources uses those of the graph. Raises
-    `BadInput`, and leaves the target as it was, if nothing can be read, or under `strict` if anything cannot;
+    Of a first build that takes long, `hear` is told of graphs of what has been read so far: each is to be opened at
+    once. What cannot be read is left out, and the report lists it. An update without sources uses those of the graph.
+    Raises `BadInput`, and leaves the target as it was, if nothing can be read, or under `strict` if anything cannot;
     `BadOption`, `GraphBusy`, `ModelError`.
     """
-    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent)
+    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent, hear)
     return build.run(sources, target)
 
 
@@ -125,10 +128,12 @@ class _Build:
         model: LanguageModel | None,
         cache: Path | None,
         progress: Progress,
+        hear: HearInterim | None = None,
     ) -> None:
         if model is not None and cache is None:
             raise BadOption("a model needs a cache, so that nothing is paid for twice: give cache=FOLDER")
         self._options, self._model, self._cache, self._progress = options, model, cache, progress
+        self._hear = hear
         self._embedder = None if embedder is None else CachedEmbedder(embedder, cache, progress=progress)
         self._seconds: dict[str, float] = {}
         """By stage."""
@@ -169,9 +174,11 @@ class _Build:
             builder = stack.enter_context(GraphBuilder(target, force=force, progress=self._progress))
             previous = Previous(target) if options.update else None
             recipe = recipe or self._recipe(previous)
-            shelf = Shelf(stack.enter_context(_scratch(target)))
+            scratch = stack.enter_context(_scratch(target))
+            shelf = Shelf(scratch)
             with self._stage("reading"):
-                intake = self._read(sources, recipe, previous, shelf)
+                watch = self._watch(sources, recipe, scratch) if previous is None else None
+                intake = self._read(sources, recipe, previous, shelf, watch)
             annotator = self._annotator(recipe)
             if annotator is not None:
                 shelf = self._annotated(annotator, shelf, Shelf(stack.enter_context(_scratch(target))))
@@ -253,11 +260,24 @@ class _Build:
             raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
         return recipe
 
-    def _read(self, sources: Sequence[Path], recipe: BuildRecipe, previous: Previous | None, shelf: Shelf) -> Intake:
+    def _watch(self, sources: Sequence[Path], recipe: BuildRecipe, folder: Path) -> SoFar | None:
+        """Return what makes graphs of what has been read so far, in a folder; None if nobody hears of them."""
+        return None if self._hear is None else SoFar(folder, sources, recipe.config, recipe.options, self._hear)
+
+    def _read(
+        self,
+        sources: Sequence[Path],
+        recipe: BuildRecipe,
+        previous: Previous | None,
+        shelf: Shelf,
+        watch: Watch | None = None,
+    ) -> Intake:
         """Read and cut the sources, those of the graph before where none are named, and put the nodes on the shelf."""
         maker = DocumentNodeMaker(recipe.config, self._embedder if recipe.chunking == "semantic" else None)
         paths = sources or (previous.sources if previous is not None else ())
-        intake = Intake(paths, maker, selection=recipe.selection, previous=previous, progress=self._progress)
+        intake = Intake(
+            paths, maker, selection=recipe.selection, previous=previous, progress=self._progress, watch=watch
+        )
         intake.fill(shelf)
         intake.refuse(shelf, strict=self._options.strict)
         return intake
@@ -365,7 +385,8 @@ def _provenance(
 def _scratch(target: Path | None = None) -> Iterator[Path]:
     """Give a folder for work in progress: within the target, where the next writer removes what a killed one left."""
     prefix = "orienteer-" if target is None else ".new-shelf-"
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=target) as folder:
+    # A server may be writing beside a part of the graph, which lies there.
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=target, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 

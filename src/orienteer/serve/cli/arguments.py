@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hints
 
 import typer
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, Error, NotAGraph, UsageError
+from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.ingest.documents.read.selection import Selection
+    from orienteer.ingest.documents.so_far import HearInterim
     from orienteer.llm.budget import Budget
     from orienteer.protocols import LanguageModel
     from orienteer.settings import Settings
@@ -282,25 +283,28 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
         return graph_at(path, cache=settings().cache, selection=_chosen(out), progress=out.progress, confirm=confirm)
 
 
-def making(path: Path, out: Output) -> Callable[[Progress], Path] | None:
-    """Return what makes the graph of some sources, or brings it up to date, and tells how far; None for a graph.
+Making: TypeAlias = "Callable[[Progress, HearInterim], Path]"
+"""Makes the graph of some sources; tells how far it is, and of graphs that answer meanwhile."""
 
-    Asks a person about a large folder before. Raises `NotAGraph` where there is nothing to read.
+
+def found_or_made(path: Path, out: Output) -> Path | Making:
+    """Return the graph of a path where it is there and up to date, else what makes it.
+
+    Asks a person about a large folder before. Raises `NotAGraph` and `BadInput` where it is clear from the start that
+    there is nothing to read.
     """
-    from orienteer.graph.format import is_graph
+    from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
 
-    if is_graph(path) and not (out.include or out.exclude):
-        return None
-    from orienteer.ingest.sources import confirm_large, graph_at
-
-    if not path.exists():
-        raise NotAGraph(f"{path} does not exist: give a graph, or a folder of tables or documents")
     cache, chosen = settings().cache, _chosen(out)
+    if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
+        return ready
     confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
+    if not may_hold_sources(path, chosen):
+        return graph_of(path, out)  # which says why
 
-    def make(progress: Progress) -> Path:
+    def make(progress: Progress, hear: HearInterim) -> Path:
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-            return graph_at(path, cache=cache, selection=chosen, progress=progress).path
+            return graph_at(path, cache=cache, selection=chosen, progress=progress, hear=hear).path
 
     return make
 

@@ -48,8 +48,7 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
         return None
     if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
         return None
-    passages = sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
-    count, so_far = (passages, "compared by words: ") if about is None else (about.lacking, "")
+    count, so_far = (_passages(graph), "compared by words: ") if about is None else (about.lacking, "")
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
     try:
@@ -67,6 +66,22 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
         return f"{so_far}vectors are made when those of another folder are done, or of this one as it was"
     left = max(0.0, count - (time.time() - start.began) * TEXTS_A_SECOND)
     return f"{so_far}vectors are being made, about {_time(left)} left"
+
+
+def seconds_left(graph: Graph, configured: Settings) -> float | None:
+    """Return about how long it takes until the vectors of a graph are there; None where they are not being made."""
+    if os.name != "posix" or graph.path.parent != configured.cache / "graphs":
+        return None
+    began = _Process(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
+    if began is None:
+        return None
+    about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    count = _passages(graph) if about is None else about.lacking
+    return max(0.0, count / TEXTS_A_SECOND - (time.time() - began))
+
+
+def _passages(graph: Graph) -> int:
+    return sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
 
 
 class _Start(NamedTuple):
@@ -107,6 +122,23 @@ class _Process:
             return _Start(is_new=True)
         finally:
             os.close(lock)
+
+    def began(self, generation: str) -> float | None:
+        """Return when the process began that makes vectors of this generation now, in seconds since the epoch."""
+        import fcntl
+
+        try:
+            lock = os.open(self._file, os.O_RDONLY)
+        except OSError:  # none was ever started
+            return None
+        state = self._state(lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return state.began if state.generation == generation else None
+        finally:
+            os.close(lock)
+        return None
 
     def _spawn(self, lock: int) -> None:
         """Start it apart from this process; it keeps the lock open. Nothing is imported from the working directory."""

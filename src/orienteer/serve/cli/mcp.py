@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from orienteer.errors import MissingExtra
-from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags, graph_of
+from orienteer.serve.cli.arguments import BudgetFlags, ModelFlags
 from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.serve import Graphs, Names, answering_of
+from orienteer.serve.cli.serve import Graphs, Names, answering_of, take_up
 
 
 def mcp(
@@ -31,10 +31,10 @@ def mcp(
     from orienteer.serve.graphs import ServedGraph, ServedGraphs, named_folders
 
     answering = answering_of(model.settings(), budget)
-    graphs = ServedGraphs()
+    graphs, begins = ServedGraphs(), []
     for graph_name, folder in named_folders(directories or (), name or ()).items():
         served = ServedGraph(graph_name, answering)
-        served.lie_at(graph_of(folder, out))  # what is no graph is told now, not by the first call
+        begins.append(take_up(served, folder, out, is_lazy=True))  # what is no graph is told now, not by the first call
         graphs.add(served)
     if sys.stdin.isatty():
         names = ", ".join(graphs.names)
@@ -44,6 +44,8 @@ def mcp(
     from orienteer.serve.mcp.server import server  # which takes half a second to load: what is wrong is told before
     from orienteer.serve.mcp.stdio import serve
 
+    for begin in begins:  # not before: reading would make that half second three
+        begin()
     serve(server(graphs, offers_cypher=cypher))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from orienteer.display import Count, clean, escape_json
+from orienteer.display import Count, clean, escape_json, lasting, seconds_left
 
 if TYPE_CHECKING:
     from orienteer.graph.store import Graph
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 _WIPE = "\r\x1b[2K"
 _TELL_SECONDS = 5.0
 """Between two lines of progress where none moves."""
-_SURE_SECONDS = 1.0
-"""Of a stage, after which it tells how long its rest takes."""
-_MINUTES = 100.0
-"""Seconds from which on the time left is told in minutes."""
 DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """The errors of a disk that is full, or fails."""
 
@@ -39,6 +35,8 @@ class Output:
         """Patterns of the files of a folder that the command reads, and of those that it does not."""
         self.opened: list[Graph] = []
         """The graphs that the command reads: if it fails because one of them is damaged, the error says so."""
+        self.is_shared = False
+        """Whether others write to standard error meanwhile, as servers log: then no line moves."""
         self._stage, self._began, self._told = "", 0.0, 0.0
 
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
@@ -107,7 +105,7 @@ class Output:
             self._stage, self._began = stage.partition(",")[0], now
             self._told = self._told or now
         line = f"{stage}: {_so_far(count, now - self._began)}"
-        if sys.stderr.isatty():
+        if self._moves:
             sys.stderr.write(f"{_WIPE}{clean(line)}")
         elif is_new and self.verbosity:
             sys.stderr.write(clean(stage) + "\n")
@@ -122,9 +120,14 @@ class Output:
         with _named():
             sys.stdout.flush()
 
+    @property
+    def _moves(self) -> bool:
+        """Whether progress is one line that moves."""
+        return sys.stderr.isatty() and not self.is_shared
+
     def _wipe(self) -> None:
         """Remove the line that moves."""
-        if self._stage and sys.stderr.isatty():
+        if self._stage and self._moves:
             sys.stderr.write(_WIPE)
             sys.stderr.flush()
         self._stage = ""
@@ -155,11 +158,8 @@ def _so_far(count: int, seconds: float) -> str:
     """Say how much is done, of how much, and about how long the rest takes."""
     if not isinstance(count, Count) or count.of < count:
         return f"{count:,}"
-    done = f"{count:,} of {count.of:,}"
-    left = seconds * (count.of - count) / count
-    if seconds < _SURE_SECONDS or not left:
-        return done
-    return f"{done}, about {f'{left / 60:,.0f} min' if left >= _MINUTES else f'{max(1.0, left):.0f} s'} left"
+    done, left = f"{count:,} of {count.of:,}", seconds_left(count, seconds)
+    return f"{done}, about {lasting(left)} left" if left else done
 
 
 def drop_output() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 from collections.abc import Callable
@@ -18,14 +19,14 @@ from orienteer.serve.cli.arguments import (
     Directory,
     ModelFlags,
     check_writable,
-    graph_of,
-    making,
+    found_or_made,
 )
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import KEYS, ServeOptions, served_methods
 
 if TYPE_CHECKING:
     from orienteer.graph.builder import Progress
+    from orienteer.ingest.documents.so_far import HearInterim
     from orienteer.serve.graphs import Answering, ServedGraph
     from orienteer.serve.http.site import Site
     from orienteer.settings import Settings
@@ -82,13 +83,13 @@ def serve(
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
-    for graph_name, folder in folders.items():
-        served = _served(site, graph_name)
-        served.open(graph_of(folder, out))
+    begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
     def tell(address: str) -> None:
         for_agents = " and for agents at /mcp" if site.has_mcp else ""
         out.note(f"serving {', '.join(folders)} at {address}{for_agents} (Ctrl-C ends it)")
+        for begin in begins:
+            begin()
 
     _run(out, site, chosen, tell)
 
@@ -101,32 +102,66 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     configured = model.settings()
     site = _site(answering_of(configured, budget))
     served = _served(site, directory.resolve().name)
-    make = making(directory, out)
-    if make is None:
-        served.open(directory)
-    else:
-        served.make(directory, _then_vectors(out, make, configured))
-        out.note(f"{directory} is being read: the page answers once that is done")
+    served.vectors_left = functools.partial(background.seconds_left, configured=configured)
+    begin = take_up(served, directory, out, then=functools.partial(_start_vectors, out, configured))
 
     def show(address: str) -> None:
         out.note(f"serving {served.name} at {address} (Ctrl-C ends it)")
+        begin()
         if not webbrowser.open(address):
             out.note("no browser could be opened: open that address yourself")
 
     _run(out, site, ServeOptions(port=0), show)
 
 
-def _then_vectors(out: Output, make: Callable[[Progress], Path], configured: Settings) -> Callable[[Progress], Path]:
-    """Return what makes a graph, and has its vectors made in the background after it, as `ask` does."""
-    from orienteer.graph.store import Graph
+def take_up(
+    served: ServedGraph,
+    directory: Path,
+    out: Output,
+    *,
+    is_lazy: bool = False,
+    then: Callable[[Path], None] | None = None,
+) -> Callable[[], None]:
+    """Have a graph served: at once where it is there, opened by its first request if `is_lazy`; else once it is made.
 
-    def made(progress: Progress) -> Path:
-        folder = make(progress)
-        if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
-            out.note(f"note: {told}")
+    Return what begins to make it, where that is to be done, to be called when nothing can be refused any more. `then`
+    is called with its directory before it answers. Raises as `found_or_made` does.
+    """
+    found = found_or_made(directory, out)
+    if isinstance(found, Path):
+        if then is not None:
+            then(found)
+        if is_lazy:
+            served.lie_at(found)
+        else:
+            served.open(found)
+        return lambda: None
+    told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
+    told.is_shared = True
+
+    def make(progress: Progress, hear: HearInterim) -> Path:
+        def tell(stage: str, count: int) -> None:
+            progress(stage, count)
+            told.progress(stage, count)
+
+        folder = found(tell, hear)
+        if then is not None:
+            then(folder)
         return folder
 
-    return made
+    def begin() -> None:
+        out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
+        served.make(directory, make)
+
+    return begin
+
+
+def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
+    """Have the vectors of a folder's graph made in the background, as `ask` does."""
+    from orienteer.graph.store import Graph
+
+    if (told := background.start_vectors(Graph.open(folder), configured)) is not None:
+        out.note(f"note: {told}")
 
 
 def _require_extra() -> None:

@@ -57,10 +57,22 @@ class ServedView(Record):
 
     name: str
     is_ready: bool
+    """Whether it answers from all that it is made of."""
+    is_partial: bool = False
+    """Whether it answers while it is made: from what was read so far, or as it was before its sources changed."""
     stage: str | None = None
-    """How far its making has come, where it is not ready."""
+    """How far its making has come, where it is not ready; why it could not be made."""
     done: int | None = None
     of: int | None = None
+    seconds_left: int | None = None
+    """Of this stage, about; None where nobody knows."""
+    files: int | None = None
+    """Files that a partial one answers from; None where it is that from before its sources changed."""
+    of_files: int | None = None
+    note: str | None = None
+    """The same in words, as every answer says it."""
+    vectors_seconds_left: int | None = None
+    """Until its vectors are there, about: until then words are compared; None where none are being made."""
     nodes: int = 0
     edges: int = 0
     node_types: dict[str, int] = {}
@@ -124,11 +136,17 @@ def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Res
 
         def read() -> Response:
             generation = served.current()
-            return json_of(look_up.view(generation, body), generation.paths)
+            return _told(generation, lambda: look_up.view(generation, body))
 
         return await site.look_up(read)
 
     return answer
+
+
+def _told(generation: Generation, view: Callable[[], BaseModel]) -> Response:
+    """Return what a view gives; of a graph that is still being made it, or its error, says so."""
+    with generation.telling():
+        return json_of(generation.noted(view()), generation.paths)
 
 
 def _search(generation: Generation, body: SearchBody) -> Result:
@@ -191,7 +209,7 @@ def graph_routes(site: Site) -> APIRouter:
 
         def read() -> Response:
             generation = served.current()
-            return json_of(view(generation.graph), generation.paths)
+            return _told(generation, lambda: view(generation.graph))
 
         return await site.look_up(read)
 
@@ -278,21 +296,34 @@ def _server_view(site: Site) -> ServerView:
 
 
 def _served(served: ServedGraph) -> ServedView:
-    if not served.is_ready:
-        stage = served.stage
-        failed = "" if served.failure is None else without_paths(served.failure.public, served.paths)
-        if stage is None or failed:
-            return ServedView(name=served.name, is_ready=False, stage=clean(failed))
-        return ServedView(name=served.name, is_ready=False, stage=clean(stage.text), done=stage.done, of=stage.of)
+    about, stage = ServedView(name=served.name, is_ready=served.is_ready), served.stage
+    if served.failure is not None:
+        failed = without_paths(served.failure.public, served.paths)
+        return about.model_copy(update={"stage": clean(failed)})
+    interim = served.interim
+    if stage is not None:
+        left = stage.seconds_left
+        told = {"stage": clean(stage.text), "done": stage.done, "of": stage.of, "seconds_left": _whole(left)}
+        about = about.model_copy(update=told)
+        if interim is None:
+            return about
     generation = served.current()
     known, manifest = generation.graph.schema, generation.graph.arrays.manifest
-    return ServedView(
-        name=served.name,
-        is_ready=True,
-        nodes=manifest.nodes,
-        edges=manifest.edges,
-        node_types=dict(known.node_types),
-        edge_types=dict(known.edge_types),
-        labels=dict(known.labels),
-        generation=manifest.generation,
+    if (note := generation.tell_interim()) is not None and interim is not None:
+        read = {"is_partial": True, "files": interim.files, "of_files": interim.of, "note": note}
+        about = about.model_copy(update=read)
+    return about.model_copy(
+        update={
+            "vectors_seconds_left": _whole(served.vectors_left(generation.graph)),
+            "nodes": manifest.nodes,
+            "edges": manifest.edges,
+            "node_types": dict(known.node_types),
+            "edge_types": dict(known.edge_types),
+            "labels": dict(known.labels),
+            "generation": manifest.generation,
+        }
     )
+
+
+def _whole(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)

@@ -82,7 +82,7 @@ def openai_routes(site: Site) -> APIRouter:
         asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
         rewording = _Rewording(site, body)
         running = await begun(site, asked, request.receive, prepare=rewording)
-        follow_up = rewording.follow_up
+        follow_up = rewording.follow_up.noting(running.generation.tell_interim())
         if body.stream:
             reply = _Streamed(
                 head,
@@ -120,7 +120,7 @@ def _model_names(site: Site) -> Iterator[str]:
     """Yield the names of models: a graph alone is answered by `auto`."""
     for graph in site.graphs:
         yield f"{PREFIX}{graph.name}"
-        if not graph.is_ready:
+        if not graph.is_ready and graph.interim is None:
             continue
         has_vectors = graph.current().graph.arrays.searcher.has_vectors
         for name in site.offered:

@@ -47,7 +47,7 @@ class Question:
             running = retriever.start(
                 body.question,
                 body.k,
-                listen=self._tell,
+                listen=lambda event: self._tell(generation.noted_event(event)),
                 node_types=body.node_types,
                 where=body.where,
                 reading=body.reading,
@@ -61,7 +61,8 @@ class Question:
 
         async def beginning() -> str:
             try:
-                return await self._site.beside(begin)
+                with generation.telling():
+                    return await self._site.beside(begin)
             finally:
                 self._is_beginning = False
                 if self._is_closed:  # whoever asked left before it had quite begun

@@ -50,9 +50,10 @@ def asked_by(arguments: Mapping[str, JsonValue]) -> Asked:
 async def own_events(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
     """Yield the events of a question by the method of the settings. Raises as `Retriever.astream` does."""
     retriever = await asyncio.to_thread(generation.retriever)
-    async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
-        async for event in events:
-            yield event
+    with generation.telling():
+        async with aclosing(retriever.astream(asked.question, asked.k, node_types=asked.node_types)) as events:
+            async for event in events:
+                yield generation.noted_event(event)
 
 
 async def result_of(events: AsyncGenerator[Event, None], *, tell: Tell, paths: Sequence[Path]) -> Result:

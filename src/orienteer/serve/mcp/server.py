@@ -27,6 +27,7 @@ from orienteer.version import __version__
 
 _LOG = logging.getLogger(__name__)
 _HOUR = CacheHint(ttl_ms=3_600_000, scope="private")
+_PATIENCE_SECONDS = 10.0  # that a call waits for the first passages of a folder: an agent would not come again
 _LONGEST_ERROR = 2_000  # characters: a caller may name a node by a text of any length
 _FAULT = "a fault of this server, which its log tells: ask in another way"
 _CITE = "Answer from the graph alone, with its tools, and cite node ids in [brackets]. Question: "
@@ -134,9 +135,17 @@ class _Face:
             if tool.name == ASK:
                 return _reply(await self._ask(context, name, arguments))
             beside = self._beside if tool.name == CYPHER else asyncio.to_thread
-            return _reply(await beside(lambda: look_up(tool, self._current(name).graph, arguments)))
+            return _reply(await beside(lambda: self._look_up(tool, name, arguments)))
         except Error as error:
             return _reply(self._told(error), is_error=True)
+
+    def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
+        """Return what a tool other than `ask` says of a graph; first, where that is so, that not all is there yet."""
+        generation = self._current(name)
+        with generation.telling():
+            text = look_up(tool, generation.graph, arguments)
+        told = generation.tell_interim()
+        return text if told is None else f"note: {told}\n{text}"
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(lambda: self._current(name))
@@ -156,8 +165,10 @@ class _Face:
         return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k, has_model=has_model))
 
     def _current(self, name: str) -> Generation:
-        """Return a graph as it is now. Raises `Refused` for another name, and as `ServedGraph.current` does."""
-        return self._graphs.named(name).current()
+        """Return a graph as it is now, or in a moment. Raises `Refused` as `ServedGraphs.named` and `current` do."""
+        graph = self._graphs.named(name)
+        graph.wait(_PATIENCE_SECONDS)
+        return graph.current()
 
     def _told(self, error: Error) -> str:
         """Return the message of an error as the caller may read it."""
@@ -181,7 +192,7 @@ class _Face:
             place = resources.place_of(uri)
             tool = self._tools[place.tool]
             arguments = dict(place.arguments)
-            text = await asyncio.to_thread(lambda: look_up(tool, self._current(place.graph).graph, arguments))
+            text = await asyncio.to_thread(lambda: self._look_up(tool, place.graph, arguments))
         except Error as error:
             raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)

@@ -41,6 +41,7 @@ class DocumentPage(View):
     place: int
     """The place of the part that was asked for; that of the first one for a document."""
     parts: tuple[DocumentPart, ...]
+    notes: tuple[str, ...] = ()
 
 
 def document(graph: Graph, node: str, *, k: int = PARTS, offset: int | None = None) -> DocumentPage:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orienteer.errors import without_paths
+from orienteer.errors import NotAGraph, without_paths
 from orienteer.serve.views.records import ExtractedBy, GraphInfo, NotRead
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 def info(graph: Graph) -> GraphInfo:
     """Return what a graph is: its sizes and types, what it was made of, what was not read of that."""
-    from orienteer.graph.format import read_pointer
     from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
 
     manifest = graph.arrays.manifest
@@ -39,9 +38,19 @@ def info(graph: Graph) -> GraphInfo:
         format=manifest.format,
         provenance=provenance,
         extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
-        indexes=("lexical", "names", *read_pointer(graph.path).pieces),
-        stale=is_stale(manifest),
+        indexes=("lexical", "names", *_pieces(graph)),
+        stale=bool(manifest.provenance.get("sources")) and is_stale(manifest),
     )
+
+
+def _pieces(graph: Graph) -> Iterable[str]:
+    """Return what lies beside a graph; nothing of one that is gone, whose open files can still be read."""
+    from orienteer.graph.format import read_pointer
+
+    try:
+        return read_pointer(graph.path).pieces
+    except NotAGraph:
+        return ()
 
 
 def beneath(value: Any, roots: Sequence[Path]) -> Any:  # Any: JSON in and out

@@ -33,7 +33,7 @@ class ListedNode(View):
 class Listing(View):
     """A page of the nodes that pass some filters."""
 
-    beside = frozenset({"missing"})
+    beside = frozenset({"missing", "notes"})
 
     total: int
     """Nodes that pass the filters."""
@@ -41,6 +41,7 @@ class Listing(View):
     hits: tuple[ListedNode, ...]
     missing: int = 0
     """Nodes without the field that they are sorted by; they come last."""
+    notes: tuple[str, ...] = ()
 
     @property
     def more(self) -> int:
@@ -59,7 +60,7 @@ class Group(View):
 class Grouping(View):
     """A page of the values of a field, with the number of nodes that have each."""
 
-    beside = frozenset({"offset", "distinct", "missing"})
+    beside = frozenset({"offset", "distinct", "missing", "notes"})
 
     total: int
     """Nodes that pass the filters."""
@@ -69,6 +70,7 @@ class Grouping(View):
     """Groups in all, that of the nodes without a value included."""
     missing: int = 0
     """Nodes without a value."""
+    notes: tuple[str, ...] = ()
 
     @property
     def more(self) -> int:
@@ -178,6 +180,8 @@ class SchemaEdge(View):
 class SchemaView(View):
     """The types of a graph, what joins them, and what people call them."""
 
+    beside = frozenset({"notes"})
+
     node_types: dict[str, int]
     edges: tuple[SchemaEdge, ...]
     symmetric: tuple[str, ...]
@@ -186,6 +190,7 @@ class SchemaView(View):
     also_called: dict[str, tuple[str, ...]]
     partial: tuple[str, ...]
     """Types of which the graph holds only some."""
+    notes: tuple[str, ...] = ()
 
 
 class NotRead(View):
@@ -208,7 +213,7 @@ class ExtractedBy(View):
 class GraphInfo(View):
     """What a graph is and what it was made of. Files are named beneath the folder of the sources, never above it."""
 
-    beside = frozenset({"name", "generation"})
+    beside = frozenset({"name", "generation", "notes"})
 
     name: str
     """The name of its folder."""
@@ -229,6 +234,7 @@ class GraphInfo(View):
     indexes: tuple[str, ...]
     stale: bool
     """Whether a source has changed since."""
+    notes: tuple[str, ...] = ()
 
 
 # --------------------------------------------------------------------------------------------------------- a picture

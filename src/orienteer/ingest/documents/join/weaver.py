@@ -17,7 +17,6 @@ from orienteer.graph.pieces.incidence import PIECE, write_names
 from orienteer.graph.reserved import SYMMETRIC, WEIGHTED
 from orienteer.graph.store import Graph
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.intake import Shelf
 from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges
 from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
 from orienteer.ingest.documents.join.statistics import statistics
@@ -30,12 +29,12 @@ _BATCH = 20_000
 
 
 class Weaver:
-    """Adds the nodes of a shelf, then what joins them, to a graph that is being built."""
+    """Adds nodes, which it iterates several times, then what joins them, to a graph that is being built."""
 
     def __init__(
         self,
         builder: GraphBuilder,
-        shelf: Shelf,
+        shelf: Iterable[Node],
         config: BuildConfig,
         *,
         progress: Progress,
