@@ -17,12 +17,12 @@ from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
-from orienteer.protocols import Answering, Exploring, LanguageModel, Method, manner_of
+from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
 from orienteer.records import Manner, Question, Result, Trajectory
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event, News, RunningQuestion, Stream
+    from orienteer.agents.events import Event, RunningQuestion, Stream
     from orienteer.methods.ark import Reranker
     from orienteer.methods.method_options import MethodOptions
 
@@ -405,6 +405,9 @@ class Retriever:
         from orienteer.agents.answer import answer, as_written
 
         allowance.keeps_answer = False
+        if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
+            for hit in result.hits:
+                allowance.tell(hit)
         return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
