@@ -19,8 +19,11 @@ class _Event(Record):
     told_apart: ClassVar[dict[str, Any]] = {}  # Any: nested names of fields
     """What other events of the question tell, or nobody reads: it is left out where the event is sent."""
 
-    def wire(self) -> str:
-        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once."""
+    def wire(self, *, has_trajectories: bool = False) -> str:
+        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once.
+
+        With `has_trajectories` the end has the trajectories too, whole.
+        """
         return self.model_dump_json(exclude=self.told_apart)
 
 
@@ -83,6 +86,10 @@ class DoneEvent(_Event):
 
     kind: Literal["done"] = "done"
     result: Result
+
+    def wire(self, *, has_trajectories: bool = False) -> str:
+        """Return the event as JSON."""
+        return self.model_dump_json(exclude={"result": {"hits"}} if has_trajectories else self.told_apart)
 
 
 Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerPartEvent | AnswerEvent | DoneEvent

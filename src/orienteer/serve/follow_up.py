@@ -10,7 +10,7 @@ from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.exchange import ask_for
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Usage
+from orienteer.records import JsonValue, Result, Usage
 from orienteer.serve.door import LONGEST_QUESTION
 
 PACKAGE = "orienteer.serve"
@@ -39,6 +39,13 @@ class FollowUp(NamedTuple):
     note: str | None = None
     """What was done to it, or could not be done."""
     usage: Usage = Usage()
+
+    def told_in(self, result: Result) -> Result:
+        """Return the result of the question with what was done to it, and what that took."""
+        if self.note is None and not self.usage.calls:
+            return result
+        notes = result.notes if self.note is None else (self.note, *result.notes)
+        return result.model_copy(update={"notes": notes, "usage": result.usage + self.usage})
 
 
 def understood_alone(question: str, before: Sequence[Turn], model: LanguageModel | None) -> FollowUp:

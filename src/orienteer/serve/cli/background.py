@@ -12,17 +12,18 @@ import time
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import ValidationError
 
 from orienteer.display import counted
-from orienteer.graph.pieces.vectors import read_about
 from orienteer.graph.reserved import PASSAGES
-from orienteer.graph.store import Graph
 from orienteer.records import Record
 from orienteer.sandbox.workers import PYTHON
 from orienteer.settings import Settings
+
+if TYPE_CHECKING:
+    from orienteer.graph.store import Graph
 
 TEXTS_A_SECOND = 20
 """That one processor embeds, about: docs/vectors.md."""
@@ -40,6 +41,8 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
     if configured.vectors == "off" or not is_ours:
         return None
+    from orienteer.graph.pieces.vectors import read_about  # here: most commands need no numpy
+
     about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
     if about is not None and not about.lacking:
         return None
