@@ -7,7 +7,7 @@ import { Cards } from "./cards";
 import { byId, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
-import { askedBy, fragment, keep, turns, type Asked, type Turn } from "./history";
+import { askedBy, fragment, keep, told, turns, type Asked, type Turn } from "./history";
 import { Making } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
@@ -37,6 +37,10 @@ export class App {
   private making: Making | null = null;
   private filters: Filters = { node_types: [], where: [] };
   private asked: Asked | null = null;
+  /** The question as it was asked of the graph: one that follows others is put in words of its own. */
+  private understood: string | null = null;
+  /** What was asked of this graph since the page was opened: a question may follow it. */
+  private conversation: Turn[] = [];
   private running: AbortController | null = null;
   private readonly question = byId<HTMLTextAreaElement>("question");
   private readonly method = byId<HTMLSelectElement>("method");
@@ -46,7 +50,7 @@ export class App {
   private readonly facets = new FacetList((filters) => this.narrow(filters));
   private readonly acts = new Acts({
     hasFeedback: () => this.served.has_feedback,
-    asked: () => this.asked,
+    asked: () => this.asked && { ...this.asked, question: this.understood ?? this.asked.question },
     failed: (error) => this.fail(error),
   });
   private readonly cards = new Cards({
@@ -153,6 +157,7 @@ export class App {
     if (!graph || graph === this.graph) return;
     this.running?.abort();
     this.graph = graph;
+    this.conversation = [];
     forgetColors();
     this.filters = { node_types: [], where: [] };
     showGraph(graph, this.served.graphs.length === 1);
@@ -263,7 +268,7 @@ export class App {
   }
 
   private empty(): void {
-    this.asked = null;
+    this.asked = this.understood = null;
     for (const id of ["error", "found", "nothing"]) byId(id).hidden = true;
     byId("start").replaceChildren();
     byId("spent").replaceChildren();
@@ -316,7 +321,7 @@ export class App {
       node_types,
       where,
       ...(method ? { method } : {}),
-      ...(reading === null ? {} : { reading }),
+      ...(reading === null ? this.history(question) : { reading }),
     };
     for await (const event of ask(body, mine.signal)) {
       if (mine !== this.running) return null;
@@ -325,6 +330,12 @@ export class App {
       this.hear(event);
     }
     return null;
+  }
+
+  /** Return what was asked before a question, where a model reads it; asked anew, a question does not follow itself. */
+  private history(question: string): { history?: ReturnType<typeof told> } {
+    const before = this.conversation.filter((turn) => turn.asked.question !== question);
+    return this.served.model === null || !before.length ? {} : { history: told(before) };
   }
 
   private hear(event: Happening): void {
@@ -336,6 +347,7 @@ export class App {
 
   private async finish(turn: Turn, signal: AbortSignal): Promise<void> {
     keep(turn);
+    this.conversation.push(turn);
     this.showTurn(turn);
     this.showRunning(false);
     await this.addBeside(turn, signal);
@@ -373,7 +385,8 @@ export class App {
   /** Show everything that a result says. */
   private showTurn(turn: Turn): void {
     const { result, hits } = turn;
-    this.answer.show(result, hits);
+    this.understood = result.question;
+    this.answer.show(turn.asked.question, result, hits);
     this.steps.fold();
     if (result.reading?.complete) this.cards.divide(!hits.some((hit) => hit.complete));
     this.cards.stopWaiting();
@@ -428,6 +441,7 @@ export class App {
     showEarlier(
       (turn) => isServed(turn) && JSON.stringify(turn.asked) !== now,
       (turn) => this.reopen(turn),
+      () => (this.conversation = []),
     );
   }
 

@@ -12,7 +12,7 @@ from fakes import Answer, FakeServer
 from fakes.http_site import events_of, serving
 from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 
-ASKED = [{"role": "user", "content": "Who designed Python?"}]
+ASKED = [{"role": "user", "content": "Was it Guido van Rossum?"}]
 GUIDO = "person:guido-van-rossum"
 WORDS = ("He did ", "it", f" [{GUIDO}", "].\nAns", "wer: Guido ", "van Rossum")
 MODEL = "orienteer/languages:bm25"

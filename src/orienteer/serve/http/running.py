@@ -138,8 +138,8 @@ async def begun(
 ) -> Begun:
     """Take a place and begin a question; who leaves while in line is forgotten.
 
-    A question that follows others is put in words of its own once there is a place for it. Raises `Refused`, `BadOption`
-    and `Unknown`: all that can be refused is refused before a reply begins.
+    A question that follows others is put in words of its own once there is a place for it. Raises `Refused`,
+    `BadOption` and `Unknown`: all that can be refused is refused before a reply begins.
     """
     served = site.graphs.named(body.graph)
     served_method(body.method, site.methods)
