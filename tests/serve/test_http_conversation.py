@@ -1,4 +1,4 @@
-"""Questions that follow others, trajectories, and what whoever runs a server chooses: `/api/ask`, the log, `/metrics`."""
+"""Questions that follow others, trajectories, and what whoever runs a server chooses: the log, `/metrics`, places."""
 
 import json
 import logging
@@ -67,7 +67,7 @@ def test_without_a_model_a_follow_up_is_asked_as_it_stands(client):
 
 @pytest.mark.parametrize("path", ["/api/ask", "/api/search"])
 def test_top_k_is_k(client, path):
-    body = {"graph": "languages", **({"question": "Rust"} if path == "/api/ask" else {"query": "Rust"})}
+    body = {"graph": "languages", **({"question": "Rust"} if path == "/api/ask" else {"query": "language"})}
     assert len(client.post(path, {**body, "top_k": 2}).json["hits"]) == 2
     assert len(client.post(path, {**body, "k": 2, "top_k": 2}).json["hits"]) == 2
 
