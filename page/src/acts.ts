@@ -33,7 +33,7 @@ export class Acts {
       );
     const parts = [
       this.thumbs(gold),
-      button(say("share"), (pressed) => void share(asked, pressed)),
+      button(say("share"), (pressed) => void share({ ...asked, question: result.question }, pressed)),
       hits.length ? button(say("saveHits"), () => save(fileName(asked.question, "csv"), csv(hits))) : null,
     ];
     this.box.replaceChildren(...parts.filter((part) => part !== null));
@@ -42,10 +42,11 @@ export class Acts {
 
   /** Return two thumbs for nodes that answer the question or do not; null where the server keeps none. */
   thumbs(nodes: string[]): HTMLElement | null {
-    const asked = this.uses.asked();
-    if (!this.uses.hasFeedback() || !nodes.length || !asked) return null;
-    const { graph, question } = asked;
+    if (!this.uses.hasFeedback() || !nodes.length) return null;
     const send = async (is_good: boolean) => {
+      const asked = this.uses.asked();
+      if (!asked) return;
+      const { graph, question } = asked;
       await post("api/feedback", { graph, question, nodes: nodes.slice(0, MOST_NODES), is_good });
       box.replaceChildren(el("span", { class: "dim", role: "status" }, say("thanks")));
     };

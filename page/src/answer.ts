@@ -39,10 +39,10 @@ export class Answer {
     this.open(this.words);
   }
 
-  /** Show what the whole result says: reading, refusal, answer, citations. */
-  show(result: Result, hits: readonly Hit[]): void {
+  /** Show what the whole result of a question says: how it was asked and read, refusal, answer, citations. */
+  show(question: string, result: Result, hits: readonly Hit[]): void {
     this.clear();
-    this.showReading(result);
+    this.showReading(question, result);
     const { answer, long_answer: long, citations } = result;
     const parts: (Node | null)[] = [];
     if (answer !== null) {
@@ -80,8 +80,10 @@ export class Answer {
     this.box.replaceChildren(...parts);
   }
 
-  private showReading({ reading, refusal }: Result): void {
+  private showReading(asked: string, { question, reading, refusal }: Result): void {
     const parts: Node[] = [];
+    if (question !== asked)
+      parts.push(el("p", { class: "read" }, el("span", { class: "dim" }, say("askedAs")), el("span", {}, question)));
     if (reading?.text) parts.push(this.line(reading.text));
     if (refusal?.text) parts.push(el("p", { class: "refusal" }, say("noExact", { text: refusal.text })));
     if (refusal?.near.length) {

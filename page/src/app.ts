@@ -7,7 +7,7 @@ import { Cards } from "./cards";
 import { byId, el } from "./dom";
 import { showEarlier } from "./earlier";
 import { FacetList, type Filters } from "./facets";
-import { askedBy, fragment, keep, turns, type Asked, type Turn } from "./history";
+import { askedBy, fragment, keep, told, turns, type Asked, type Turn } from "./history";
 import { answers, isUnderWay, isWhole, showMaking, showWhole } from "./making";
 import { forgetColors } from "./palette";
 import { Panel } from "./panel";
@@ -38,6 +38,10 @@ export class App {
   private hasNews = false; // all of the graph is there, and what was asked before was not asked again
   private filters: Filters = { node_types: [], where: [] };
   private asked: Asked | null = null;
+  /** The question as it was asked of the graph: one that follows others is put in words of its own. */
+  private understood: string | null = null;
+  /** What was asked of this graph since the page was opened: a question may follow it. */
+  private conversation: Turn[] = [];
   private running: AbortController | null = null;
   private readonly question = byId<HTMLTextAreaElement>("question");
   private readonly method = byId<HTMLSelectElement>("method");
@@ -47,7 +51,7 @@ export class App {
   private readonly facets = new FacetList((filters) => this.narrow(filters));
   private readonly acts = new Acts({
     hasFeedback: () => this.served.has_feedback,
-    asked: () => this.asked,
+    asked: () => this.asked && { ...this.asked, question: this.understood ?? this.asked.question },
     failed: (error) => this.fail(error),
   });
   private readonly cards = new Cards({
@@ -154,6 +158,7 @@ export class App {
     if (!graph || graph.name === this.graph.name) return;
     this.running?.abort();
     this.graph = graph;
+    this.conversation = [];
     forgetColors();
     this.filters = { node_types: [], where: [] };
     showGraph(graph, this.served.graphs.length === 1);
@@ -283,7 +288,7 @@ export class App {
   }
 
   private empty(): void {
-    this.asked = null;
+    this.asked = this.understood = null;
     for (const id of ["error", "found", "nothing"]) byId(id).hidden = true;
     byId("start").replaceChildren();
     byId("spent").replaceChildren();
@@ -338,7 +343,7 @@ export class App {
       node_types,
       where,
       ...(method ? { method } : {}),
-      ...(reading === null ? {} : { reading }),
+      ...(reading === null ? this.history(question) : { reading }),
     };
     for await (const event of ask(body, mine.signal)) {
       if (mine !== this.running) return null;
@@ -347,6 +352,12 @@ export class App {
       this.hear(event);
     }
     return null;
+  }
+
+  /** Return what was asked before a question, where a model reads it; asked anew, a question does not follow itself. */
+  private history(question: string): { history?: ReturnType<typeof told> } {
+    const before = this.conversation.filter((turn) => turn.asked.question !== question);
+    return this.served.model === null || !before.length ? {} : { history: told(before) };
   }
 
   private hear(event: Happening): void {
@@ -358,6 +369,7 @@ export class App {
 
   private async finish(turn: Turn, signal: AbortSignal): Promise<void> {
     keep(turn);
+    this.conversation.push(turn);
     this.showTurn(turn);
     this.showRunning(false);
     await this.addBeside(turn, signal);
@@ -394,7 +406,8 @@ export class App {
   /** Show everything that a result says. */
   private showTurn(turn: Turn): void {
     const { result, hits } = turn;
-    this.answer.show(result, hits);
+    this.understood = result.question;
+    this.answer.show(turn.asked.question, result, hits);
     this.steps.fold();
     if (result.reading?.complete) this.cards.divide(!hits.some((hit) => hit.complete));
     this.cards.stopWaiting();
@@ -449,6 +462,7 @@ export class App {
     showEarlier(
       (turn) => isServed(turn) && JSON.stringify(turn.asked) !== now,
       (turn) => this.reopen(turn),
+      () => (this.conversation = []),
     );
   }
 

@@ -7,11 +7,16 @@ import { say } from "./texts";
 const NAMED = 3; // hits that stand for an answer where there is none
 
 /** Show the turns that a page can show again. */
-export function showEarlier(isShown: (turn: Turn) => boolean, reopen: (turn: Turn) => void): void {
+export function showEarlier(
+  isShown: (turn: Turn) => boolean,
+  reopen: (turn: Turn) => void,
+  forgotten: () => void,
+): void {
   const box = byId<HTMLDetailsElement>("earlier"),
     all = turns().filter(isShown);
   const clear = () => {
     forget();
+    forgotten();
     box.hidden = true;
   };
   box.hidden = !all.length;

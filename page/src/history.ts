@@ -35,6 +35,23 @@ export function keep(turn: Turn): void {
   }
 }
 
+const TOLD = 3; // questions before a question: what the server reads of them
+const LONGEST_ANSWER = 1500; // characters, as above
+const NAMED = 5; // hits that stand for an answer where there is none
+
+/** Say in short what each of the last turns asked and gave, the earliest first. */
+export const told = (conversation: readonly Turn[]): { question: string; answer: string }[] =>
+  conversation.slice(-TOLD).map(({ asked, result, hits }) => ({
+    question: asked.question,
+    answer: (
+      result.answer ??
+      hits
+        .slice(0, NAMED)
+        .map((hit) => hit.name)
+        .join("; ")
+    ).slice(0, LONGEST_ANSWER),
+  }));
+
 export const forget = (): void => localStorage.removeItem(KEPT);
 
 // ------------------------------------------------------------------------------------------------------------ links

@@ -160,6 +160,11 @@ class Closing(Protocol):
         """Let the resource go. Closing twice does no harm."""
 
 
+News: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
+"""What a question tells while it is worked on: a step, a hit of the settled ranking, a note, the trajectory without
+steps that a course begins with, some words of the answer."""
+
+
 class Run(Protocol):
     """One question's allowance, seed and listener."""
 
@@ -191,8 +196,8 @@ class Run(Protocol):
     def without_reserve(self) -> Run:
         """Return this run without access to the reserve, for a part whose last turns are no last turn of the whole."""
 
-    def tell(self, event: Step | Ranked | str | Trajectory | AnswerPart) -> None:
-        """Pass an event to whoever listens, as it happens; a trajectory without steps is what a course begins with."""
+    def tell(self, news: News) -> None:
+        """Pass news to whoever listens, as they happen."""
 
 
 @runtime_checkable

@@ -187,7 +187,7 @@ class Observation:
 
 
 class AnswerPart(NamedTuple):
-    """Some words of an answer, as the model writes them: the answer itself is read once they are whole."""
+    """Some words of an answer while the model writes it, read as far as they can be."""
 
     text: str
 

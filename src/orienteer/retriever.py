@@ -19,12 +19,12 @@ from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
 from orienteer.page.notebook import GraphAtHand
-from orienteer.protocols import Answering, Exploring, LanguageModel, Method, manner_of
+from orienteer.protocols import Answering, Exploring, LanguageModel, Method, News, manner_of
 from orienteer.records import Manner, Question, Result, Trajectory, with_graph
 from orienteer.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from orienteer.agents.events import Event, News, RunningQuestion, Stream
+    from orienteer.agents.events import Event, RunningQuestion, Stream
     from orienteer.methods.ark import Reranker
     from orienteer.methods.method_options import MethodOptions
 
@@ -81,8 +81,9 @@ class Retriever:
         asked_for = method if method is not None else method_of_settings(settings)
         self.method = self._chosen(asked_for)
         is_fallback = asked_for == AUTO and self.model is None
-        self._notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
-        self._notes = (*self._notes, *_staleness(self.graph))
+        self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
+        """Those that come with every result of this retriever."""
+        self.notes = (*self.notes, *_staleness(self.graph))
         self._random_seed, self._rerank = random_seed, rerank
         by_method = options_by_method(settings)
         names = dict.fromkeys((self.method.name.partition(":")[0], self.method.name))  # of sage:ark, those of sage too
@@ -162,6 +163,7 @@ class Retriever:
         reading: str | None = None,
         budget: Budget | None = None,
         has_answer: bool = True,
+        hears_parts: bool = False,
     ) -> Stream:
         """Return the events of a question as they happen: steps, observations, hits, the answer, the end.
 
@@ -170,13 +172,16 @@ class Retriever:
             >>> kinds[-2:]
             ['answer', 'done']
 
-        Leaving the `with` early ends the question. `has_answer` asks for an answer too. `question`, `k`, `node_types`,
-        `where`, `reading` and `budget`, and what is raised, are those of `search`.
+        Leaving the `with` early ends the question. `has_answer` asks for an answer too; with `hears_parts` one of a
+        model is told while it is written, where its server streams. `question`, `k`, `node_types`, `where`, `reading`
+        and `budget`, and what is raised, are those of `search`.
         """
         from orienteer.agents.events import Stream
 
         record = self._question(question, k, node_types, where, reading)
-        return Stream(lambda listen: self._started(record, k, budget, listen, has_answer=has_answer))
+        return Stream(
+            lambda listen: self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
+        )
 
     def start(
         self,
@@ -202,9 +207,8 @@ class Retriever:
 
         It is called by the threads that work, one at a time, so that none waits for events. `running.future` has the
         result, or what was raised, after the last event; `running.close()` ends the question, and no event is told
-        after it. What `listen` raises ends the question, too. With `hears_parts` the answer of a model is told while it
-        is written, where its server streams. `question`, `k`, `node_types`, `where`, `reading` and
-        `budget`, and what is raised, are those of `search`, and `has_answer` is that of `stream`.
+        after it. What `listen` raises ends the question, too. `question`, `k`, `node_types`, `where`, `reading` and
+        `budget`, and what is raised, are those of `search`, `has_answer` and `hears_parts` those of `stream`.
         """
         record = self._question(question, k, node_types, where, reading)
         return self._started(record, k, budget, listen, has_answer=has_answer, hears_parts=hears_parts)
@@ -379,7 +383,7 @@ class Retriever:
         with self._damage_told():
             result = self._result(question, k, allowance, has_answer=has_answer)
         usage = allowance.usage().model_copy(update={"seconds": time.perf_counter() - started})
-        notes = (*self._notes, *self._adaptation(result), *result.notes)
+        notes = (*self.notes, *self._adaptation(result), *result.notes)
         result = result.model_copy(update={"usage": usage, "notes": notes})
         result = with_graph(result, GraphAtHand(self.graph, drawn_neighbours))
         return result.model_copy(update={"stopped_by": "interrupted"}) if allowance.is_stopped else result
@@ -408,6 +412,9 @@ class Retriever:
         from orienteer.agents.answer import answer, as_written
 
         allowance.keeps_answer = False
+        if allowance.hears_parts:  # whoever reads the answer while it is written sees what it cites
+            for hit in result.hits:
+                allowance.tell(hit)
         return as_written(answer(result, model=model, run=allowance, graph=self.graph))
 
     def _chosen(self, name: str) -> MethodCard:
@@ -421,7 +428,7 @@ class Retriever:
             may_plan = self.model is not None and not self.graph.arrays.is_made_of_documents and "spark" in METHODS
             why = "a graph with a schema, and a model" if may_plan else "no model, or no schema to plan by"
             named = "spark" if may_plan else "hybrid"
-            self._notes = (*self._notes, f"seeds by {named}: {why}")
+            self.notes = (*self.notes, f"seeds by {named}: {why}")
         if self.method.over is None and named != "hybrid":
             self.method = over(self.method, self._chosen(named))
 

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+import threading
 import time
 from pathlib import Path
 
@@ -137,6 +138,7 @@ def test_a_line_is_a_question(talk):
 def test_without_a_model_a_follow_up_is_taken_as_it_is_and_said_once(talk):
     ran = talk("Who designed Go?", "And Ruby?", "And Rust?")
     assert ran.err.count("asked as it stands: without a model") == 1
+    assert ran.err.count("no model is configured") == 1
 
 
 def test_a_number_is_a_hit_of_the_last_answer(talk):
@@ -346,6 +348,29 @@ def test_ctrl_c_stops_the_question_and_no_further_call_is_made(terminal):
         chat.wait(READY)
         chat.type("\x04")
         assert chat.end() == 0
+
+
+@at_a_terminal
+@pytest.mark.parametrize("command", ["chat", "ask"])
+def test_words_are_printed_while_the_model_writes_them_and_once(terminal, home, command):
+    words = ("He alone ", "did.\nAnswer: ", "Yukihiro ", "Matsumoto")
+    gate = threading.Event()
+    (home / "orienteer.toml").write_text('method = "bm25"\n', encoding="utf-8")
+    with FakeServer(lambda body, before: Answer(content="".join(words), parts=words, held=gate)) as server:
+        question = [] if command == "chat" else ["Ruby?"]
+        run = terminal(command, "languages", *question, "--model", "fake", "--base-url", server.url)
+        if command == "chat":
+            run.wait(READY)
+            run.type("Ruby?\r")
+        run.wait("He alone")  # the server holds the rest
+        gate.set()
+        shown = run.wait("1. ")
+        if command == "chat":
+            run.wait(READY)
+            run.type("\x04")
+        assert run.end() == 0
+    assert shown.count("Yukihiro Matsumoto") == 1
+    assert run.shown.count("He alone") == 1
 
 
 @at_a_terminal

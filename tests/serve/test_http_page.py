@@ -77,7 +77,7 @@ def test_the_description_names_every_route_and_what_it_takes(client):
     search = told["paths"]["/api/search"]["post"]
     assert search["description"] == "Rank the nodes that best match some words."
     fields = search["requestBody"]["content"]["application/json"]["schema"]["properties"]
-    assert list(fields) == ["graph", "query", "k", "node_types", "where", "mode"]
+    assert list(fields) == ["graph", "k", "top_k", "query", "node_types", "where", "mode"]
     assert [parameter["name"] for parameter in told["paths"]["/api/node"]["get"]["parameters"]] == ["id", "graph"]
 
 

@@ -26,6 +26,7 @@ def deep(levels):
 
 
 LONG = "x" * 5_000
+PAST = {"question": "Who designed Go?", "answer": "Rob Pike"}
 BAD = {
     # what is no request of ours
     "no such path": ("GET", "/api/nothing", None, {}, 404, "nothing is at '/api/nothing': /docs lists what is"),
@@ -81,6 +82,20 @@ BAD = {
     "a budget of text": ("POST", "/api/ask", {"question": "x", "budget": "all"}, JSON, 422, "must be a table"),
     "no id": ("GET", "/api/node", None, {}, 422, "id is missing"),
     "long id": ("GET", f"/api/node?id={LONG}", None, {}, 422, "id cannot be used"),
+    "two ks": ("POST", "/api/search", {"query": "x", "k": 3, "top_k": 4}, JSON, 422, "k is 3 and top_k 4"),
+    "two ks of a question": ("POST", "/api/ask", {"question": "x", "k": 3, "top_k": 4}, JSON, 422, "k is 3 and top_k"),
+    "large top_k": ("POST", "/api/search", {"query": "x", "top_k": 201}, JSON, 422, "top_k is 201: it must be"),
+    "long history": ("POST", "/api/ask", {"question": "x", "history": [PAST] * 21}, JSON, 422, "a list of 0 to 20"),
+    "a long past answer": (
+        "POST",
+        "/api/ask",
+        {"question": "x", "history": [{**PAST, "answer": "a" * 8_001}]},
+        JSON,
+        422,
+        "(8,003 characters): it must be text of",
+    ),
+    "a past question of none": ("POST", "/api/ask", {"question": "x", "history": [{}]}, JSON, 422, "question is"),
+    "a role": ("POST", "/api/ask", {"question": "x", "history": [{**PAST, "role": "system"}]}, JSON, 422, "'role'"),
     # what they name
     "no graph": ("POST", "/api/search", {"query": "x", "graph": "nope"}, JSON, 404, "no graph 'nope' is served here"),
     "a path": ("POST", "/api/search", {"query": "x", "graph": "../../etc"}, JSON, 404, "no graph '../../etc'"),

@@ -112,10 +112,11 @@ def test_an_answer_is_told_while_it_is_written_and_its_requests_are_given_back(s
         result = running.future.result(30)
         assert retriever.ask("ferry").answer == result.answer == "Night Ferry"
     parts = [event.text for event in heard if event.kind == "answer_part"]
-    assert "".join(parts) == "".join(WORDS)
-    assert len(parts) == len(WORDS)
+    assert parts == ["The ferry", " sails at", " night [f1].", "\n\nNight", " Ferry"]
+    assert "".join(parts) == f"{result.long_answer}\n\n{result.answer}"
     kinds = [event.kind for event in heard]
-    assert kinds.index("answer_part") < kinds.index("answer")
+    assert kinds.index("hit") < kinds.index("answer_part") < kinds.index("answer")
+    assert [event.hit for event in heard if event.kind == "hit"] == list(result.hits)  # each once
     (trajectory,) = result.trajectories
     again = Trajectory.model_validate_json(trajectory.model_dump_json())
     assert [request.body() for request in requests(again)] == server.bodies[:1]
@@ -144,12 +145,16 @@ class Aloud(ScriptedModel):
     ("said", "told"),
     [
         ("<think>is it [f1]?\nyes</think> Night Ferry [f1]", "Night Ferry [f1]"),
-        ("  Night  Ferry ", "Night  Ferry"),
+        ("  Night  Ferry ", "Night Ferry"),
         ("<b>Night</b>", "<b>Night</b>"),
+        ("It sails. **Answer:** Night\nFerry [f1], an A", "It sails.\n\nNight Ferry [f1], an A"),
+        ("A tie [f1", "A tie [f1"),
+        ("One. Answer: two. Answer: three", "One.\n\ntwo."),  # the second mark makes `two.` part of the reasoning
+        ("Answer:", "Answer:"),
         ("<think>never done", ""),
     ],
 )
-def test_thoughts_are_not_told(small, said, told):
+def test_only_words_that_are_read_are_told(small, said, told):
     heard = []
     model = Aloud(lambda messages, tools, sampling: said)
     assert isinstance(model, Streaming)

@@ -30,8 +30,14 @@ from orienteer.tools.answer import FINISH
 
 NOT_THERE = "not in the evidence"
 HITS = 20  # of the ranking are shown to the model
+_LONGEST_HEARD = 20_000
+"""Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once."""
 _COMMENT = 500  # characters of what an agent said at its end
 _ANSWER = re.compile(r"\**\banswer\**\s*[:：]\**", re.IGNORECASE)
+_BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：])\Z", re.IGNORECASE)
+"""What the end of some words may become, or is: `Answer:` with nothing behind it."""
+_LONGEST_BEGUN = 40  # characters at the end that are looked at for it
+_FILLING = " \t\r\n*"
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 
 
@@ -115,12 +121,16 @@ def ask(
         method="answer",
         sampling=sampling or Sampling(),
     )
+    telling = Telling(run, read) if isinstance(run, Heard) and run.hears_parts else None
+    hear = None if telling is None else telling.hear
     try:
-        reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=_part_teller(run))
+        reply, _, done = ask_model(model, run.final(), begun, agent=None, hear=hear)
     except (BudgetExhausted, ModelError) as error:
         trajectories, notes = (*result.trajectories, *error.trajectories), (*result.notes, f"no answer: {error}")
         return result.model_copy(update={"trajectories": trajectories, "notes": notes})
-    parts = read(" ".join(after_thinking(reply.message.content or "").split()))
+    parts = read(single_spaced(after_thinking(reply.message.content or "")))
+    if telling is not None:
+        telling.end(parts)
     notes = parts.notes if parts.text else ("no answer: the model said nothing",)
     notes += ("the answer was cut off at the length limit",) if reply.truncated else ()
     text = spoken(parts.text)
@@ -135,24 +145,47 @@ def ask(
     )
 
 
-def _part_teller(run: Run) -> Callable[[str], None] | None:
-    """Return what tells a run the words of an answer while they are written; None where nobody wants them.
+class Telling:
+    """Tells a run the words of an answer while they are written, as they will be read: nothing that a result lacks.
 
-    Thoughts that a model writes into its words before the answer are held back.
+    What is not yet decided is held back: thoughts before the answer, a bracket that is still open, and what may be the
+    beginning of `Answer:`. Where the reading of what was told changes after all, as by a second `Answer:`, nothing more
+    is told, and the whole answer puts it right.
     """
-    if not isinstance(run, Heard) or not run.hears_parts:
-        return None
-    written, told = "", ""
 
-    def tell(part: str) -> None:
-        nonlocal written, told
-        written += part
-        words = after_thinking(written)
-        if not THINK.startswith(words) and words != told and words.startswith(told):
-            run.tell(AnswerPart(words.removeprefix(told)))
-            told = words
+    def __init__(self, run: Run, read: Callable[[str], AnswerParts]) -> None:
+        self._run, self._read = run, read
+        self._written, self._told = "", ""
 
-    return tell
+    def hear(self, part: str) -> None:
+        """Take some words of the model, and tell what can be told by now."""
+        self._written += part
+        if len(self._written) > _LONGEST_HEARD:
+            return  # each part reads all of it
+        words = after_thinking(self._written)
+        if not THINK.startswith(words):
+            self._tell(self._read(single_spaced(_decided(words))))
+
+    def end(self, parts: AnswerParts) -> None:
+        """Tell the rest of an answer that is whole now; nothing of one whose words were not heard."""
+        if self._written:
+            self._tell(parts)
+
+    def _tell(self, parts: AnswerParts) -> None:
+        words = "\n\n".join(filter(None, (parts.reasoning, parts.text)))
+        if words != self._told and words.startswith(self._told):
+            self._run.tell(AnswerPart(words.removeprefix(self._told)))
+            self._told = words
+
+
+def _decided(words: str) -> str:
+    """Return the beginning of a reply whose reading does not depend on what follows it."""
+    if words.rfind("[") > words.rfind("]"):
+        words = words[: words.rfind("[")]
+    words = words.rstrip(_FILLING)
+    if (begun := _BEGUN.search(words, max(0, len(words) - _LONGEST_BEGUN))) is not None:
+        words = words[: begun.start()].rstrip(_FILLING)
+    return words
 
 
 def without(result: Result) -> Result:

@@ -9,10 +9,8 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from orienteer.errors import Error
+from orienteer.protocols import News
 from orienteer.records import AnswerPart, Observed, Ranked, Record, Result, Step, ToolCall, Trajectory
-
-News: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
-"""What a method tells its run while it works."""
 
 
 class _Event(Record):
@@ -21,8 +19,11 @@ class _Event(Record):
     told_apart: ClassVar[dict[str, Any]] = {}  # Any: nested names of fields
     """What other events of the question tell, or nobody reads: it is left out where the event is sent."""
 
-    def wire(self) -> str:
-        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once."""
+    def wire(self, *, has_trajectories: bool = False) -> str:
+        """Return the event as JSON, as it is sent: of a question each thing goes over the wire once.
+
+        With `has_trajectories` the end has the trajectories too, whole.
+        """
         return self.model_dump_json(exclude=self.told_apart)
 
 
@@ -63,7 +64,8 @@ class NoteEvent(_Event):
 class AnswerPartEvent(_Event):
     """Some words of the answer as the model writes them, for who listens with `hears_parts`.
 
-    The answer follows whole, read: without its reasoning, its labels as ids.
+    They are words of the result: what the model says before its answer, which becomes `long_answer`, a blank line, and
+    the answer, with ids where the model wrote labels. The answer follows whole, as it was read.
     """
 
     kind: Literal["answer_part"] = "answer_part"
@@ -84,6 +86,10 @@ class DoneEvent(_Event):
 
     kind: Literal["done"] = "done"
     result: Result
+
+    def wire(self, *, has_trajectories: bool = False) -> str:
+        """Return the event as JSON."""
+        return self.model_dump_json(exclude={"result": {"hits"}} if has_trajectories else self.told_apart)
 
 
 Event: TypeAlias = StepEvent | ObservationEvent | HitEvent | NoteEvent | AnswerPartEvent | AnswerEvent | DoneEvent
@@ -194,12 +200,17 @@ class _Ear:
         """By agent."""
         self.begun: Trajectory | None = None
         """The trajectory that the course of a method without agents began with."""
+        self._hits: list[Ranked] = []
+        """Those that were told before the end."""
 
     def hear(self, news: News) -> None:
         if isinstance(news, str):
             self._tell(NoteEvent(text=news))
         elif isinstance(news, AnswerPart):
             self._tell(AnswerPartEvent(text=news.text))
+        elif isinstance(news, Ranked):
+            self._hits.append(news)
+            self._tell(HitEvent(hit=news))
         elif isinstance(news, Trajectory):
             self.begun = self.begun or news
         elif isinstance(news, Step):
@@ -211,7 +222,8 @@ class _Ear:
                     self._tell(ObservationEvent(agent=news.agent, call=calls[seen.call_id], observation=seen))
 
     def end(self, result: Result) -> None:
-        for hit in result.hits:
+        assert not self._hits or result.hits == tuple(self._hits)  # they are told once the ranking is settled
+        for hit in result.hits[len(self._hits) :]:
             self._tell(HitEvent(hit=hit))
         if result.answer is not None:
             self._tell(AnswerEvent(answer=result.answer))

@@ -6,16 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
 
 from pydantic import Field
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate
 from orienteer.options import Options
-from orienteer.protocols import Run
-from orienteer.records import AnswerPart, Price, Ranked, Step, Trajectory, Usage
-
-Event: TypeAlias = Step | Ranked | str | Trajectory | AnswerPart
+from orienteer.protocols import News, Run
+from orienteer.records import Price, Usage
 
 
 class Budget(Options, use_attribute_docstrings=False):  # every question loads it, and reading them takes 12 ms
@@ -71,7 +68,7 @@ class Allowance:
         budget: Budget | None = None,
         *,
         random_seed: int = 0,
-        listener: Callable[[Event], None] | None = None,
+        listener: Callable[[News], None] | None = None,
         reserve: int = 1,
     ) -> None:
         if reserve < 0:
@@ -123,11 +120,11 @@ class Allowance:
             if usage.calls and is_typical:
                 self._last = usage
 
-    def tell(self, event: Event) -> None:
-        """Pass an event to the listener, one at a time."""
+    def tell(self, news: News) -> None:
+        """Pass news to the listener, one at a time."""
         if self._listener is not None:
             with self._telling:
-                self._listener(event)
+                self._listener(news)
 
     def usage(self) -> Usage:
         """Return what has been spent so far; `seconds` is the time since the start, waiting included."""
@@ -209,8 +206,8 @@ class _Share:
     def charge(self, usage: Usage, *, is_typical: bool = True) -> None:
         self._allowance.charge(usage, is_typical=is_typical)
 
-    def tell(self, event: Event) -> None:
-        self._allowance.tell(event)
+    def tell(self, news: News) -> None:
+        self._allowance.tell(news)
 
 
 def _compare(limit: str, spent: float, expected: float, budget: float) -> None:

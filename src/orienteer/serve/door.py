@@ -34,6 +34,10 @@ _NAMED = 12  # methods that a refusal lists
 _LONGEST_NAME = 100  # characters of a name that a refusal repeats
 
 
+RUNNING, WAITING = 4, 8
+"""Questions that run at once, and that wait in line, unless whoever runs the server says otherwise."""
+
+
 class ServeOptions(Options):
     """`[serve]` of the settings; the flags of `orienteer serve` win."""
 
@@ -49,8 +53,19 @@ class ServeOptions(Options):
     """Sites whose pages may ask."""
     methods: tuple[str, ...] | None = None
     """Those that are served; None is all that run no code of a model."""
+    running: int = Field(default=RUNNING, ge=1, le=64)
+    """Questions that run at once: each has a thread, and asks the model."""
+    waiting: int = Field(default=WAITING, ge=0, le=1_000)
+    """Questions in line for a place; further ones are turned away."""
+    budget: Budget = Budget()
+    """What a question that somebody asks here may take; what is not said is that of `[budget]`, 30 calls and 45 seconds
+    at the most."""
     cypher: bool = False
     """Whether Cypher is answered."""
+    metrics: bool = True
+    """Whether `/metrics` has counters for Prometheus."""
+    log_questions: bool = False
+    """Whether the log has what is asked and searched for."""
 
 
 def served_methods(names: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -88,13 +103,15 @@ def checked_k(k: int) -> int:
     return k
 
 
-def served_budget(settings: Settings, **flags: float | None) -> Budget:
+def served_budget(settings: Settings, own: Budget | None = None, **flags: float | None) -> Budget:
     """Return what one question may spend: what the settings allow, but no more than a face does.
 
-    Flags that are not None win, for whoever runs the server has set them. Raises `BadOption`.
+    What a face's `own` settings choose wins, and over it flags that are not None, for whoever runs the server has set
+    them. Raises `BadOption`.
     """
     allowed = settings.limits()
     calls = min(allowed.calls or QUESTION_CALLS, QUESTION_CALLS)
     seconds = min(allowed.seconds or QUESTION_SECONDS, QUESTION_SECONDS)
-    chosen = {name: value for name, value in flags.items() if value is not None}
+    chosen = {**({} if own is None else own.chosen)}
+    chosen |= {name: value for name, value in flags.items() if value is not None}
     return Budget.read({**allowed.chosen, "calls": calls, "seconds": seconds, **chosen}, where="budget.")

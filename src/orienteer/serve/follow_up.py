@@ -10,7 +10,7 @@ from orienteer.llm.budget import Allowance, Budget
 from orienteer.llm.exchange import ask_for
 from orienteer.llm.prompts import prompt_of
 from orienteer.protocols import LanguageModel
-from orienteer.records import JsonValue, Usage
+from orienteer.records import JsonValue, Result, Usage
 from orienteer.serve.door import LONGEST_QUESTION
 
 PACKAGE = "orienteer.serve"
@@ -40,9 +40,12 @@ class FollowUp(NamedTuple):
     """What was done to it, or could not be done."""
     usage: Usage = Usage()
 
-    def noting(self, more: str | None) -> FollowUp:
-        """Return the same with something more to be said beside the answer, first of all."""
-        return self if more is None else self._replace(note="; ".join(filter(None, (more, self.note))))
+    def told_in(self, result: Result) -> Result:
+        """Return the result of the question with what was done to it, and what that took."""
+        if self.note is None and not self.usage.calls:
+            return result
+        notes = result.notes if self.note is None else (self.note, *result.notes)
+        return result.model_copy(update={"notes": notes, "usage": result.usage + self.usage})
 
 
 def understood_alone(question: str, before: Sequence[Turn], model: LanguageModel | None) -> FollowUp:

@@ -51,6 +51,8 @@ class Chat:
         self._turns: list[Turn] = []
         self._answered: Answered | None = None
         self._has_told_no_model = False
+        self._told: set[str] = set()
+        """Notes that are true of every answer, and have been told."""
 
     @property
     def method(self) -> str:
@@ -85,9 +87,15 @@ class Chat:
         answered = self.asking.ask(self._retriever, follow_up.question, k, self.node_types)
         result = answered.result
         result = result.model_copy(update={"usage": result.usage + follow_up.usage})
-        self._answered = Answered(result, answered.steps)
+        self._answered = answered._replace(result=result)
         self._turns += [Turn("user", line), Turn("assistant", _in_short(result))]
-        print_outcome(self.screen, self.graph, result)
+        print_outcome(self.screen, self.graph, self._news_of(result), answered.heard)
+
+    def _news_of(self, result: Result) -> Result:
+        """Return a result without the notes that come with every answer of the same retriever, once they were told."""
+        notes = tuple(note for note in result.notes if note not in self._told)
+        self._told.update(self._retriever.notes)
+        return result.model_copy(update={"notes": notes})
 
     def _hit(self, text: str) -> Ranked:
         """Return the hit of a number, the first where none is given. Raises `BadOption`."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from orienteer.agents.events import Event, RunningQuestion
 from orienteer.serve.chat.screen import Screen
 from orienteer.serve.cli.answering import retries_shown, show_event
+from orienteer.serve.heard_words import HeardWords
 
 if TYPE_CHECKING:
     from orienteer.records import Result
@@ -21,6 +22,8 @@ class Answered(NamedTuple):
     result: Result
     steps: tuple[Event, ...]
     """What was told on the way: steps, observations and notes."""
+    heard: HeardWords
+    """The words of the answer that were printed while the model wrote them."""
 
 
 class Asking:
@@ -38,24 +41,35 @@ class Asking:
     def ask(self, retriever: Retriever, question: str, k: int, node_types: Sequence[str]) -> Answered:
         """Return what a question gives; its steps are shown as they happen where a model takes them.
 
+        At a terminal the words of the answer are printed as they come, where the model's server streams.
+
         Raises as `Retriever.ask` does, and `KeyboardInterrupt` once the question is stopped: no further call is made.
         """
         told: SimpleQueue[Event | None] = SimpleQueue()
         steps: list[Event] = []
-        with retries_shown(self._screen), self._screen.waiting("looking") as tell:
-            running = retriever.start(question, k, listen=told.put, node_types=node_types)
+        heard = HeardWords()
+        with retries_shown(self._screen), self._screen.waiting("looking") as waiting:
+            running = retriever.start(
+                question, k, listen=told.put, node_types=node_types, hears_parts=self._screen.has_terminal
+            )
             running.future.add_done_callback(lambda _: told.put(None))
             try:
                 while (event := told.get()) is not None:
                     if event.kind in ("step", "observation", "note"):
                         steps.append(event)
                         self._show(event, has_agents=retriever.method.needs_model)
-                        tell("writing the answer" if event.kind == "step" and event.agent is None else "looking")
+                        waiting.tell("looking")
+                    elif event.kind == "hit" and not heard:  # before the end they come where an answer is written
+                        waiting.tell("writing the answer")
+                    elif event.kind == "answer_part":
+                        waiting.end()
+                        heard.hear(event.text)
+                        self._screen.words(event.text)
             except KeyboardInterrupt:
                 running.close()
                 self._stopped.append(running)
                 raise
-        return Answered(running.future.result(), tuple(steps))
+        return Answered(running.future.result(), tuple(steps), heard)
 
     def _show(self, event: Event, *, has_agents: bool) -> None:
         if self._screen.verbosity or has_agents or event.kind == "note":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -12,8 +13,14 @@ from rich.text import Text
 from orienteer.display import clean
 from orienteer.serve.cli.output import Output
 
-Tell = Callable[[str], None]
-"""Changes what is said while something runs."""
+
+class Waiting(NamedTuple):
+    """What a person is told while something runs."""
+
+    tell: Callable[[str], None]
+    """Changes what is said."""
+    end: Callable[[], None]
+    """Says nothing more, for words of the answer are written now."""
 
 
 class Screen(Output):
@@ -47,15 +54,16 @@ class Screen(Output):
             self._console.clear()
 
     @contextmanager
-    def waiting(self, words: str) -> Iterator[Tell]:
+    def waiting(self, words: str) -> Iterator[Waiting]:
         """Show at a terminal that something runs; what is told meanwhile stands above it."""
         if self._console is None or self.quiet:
-            yield lambda words: None
+            yield Waiting(lambda words: None, lambda: None)
             return
         with self._console.status(Text(clean(words)), spinner_style=self._style(self._console, "cyan")) as status:
-            yield lambda words: status.update(Text(clean(words)))
+            yield Waiting(lambda words: status.update(Text(clean(words))), status.stop)
 
     def _tell(self, console: Console, text: str, style: str) -> None:
+        self._wipe()
         console.print(Text(clean(text), style=self._style(console, style)), soft_wrap=True)
 
     @staticmethod

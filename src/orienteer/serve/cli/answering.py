@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from orienteer.serve.cli import printout
 from orienteer.serve.cli.output import Output
+from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Event
@@ -55,10 +56,14 @@ def retries_shown(out: Output) -> Iterator[None]:
         logger.propagate = propagates
 
 
-def print_outcome(out: Output, graph: Graph, result: Result) -> None:
-    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any."""
+def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords | None = None) -> None:
+    """Print a result, unless as JSON, with its notes and costs. Raises the error that ended the work early, if any.
+
+    Words of the answer that were printed while they were written are not printed again.
+    """
     from orienteer.retriever import failure
 
+    is_printed = _rest_printed(out, result, heard)
     error = failure(result)
     if error is None or result.hits:
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
@@ -69,9 +74,24 @@ def print_outcome(out: Output, graph: Graph, result: Result) -> None:
                 out.note(f"note: {note}")
         out.note(result.spent)
         if not out.as_json:
-            printout.print_result(out, graph, result)
+            printout.print_result(out, graph, result, has_answer=not is_printed)
     if error is not None:
         raise error
+
+
+def _rest_printed(out: Output, result: Result, heard: HeardWords | None) -> bool:
+    """Print the rest of an answer whose first words stand there; return whether it stands there whole now.
+
+    Where they are not the answer's, a note says so: they cannot be taken back.
+    """
+    if not heard:
+        return False
+    rest = heard.rest(result)
+    if rest:
+        out.words(rest)
+    elif rest is None:
+        out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
+    return rest is not None
 
 
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:

@@ -98,15 +98,16 @@ class BudgetFlags:
             calls=self.budget_calls, tokens=self.budget_tokens, seconds=self.budget_seconds, usd=self.budget_usd
         )
 
-    def served(self, configured: Settings) -> Budget:
+    def served(self, configured: Settings, own: Budget | None = None) -> Budget:
         """Return the budget of a question that somebody else asks: the settings' limits, but no more than a face gives.
 
-        These flags win. Raises `BadOption`.
+        What the face's own settings choose wins over that, and these flags over all. Raises `BadOption`.
         """
         from orienteer.serve.door import served_budget
 
         return served_budget(
             configured,
+            own,
             calls=self.budget_calls,
             tokens=self.budget_tokens,
             seconds=self.budget_seconds,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -25,6 +26,7 @@ from orienteer.serve.cli.arguments import (
     watched,
 )
 from orienteer.serve.cli.output import Output
+from orienteer.serve.heard_words import HeardWords
 
 if TYPE_CHECKING:
     from orienteer.agents.events import Stream
@@ -93,6 +95,7 @@ def ask(
         """Answer from the graph as it is now, made anew where its sources have changed."""
         graph = open_graph(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
+        shows_words = sys.stdout.isatty() and not out.as_json and trace != traces.STANDARD
         events = retriever.stream(
             question,
             _HITS if k is None else k,
@@ -100,14 +103,15 @@ def ask(
             where=where or (),
             reading=reading,
             has_answer=not no_answer,
+            hears_parts=shows_words,
         )
-        result = _listen(out, retriever, events, trace=trace)
+        result, heard = _listen(out, retriever, events, trace=trace)
         if out.as_json:
             out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
         if trace == traces.STANDARD:
             _write_trace(out, result, trace)
         try:
-            print_outcome(out, graph, _readable(out, graph, result) if k is None else result)
+            print_outcome(out, graph, _readable(out, graph, result) if k is None else result, heard)
         finally:  # the result is shown before the trace is written, for a disk may be full
             if trace not in (None, traces.STANDARD):
                 _write_trace(out, result, trace)
@@ -168,7 +172,7 @@ def demo(out: Output) -> None:
         for example in demo_questions():
             if not out.as_json:
                 out.print(f"{example.question}\n")
-            result = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
+            result, _ = _listen(out, retriever, retriever.stream(example.question, 5), trace=None)
             results.append(result)
             print_outcome(out, graph, result)
             if not out.as_json:
@@ -249,8 +253,16 @@ def _demo_graph(out: Output) -> Path:
     return path
 
 
-def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> Result:
-    """Return the result of a question, showing its steps as they happen.
+class _Listened(NamedTuple):
+    """A question that has ended."""
+
+    result: Result
+    heard: HeardWords
+    """The words of its answer that were printed."""
+
+
+def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | None) -> _Listened:
+    """Return the result of a question, showing its steps, and the words of its answer if the stream has them.
 
     After an interruption the steps so far are written to the trace.
     """
@@ -258,11 +270,15 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
+    heard = HeardWords()
     with retries_shown(out), stream as events:
         try:
             for event in events:
                 if out.verbosity or retriever.method.needs_model or event.kind == "note":
                     show_event(out, event, has_agents=retriever.method.needs_model, is_whole=bool(out.verbosity))
+                if event.kind == "answer_part":
+                    heard.hear(event.text)
+                    out.words(event.text)
                 if isinstance(event, DoneEvent):
                     result = event.result
         except KeyboardInterrupt:
@@ -272,7 +288,7 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
                 out.note(f"the trace so far is in {trace}")
             raise
     assert result is not None  # a stream ends with it, or raises
-    return result
+    return _Listened(result, heard)
 
 
 COMMANDS = {

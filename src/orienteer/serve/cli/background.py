@@ -23,6 +23,7 @@ from orienteer.sandbox.workers import PYTHON
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:
+    from orienteer.graph.pieces.vectors import VectorsAbout
     from orienteer.graph.store import Graph
 
 TEXTS_A_SECOND = 20
@@ -41,9 +42,7 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     is_ours = graph.arrays.is_made_of_documents and graph.path.parent == configured.cache / "graphs"
     if configured.vectors == "off" or not is_ours:
         return None
-    from orienteer.graph.pieces.vectors import read_about  # numpy, which agents' servers would load as they start
-
-    about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    about = _about(graph)
     if about is not None and not about.lacking:
         return None
     if configured.embedder != "minilm" or os.name != "posix" or not all(map(find_spec, _NEEDED)):
@@ -75,13 +74,20 @@ def seconds_left(graph: Graph, configured: Settings) -> float | None:
     began = _Process(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
     if began is None:
         return None
-    about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
+    about = _about(graph)
     count = _passages(graph) if about is None else about.lacking
     return max(0.0, count / TEXTS_A_SECOND - (time.time() - began))
 
 
 def _passages(graph: Graph) -> int:
     return sum(number for name, number in graph.schema.node_types.items() if name in PASSAGES)
+
+
+def _about(graph: Graph) -> VectorsAbout | None:
+    """Return what is known of the vectors of a graph; None where it has none."""
+    from orienteer.graph.pieces.vectors import read_about  # numpy, which agents' servers would load as they start
+
+    return read_about(graph.path) if graph.arrays.searcher.has_vectors else None
 
 
 class _Start(NamedTuple):

@@ -38,6 +38,7 @@ class Output:
         self.is_shared = False
         """Whether others write to standard error meanwhile, as servers log: then no line moves."""
         self._stage, self._began, self._told = "", 0.0, 0.0
+        self._is_within_line = False
 
     def json(self, result: Any) -> None:  # Any: JSON, records or tuples of them
         """Print a result as JSON, with characters that would steer a terminal escaped."""
@@ -46,6 +47,15 @@ class Output:
     def print(self, text: str = "") -> None:
         """Print a line of a result without characters that would steer a terminal."""
         self._write(clean(text) + "\n")
+
+    def words(self, text: str) -> None:
+        """Print words of a line that goes on, at once; whatever else is written ends the line first."""
+        if not self._is_within_line:
+            self._wipe()
+        with _named():
+            sys.stdout.write(clean(text))
+            sys.stdout.flush()
+        self._is_within_line = True
 
     def marked(self, text: str, marks: Sequence[tuple[int, int]], *, indent: int = 0) -> None:
         """Print a text with its marked parts in bold, fitted to the width of a terminal; elsewhere plain, nothing cut.
@@ -126,7 +136,10 @@ class Output:
         return sys.stderr.isatty() and not self.is_shared
 
     def _wipe(self) -> None:
-        """Remove the line that moves."""
+        """Remove the line that moves, and end one that was going on."""
+        if self._is_within_line:
+            self._is_within_line = False
+            self._write("\n")
         if self._stage and self._moves:
             sys.stderr.write(_WIPE)
             sys.stderr.flush()

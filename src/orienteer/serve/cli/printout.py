@@ -51,14 +51,17 @@ def print_blocks(out: Output, graph: Graph, hits: Iterable[Ranked]) -> None:
         out.print("no hits")
 
 
-def print_result(out: Output, graph: Graph, result: Result) -> None:
-    """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first."""
+def print_result(out: Output, graph: Graph, result: Result, *, has_answer: bool = True) -> None:
+    """Print the result of a question: how it was read, the answer, and the hits, what meets all of it first.
+
+    Without `has_answer` the answer stands there already.
+    """
     reading, refusal = result.reading, result.refusal
     if (read := wording.read_as(result)) is not None:
         out.print(read)
     if result.answer_kind == "quotation":
         _print_quotation(out, graph, result)
-    elif answers := wording.answers_of(result, larger_k="-k "):
+    elif has_answer and (answers := wording.answers_of(result, larger_k="-k ")):
         out.print("\n\n".join(answers))
     if reading is not None and out.verbosity and reading.cypher is not None:
         out.print(f"in Cypher: {reading.cypher}")

@@ -27,6 +27,7 @@ from orienteer.serve.door import KEYS, ServeOptions, served_methods
 if TYPE_CHECKING:
     from orienteer.graph.builder import Progress
     from orienteer.ingest.documents.so_far import HearInterim
+    from orienteer.llm.budget import Budget
     from orienteer.serve.graphs import Answering, ServedGraph
     from orienteer.serve.http.site import Site
     from orienteer.settings import Settings
@@ -66,6 +67,10 @@ def serve(
     feedback: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
     ] = None,
+    log_questions: Annotated[
+        bool, typer.Option("--log-questions", help="Put what is asked and searched for into the log.")
+    ] = False,
+    no_metrics: Annotated[bool, typer.Option("--no-metrics", help="Have no /metrics.")] = False,
 ) -> None:
     """Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /."""
     _require_extra()
@@ -79,8 +84,9 @@ def serve(
     chosen = ServeOptions.read(configured.serve, where="[serve] ")
     flags = {"host": host, "port": port, "allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
-    site = _site(answering_of(configured, budget))
+    site = _site(answering_of(configured, budget, chosen.budget), chosen)
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    site.has_metrics, site.logs_questions = chosen.metrics and not no_metrics, log_questions or chosen.log_questions
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
     begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
@@ -100,7 +106,7 @@ def open_page(out: Output, directory: Directory, *, model: ModelFlags, budget: B
     import webbrowser
 
     configured = model.settings()
-    site = _site(answering_of(configured, budget))
+    site = _site(answering_of(configured, budget), ServeOptions())
     served = _served(site, directory.resolve().name)
     served.vectors_left = functools.partial(background.seconds_left, configured=configured)
     begin = take_up(served, directory, out, then=functools.partial(_start_vectors, out, configured))
@@ -170,11 +176,14 @@ def _require_extra() -> None:
         raise MissingExtra("serving over HTTP", "serve")
 
 
-def answering_of(configured: Settings, budget: BudgetFlags) -> Answering:
-    """Return what answers questions that somebody else asks. Raises `BadOption` for a price that is not known."""
+def answering_of(configured: Settings, budget: BudgetFlags, own: Budget | None = None) -> Answering:
+    """Return what answers questions that somebody else asks; `own` limits are those of the face.
+
+    Raises `BadOption` for a price that is not known.
+    """
     from orienteer.serve.graphs import Answering
 
-    limits = budget.served(configured)
+    limits = budget.served(configured, own)
     model = None if configured.model is None else configured.open_model()
     if model is not None:
         limits.require_price(model.name, model.price)
@@ -186,10 +195,11 @@ def _keys() -> list[str]:
     return [key.strip() for key in os.environ.get(KEYS, "").split(",") if key.strip()]
 
 
-def _site(answering: Answering) -> Site:
+def _site(answering: Answering, chosen: ServeOptions) -> Site:
     from orienteer.serve.http.site import Site
+    from orienteer.serve.http.slots import Slots
 
-    return Site(answering=answering)
+    return Site(answering=answering, slots=Slots(chosen.running, chosen.waiting))
 
 
 def _served(site: Site, name: str) -> ServedGraph:

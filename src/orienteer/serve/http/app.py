@@ -68,7 +68,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     if for_agents is not None:
         app.router.routes.extend(for_agents.routes)
     app.include_router(page_routes(page))
-    return Guard(app, rules, site.metrics)
+    return Guard(app, rules, site.metrics, logs_questions=site.logs_questions)
 
 
 def _for_agents(site: Site) -> HttpFace | None:
@@ -95,10 +95,12 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
             raise Refused(503, "a graph is still being made", headers={"retry-after": "2"})
         return JSONResponse({"status": "ready"})
 
-    @app.get("/metrics", tags=["upkeep"])
-    async def metrics() -> Response:
-        """Return counters as Prometheus reads them."""
-        return Response(site.metrics.text(), media_type=CONTENT_TYPE)
+    if site.has_metrics:
+
+        @app.get("/metrics", tags=["upkeep"])
+        async def metrics() -> Response:
+            """Return counters as Prometheus reads them."""
+            return Response(site.metrics.text(), media_type=CONTENT_TYPE)
 
     schema: dict[str, object] = {}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
@@ -15,12 +15,15 @@ from orienteer.llm.budget import Budget
 from orienteer.options import Options
 from orienteer.records import JsonValue
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, MOST_HITS
+from orienteer.serve.follow_up import Turn
 from orienteer.serve.views.subgraph import MOST_NODES
 
 MOST_BYTES = 256 * 1024
 """Of a body."""
 BODY_SECONDS = 20.0
 """Within which a body must have come."""
+MOST_HISTORY = 20
+"""Questions before a question, of which the last few are read."""
 _MOST_FILTERS = 50
 _LONGEST_NAME = 1_000  # characters of an id, a name, a type or a condition
 _MOST_ROWS = 1_000  # of a Cypher answer
@@ -42,11 +45,28 @@ class Body(Options, use_attribute_docstrings=False):
     graph: Name | None = None
 
 
-class SearchBody(Body):
+class RankedBody(Body):
+    """Base of the bodies that ask for a ranking."""
+
+    k: K = 20
+    top_k: K | None = Field(default=None, description="Another name of k, which clients of LightRAG send.")
+
+    @property
+    def most_hits(self) -> int:
+        """How many hits are asked for, by whichever name."""
+        return self.k if self.top_k is None else self.top_k
+
+    @model_validator(mode="after")
+    def _has_one_k(self) -> Self:
+        if self.top_k is not None and "k" in self.model_fields_set and self.k != self.top_k:
+            raise ValueError(f"k is {self.k} and top_k {self.top_k}, which mean the same: give one of them")
+        return self
+
+
+class SearchBody(RankedBody):
     """As `orienteer search`."""
 
     query: Query
-    k: K = 20
     node_types: Names = ()
     where: Names = ()
     mode: Mode = "lexical"
@@ -108,17 +128,36 @@ class FacetsBody(Body):
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
 
 
-class AskBody(Body):
-    """As `orienteer ask`. A budget holds within the server's own."""
+class AskedBefore(Options, use_attribute_docstrings=False):
+    """A question of the conversation, and what was answered."""
 
     question: Question
-    k: K = 20
+    answer: Annotated[str, Field(max_length=LONGEST_QUESTION)] = ""
+
+
+class AskBody(RankedBody):
+    """As `orienteer ask`. A budget holds within the server's own.
+
+    `history` is what was asked before, the earliest first: where a model is set, the question is put in words that can
+    be understood alone.
+    """
+
+    question: Question
     node_types: Names = ()
     where: Names = ()
     method: Name = "auto"
     budget: Budget = Budget()
     reading: Question | None = None
     no_answer: bool = False
+    trajectories: bool = False
+    history: Annotated[tuple[AskedBefore, ...], Field(max_length=MOST_HISTORY)] = ()
+
+    @property
+    def before(self) -> tuple[Turn, ...]:
+        """The turns before the question."""
+        return tuple(
+            turn for past in self.history for turn in (Turn("user", past.question), Turn("assistant", past.answer))
+        )
 
 
 class CypherBody(Body):

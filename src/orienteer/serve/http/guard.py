@@ -6,6 +6,7 @@ Pure ASGI, and outside of everything else, so that `/mcp` and unknown paths pass
 from __future__ import annotations
 
 import hmac
+import json
 import logging
 import time
 import uuid
@@ -21,6 +22,7 @@ from orienteer.errors import BadOption, UsageError
 from orienteer.serve.door import KEYS, LEAST_KEY
 from orienteer.serve.http.metrics import Metrics
 from orienteer.serve.http.problems import Problem
+from orienteer.text.lines import one_line
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +32,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LEFT = 499  # who asked has gone before the reply began
 _ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
 """Headers that the pages of other sites may send."""
+ASKED = "orienteer.asked"
+"""Under this a route leaves in the scope what was asked or searched for, for the log."""
+_LONGEST_ASKED = 1_000  # characters of it
 _LONGEST_PATH = 200  # characters of a path that the log shows
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -87,8 +92,9 @@ def rules(
 class Guard:
     """Lets requests in, or turns them away in the one shape of all errors."""
 
-    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics, *, logs_questions: bool = False) -> None:
         self._app, self._rules, self._metrics = app, rules, metrics
+        self._logs_questions = logs_questions
         self._keys = [key.encode() for key in rules.keys]
         self._now = 0
 
@@ -157,11 +163,16 @@ class Guard:
             reply["vary"] = "origin"
 
     def _note(self, scope: Scope, status: int, seconds: float, request_id: str) -> None:
-        """Count a request and write its line: neither question, nor body, nor key, nor what stands behind a `?`."""
+        """Count a request and write its line: neither body, nor key, nor what stands behind a `?`.
+
+        A question or the words of a search stand there only where whoever runs the server wants that.
+        """
         route = getattr(scope.get("route"), "path", None)
         self._metrics.count_request(route or "other", status, seconds)
         path = route or clean(scope["path"].replace("\n", " "))[:_LONGEST_PATH]
-        logger.info("%s %s %d %.1f ms %s", scope["method"], path, status, 1000 * seconds, request_id)
+        asked = scope.get(ASKED) if self._logs_questions else None
+        question = "" if asked is None else f" {json.dumps(one_line(clean(asked), _LONGEST_ASKED), ensure_ascii=False)}"
+        logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
 
 
 def _name_of(host: str) -> str:

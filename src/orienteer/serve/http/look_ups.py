@@ -30,6 +30,7 @@ from orienteer.serve.http.bodies import (
     body_of,
 )
 from orienteer.serve.http.feedback import FeedbackFile
+from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.site import Site, json_of
 from orienteer.serve.views import document, graph_info, pages, subgraph
@@ -132,6 +133,8 @@ class LookUp(NamedTuple):
 def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         body = await body_of(request, look_up.body)
+        if isinstance(body, SearchBody):
+            request.scope[ASKED] = body.query
         served = site.graphs.named(body.graph)
 
         def read() -> Response:
@@ -152,7 +155,9 @@ def _told(generation: Generation, view: Callable[[], BaseModel]) -> Response:
 def _search(generation: Generation, body: SearchBody) -> Result:
     """Rank the nodes that best match some words."""
     searcher, called = generation.searcher(body.mode), generation.name
-    return pages.search_by(searcher, body.query, body.k, node_types=body.node_types, where=body.where, called=called)
+    return pages.search_by(
+        searcher, body.query, body.most_hits, node_types=body.node_types, where=body.where, called=called
+    )
 
 
 def _neighbors(generation: Generation, body: NeighborsBody) -> NeighborsPage:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
@@ -16,8 +17,8 @@ from orienteer.display import clean
 from orienteer.errors import Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
-from orienteer.serve.follow_up import FollowUp, understood_alone
 from orienteer.serve.graphs import ServedGraph
+from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
 from orienteer.serve.http.bodies import AskBody, body_of
 from orienteer.serve.http.chat_messages import (
     CHORE,
@@ -27,6 +28,7 @@ from orienteer.serve.http.chat_messages import (
     question_of,
     turns_before,
 )
+from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.look_ups import takes
 from orienteer.serve.http.problems import problem_of
@@ -41,6 +43,7 @@ K = 10
 """Hits that a chat client is shown."""
 SHOWS_EVENTS = "x-openwebui-chat-id"
 """A header of Open WebUI, which shows steps and sources beside an answer."""
+_BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _LONGEST_STEP = 120  # characters of a step
 
 
@@ -80,13 +83,12 @@ def openai_routes(site: Site) -> APIRouter:
         if CHORE_HEADER in request.headers or question.startswith(CHORE):
             return _chore(head, chore_reply(question), is_stream=body.stream)
         asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
-        rewording = _Rewording(site, body)
-        running = await begun(site, asked, request.receive, prepare=rewording)
-        follow_up = rewording.follow_up.noting(running.generation.tell_interim())
+        request.scope[ASKED] = question
+        before = turns_before(body.messages)
+        running = await begun(site, asked, request.receive, hears_parts=body.stream, before=before)
         if body.stream:
             reply = _Streamed(
                 head,
-                follow_up,
                 request_id=request.scope["request_id"],
                 shows_events=SHOWS_EVENTS in request.headers,
                 has_usage=body.stream_options is not None and body.stream_options.include_usage,
@@ -98,22 +100,9 @@ def openai_routes(site: Site) -> APIRouter:
             running.question.close()
         raise_failure(result)
         result = for_outside(result, running.generation.paths)
-        return JSONResponse(_completion(head, result, follow_up))
+        return JSONResponse(_completion(head, running.follow_up.told_in(result), running.note))
 
     return router
-
-
-class _Rewording:
-    """Puts the question of a conversation in words that can be understood alone, once there is a place for it."""
-
-    def __init__(self, site: Site, body: ChatBody) -> None:
-        self._site, self._before = site, turns_before(body.messages)
-        self.follow_up = FollowUp("")
-
-    def __call__(self, asked: AskBody) -> AskBody:
-        self.follow_up = understood_alone(asked.question, self._before, self._site.answering.model)
-        self._site.metrics.count_usage(self.follow_up.usage)
-        return asked.model_copy(update={"question": self.follow_up.question})
 
 
 def _model_names(site: Site) -> Iterator[str]:
@@ -140,12 +129,12 @@ def _named(site: Site, model: str) -> _Named:
 # ------------------------------------------------------------------------------------------------------------- replies
 
 
-def _completion(head: _Head, result: Result, follow_up: FollowUp) -> dict[str, Any]:  # Any: JSON
-    message = {"role": "assistant", "content": in_words(result, follow_up.note), "refusal": None}
+def _completion(head: _Head, result: Result, note: str | None) -> dict[str, Any]:  # Any: JSON
+    message = {"role": "assistant", "content": in_words(result, note), "refusal": None}
     return {
         **head.fields("chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
-        "usage": _usage(result.usage + follow_up.usage),
+        "usage": _usage(result.usage),
         "orienteer": _own(result),
     }
 
@@ -163,14 +152,17 @@ def _usage(usage: Usage) -> dict[str, int]:
     }
 
 
-def in_words(result: Result, note: str | None) -> str:
-    """Return an answer as text: the answer, how it follows, the hits by number, and what should be known of it."""
+def in_words(result: Result, note: str | None, *, has_answer: bool = True) -> str:
+    """Return an answer as text: the answer, how it follows, the hits by number, and what should be known of it.
+
+    Without `has_answer` the answer has been told already.
+    """
     places = {hit.id: place for place, hit in enumerate(result.hits, 1)}
-    parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)]
+    parts = [_numbered(result, "answer", places), _numbered(result, "long_answer", places)] if has_answer else []
     is_read = result.reading is not None and result.reading.complete
     lines = (_line(place, hit, is_nearby=is_read and not hit.complete) for place, hit in enumerate(result.hits, 1))
     parts.append("\n".join(lines))
-    if not any(parts):
+    if has_answer and not any(parts):
         parts.append(result.refusal.text if result.refusal is not None else "Nothing was found.")
     parts.append(f"({note})" if note else "")
     return clean("\n\n".join(filter(None, parts)))
@@ -196,6 +188,16 @@ def _numbered(result: Result, field: str, places: dict[str, int]) -> str:
     return text
 
 
+def _with_numbers(text: str, places: Mapping[str, int]) -> str:
+    """Return words in which brackets that hold ids of hits have their numbers, as the whole answer would."""
+
+    def numbered(brackets: re.Match[str]) -> str:
+        names = [brackets[1]] if brackets[1] in places else [name.strip() for name in re.split("[,;]", brackets[1])]
+        return "".join(f"[{places[name]}]" for name in dict.fromkeys(names) if name in places) or brackets[0]
+
+    return _BRACKETS.sub(numbered, text)
+
+
 def _chore(head: _Head, text: str, *, is_stream: bool) -> Response:
     if not is_stream:
         message = {"role": "assistant", "content": text, "refusal": None}
@@ -218,13 +220,17 @@ def _line_of(value: dict[str, Any]) -> bytes:  # Any: JSON
 
 
 class _Streamed:
-    """An answer as a stream of chunks."""
+    """An answer as a stream of chunks: its words as the model writes them, where it streams, then the numbered hits.
 
-    def __init__(
-        self, head: _Head, follow_up: FollowUp, *, request_id: str, shows_events: bool, has_usage: bool
-    ) -> None:
-        self._head, self._follow_up, self._request_id = head, follow_up, request_id
+    A citation is the number of its hit where the hits were settled before the answer, else an id, as in the list below.
+    """
+
+    def __init__(self, head: _Head, *, request_id: str, shows_events: bool, has_usage: bool) -> None:
+        self._head, self._request_id = head, request_id
         self._shows_events, self._has_usage = shows_events, has_usage
+        self._heard = HeardWords()
+        self._places: dict[str, int] = {}
+        """Numbers of the hits that were told."""
 
     async def chunks(self, running: Begun) -> AsyncGenerator[bytes, None]:
         """Yield the chunks; an error is the last one."""
@@ -236,25 +242,46 @@ class _Streamed:
                     yield PING
                 elif event.kind == "done":
                     raise_failure(event.result)
-                    for chunk in self._answered(for_outside(event.result, paths)):
+                    for chunk in self._answered(for_outside(event.result, paths), running):
                         yield chunk
+                elif event.kind == "hit":
+                    self._places[event.hit.id] = len(self._places) + 1
+                elif event.kind == "answer_part":
+                    self._heard.hear(event.text)
+                    yield _chunk(self._head, {"content": self._shown(event.text)})
                 elif self._shows_events and (told := _step(event)):
                     yield _chunk(self._head, {}, event=_status(told, is_done=False))
             yield _END
         except Exception as error:  # noqa: BLE001  # the status has been sent
             yield _line_of(problem_of(error, paths, request_id=self._request_id).body())
 
-    def _answered(self, result: Result) -> Iterator[bytes]:
+    def _shown(self, words: str) -> str:
+        return clean(_with_numbers(words, self._places))
+
+    def _rest(self, result: Result, note: str | None) -> str:
+        """Return what follows the words that were told; they cannot be taken back, and are put right where need be."""
+        rest = self._heard.rest(result) if self._heard else None
+        if not self._heard:
+            return in_words(result, note)
+        if rest is not None:
+            evidence = in_words(result, note, has_answer=False)
+            return self._shown(rest) + (f"\n\n{evidence}" if evidence else "")
+        told = NO_ANSWER if result.answer is None else PUT_RIGHT
+        return "\n\n".join(("", f"({told})", in_words(result, note)))
+
+    def _answered(self, result: Result, running: Begun) -> Iterator[bytes]:
         head = self._head
+        text = self._rest(result, running.note)
+        result = running.follow_up.told_in(result)
         if self._shows_events:
             for hit in result.hits:
                 yield _chunk(head, {}, event={"type": "source", "data": _source(hit)})
             yield _chunk(head, {}, event=_status("done", is_done=True))
-        for line in in_words(result, self._follow_up.note).splitlines(keepends=True):
+        for line in text.splitlines(keepends=True):
             yield _chunk(head, {"content": line})
         yield _chunk(head, {}, finish="stop", orienteer=_own(result))
         if self._has_usage:
-            usage = _usage(result.usage + self._follow_up.usage)
+            usage = _usage(result.usage)
             yield _line_of({**head.fields("chat.completion.chunk"), "choices": [], "usage": usage})
 
 

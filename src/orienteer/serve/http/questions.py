@@ -10,10 +10,11 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from orienteer.agents.events import Event
+from orienteer.agents.events import DoneEvent, Event, NoteEvent
 from orienteer.records import Result
 from orienteer.retriever import failure
 from orienteer.serve.http.bodies import AskBody, body_of
+from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.look_ups import takes
 from orienteer.serve.http.problems import problem_of
@@ -36,15 +37,18 @@ def question_routes(site: Site) -> APIRouter:
         """
         body = await body_of(request, AskBody)
         wants_events = "text/event-stream" in request.headers.get("accept", "")
-        running = await begun(site, body, request.receive, hears_parts=wants_events)
+        request.scope[ASKED] = body.question
+        running = await begun(site, body, request.receive, hears_parts=wants_events, before=body.before)
         if wants_events:
-            return EventReply(_chunks(running, request.scope["request_id"]), running.question.close)
+            chunks = _chunks(running, request.scope["request_id"], has_trajectories=body.trajectories)
+            return EventReply(chunks, running.question.close)
         try:
             result = await while_there(request.receive, running.question.result())
         finally:
             running.question.close()
         raise_failure(result)
-        return json_of(result, running.generation.paths)
+        result = running.follow_up.told_in(result)
+        return json_of(result, running.generation.paths, has_trajectories=body.trajectories)
 
     return router
 
@@ -56,12 +60,15 @@ def raise_failure(result: Result) -> None:
         raise error
 
 
-async def _chunks(running: Begun, request_id: str) -> AsyncGenerator[bytes, None]:
+async def _chunks(running: Begun, request_id: str, *, has_trajectories: bool) -> AsyncGenerator[bytes, None]:
     """Yield the events of a question, and its end; a comment where nothing was said for a while."""
     paths, number = running.generation.paths, 0
     generation = running.generation.graph.generation
     about = {"kind": "begin", "request": request_id, "graph": running.graph, "method": running.method}
     yield event("begin", json.dumps({**about, "generation": generation}), number)
+    if (note := running.follow_up.note) is not None:
+        number += 1
+        yield event("note", NoteEvent(text=note).wire(), number)
     try:
         async for happened in with_pings(running.question):
             if happened is None:
@@ -69,8 +76,10 @@ async def _chunks(running: Begun, request_id: str) -> AsyncGenerator[bytes, None
                 continue
             if happened.kind == "done":
                 raise_failure(happened.result)
+                happened = DoneEvent(result=running.follow_up.told_in(happened.result))
             number += 1
-            yield event(happened.kind, for_outside(happened, paths).wire(), number)
+            text = for_outside(happened, paths).wire(has_trajectories=has_trajectories)
+            yield event(happened.kind, text, number)
     except Exception as error:  # noqa: BLE001  # the status has been sent: what went wrong is the last event
         yield event("error", error_text(error, paths, request_id), number + 1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from orienteer.errors import BadOption
 from orienteer.llm.budget import Budget
 from orienteer.records import Result
 from orienteer.serve.door import served_method
+from orienteer.serve.follow_up import FollowUp, Turn, understood_alone
 from orienteer.serve.graphs import Generation
 from orienteer.serve.http.bodies import AskBody
 from orienteer.serve.http.leaving import while_there
@@ -46,7 +47,7 @@ class Question:
             retriever = generation.retriever(body.method)
             running = retriever.start(
                 body.question,
-                body.k,
+                body.most_hits,
                 listen=lambda event: self._tell(generation.noted_event(event)),
                 node_types=body.node_types,
                 where=body.where,
@@ -124,6 +125,13 @@ class Begun:
     generation: Generation
     graph: str
     method: str
+    follow_up: FollowUp
+    """How the question was put in words that need nothing of what was said before."""
+
+    @property
+    def note(self) -> str | None:
+        """What to say beside an answer in words: that not all of the graph is there yet, how the question was read."""
+        return "; ".join(filter(None, (self.generation.tell_interim(), self.follow_up.note))) or None
 
 
 async def begun(
@@ -132,13 +140,12 @@ async def begun(
     receive: Receive,
     *,
     hears_parts: bool = False,
-    prepare: Callable[[AskBody], AskBody] | None = None,
+    before: Sequence[Turn] = (),
 ) -> Begun:
     """Take a place and begin a question; who leaves while in line is forgotten.
 
-    `prepare` is run once there is a place, before the question begins: it may ask a model.
-
-    Raises `Refused`, `BadOption` and `Unknown`: all that can be refused is refused before a reply begins.
+    A question that follows others is put in words of its own once there is a place for it. Raises `Refused`,
+    `BadOption` and `Unknown`: all that can be refused is refused before a reply begins.
     """
     served = site.graphs.named(body.graph)
     served_method(body.method, site.methods)
@@ -147,14 +154,17 @@ async def begun(
     generation = await site.look_up(served.current)
     question = Question(site, await while_there(receive, site.slots.take()))
     try:
-        if prepare is not None:
-            asked = body
-            body = await while_there(receive, site.beside(lambda: prepare(asked)))
+        follow_up = FollowUp(body.question)
+        if before:
+            model, text = site.answering.model, body.question
+            follow_up = await while_there(receive, site.beside(lambda: understood_alone(text, before, model)))
+            site.metrics.count_usage(follow_up.usage)
+            body = body.model_copy(update={"question": follow_up.question})
         method = await question.start(generation, body, hears_parts=hears_parts)
     except BaseException:
         question.close()
         raise
-    return Begun(question, generation, served.name, method)
+    return Begun(question, generation, served.name, method, follow_up)
 
 
 def within(most: Budget, asked: Budget) -> Budget:

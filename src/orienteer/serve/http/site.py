@@ -18,7 +18,7 @@ from orienteer.serve.door import served_methods
 from orienteer.serve.graphs import Answering, ServedGraphs
 from orienteer.serve.http.feedback import FeedbackFile
 from orienteer.serve.http.metrics import Metrics
-from orienteer.serve.http.slots import RUNNING, Slots
+from orienteer.serve.http.slots import Slots
 from orienteer.serve.views.outside import for_outside
 
 LOOK_UP_THREADS = 2
@@ -37,11 +37,17 @@ class Site:
     has_cypher: bool = False
     has_mcp: bool = False
     """Whether agents find tools at `/mcp`."""
+    has_metrics: bool = True
+    logs_questions: bool = False
+    """Whether the log has what was asked."""
     feedback: FeedbackFile | None = None
     slots: Slots = field(default_factory=Slots)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
-    question_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(RUNNING, "question"))
+    question_pool: ThreadPoolExecutor = field(init=False)
     """Threads for what holds a slot."""
+
+    def __post_init__(self) -> None:
+        self.question_pool = ThreadPoolExecutor(self.slots.most_running, "question")
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -75,7 +81,7 @@ class Site:
         return await asyncio.get_running_loop().run_in_executor(self.question_pool, function)
 
 
-def json_of(record: BaseModel, paths: Sequence[Path]) -> Response:
-    """Return a record as it may leave this machine; a result without its trajectories."""
-    left_out = {"trajectories"} if isinstance(record, Result) else None
+def json_of(record: BaseModel, paths: Sequence[Path], *, has_trajectories: bool = False) -> Response:
+    """Return a record as it may leave this machine; a result without its trajectories, unless they are asked for."""
+    left_out = {"trajectories"} if isinstance(record, Result) and not has_trajectories else None
     return Response(for_outside(record, paths).model_dump_json(exclude=left_out), media_type="application/json")

@@ -6,9 +6,8 @@ import asyncio
 import time
 
 from orienteer.errors import Refused
+from orienteer.serve.door import RUNNING, WAITING
 
-RUNNING, WAITING = 4, 8
-"""Questions at once, and in line."""
 PATIENCE = 30.0
 """Seconds in line."""
 _FIRST_GUESS = 2.0  # seconds of a question, before any has ended
@@ -19,7 +18,7 @@ class Slots:
     """The places of questions. Belongs to one event loop."""
 
     def __init__(self, running: int = RUNNING, waiting: int = WAITING) -> None:
-        self._most_running, self._most_waiting = running, waiting
+        self.most_running, self._most_waiting = running, waiting
         self._free = asyncio.Semaphore(running)
         self.waiting = 0
         self.running = 0
@@ -49,8 +48,8 @@ class Slots:
 
     def _full(self) -> Refused:
         self.turned_away += 1
-        seconds = max(1, round(self._mean * (1 + self.waiting / self._most_running)))
-        message = f"{self._most_running} questions run and {self._most_waiting} wait: come again in {seconds} s"
+        seconds = max(1, round(self._mean * (1 + self.waiting / self.most_running)))
+        message = f"{self.most_running} questions run and {self._most_waiting} wait: come again in {seconds} s"
         return Refused(503, message, headers={"retry-after": str(seconds)})
 
 

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 _R = TypeVar("_R", bound=BaseModel)
 _NAMES = frozenset({"name", "aliases", "names", "why", "heading"})
 """Fields whose texts are shown in a line of other texts. Ids stay as they are: they come back."""
-_TOLD = frozenset({"notes", "error", "model"})
-"""Fields that may hold a sentence of ours about a file, or the name of a model in a file."""
+_TOLD = frozenset({"notes", "error", "model", "content"})
+"""Fields that may hold a sentence of ours about a file, or the name of a model in a file; so may messages to a model,
+which is told the notes of a search."""
 
 
 def machine_paths(graph: Graph | None, model: LanguageModel | None = None) -> tuple[Path, ...]:
