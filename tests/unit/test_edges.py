@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import StringWriter
-from orienteer.ingest.formats.parquet import CODED_FROM, Parquet
+from orienteer.ingest.formats.arrow import CODED_FROM
+from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.importer import import_graph
 
 IDS = ["a", "b", "é", "n1", "", "gone"]

@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput
-from orienteer.index.arrays import StringWriter, encode
-from orienteer.index.words import WordNumbers
+from orienteer.index.arrays import Strings, StringWriter, encode
+from orienteer.index.words import WordNumbers, string_hashes
 from orienteer.records import JsonValue
 
 MOST_TYPES = 1 << 15  # node types or edge types; an edge's kind has 16 bits, one of them its direction
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 _DANGLING_KEPT = 100  # dangling edges whose ids are remembered, for the report
+_HASHED = 1 << 14  # ids that are hashed at once
 _COLUMNS_KEPT = 2  # coded columns whose node numbers are remembered: those of sources and of targets
 
 
@@ -205,7 +206,7 @@ class _IdTable(NamedTuple):
 
 
 class _NodeNumbers:
-    """Finds nodes by id, through Python's cached hashes of strings and a table in numpy.
+    """Finds nodes by id, through hashes of their bytes and a table in numpy.
 
     That takes a twentieth of a dict's time, since numpy fetches many places of memory at once. If two ids share a
     hash, the dict answers instead.
@@ -244,10 +245,12 @@ class _NodeNumbers:
         return table.rows[table.vocabulary.find(_hashes(ids))]
 
 
-def _hashes(ids: Collection[str]) -> NDArray[np.uint64]:
-    hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
-    hashes[hashes == 0] = 1  # 0 marks an empty slot; only the empty text has this hash, and no node has that id
-    return hashes
+def _hashes(ids: Iterable[str]) -> NDArray[np.uint64]:
+    if isinstance(ids, Strings):
+        return string_hashes(ids)
+    rest = iter(ids)
+    parts = iter(lambda: list(islice(rest, _HASHED)), [])
+    return np.concatenate([np.zeros(0, np.uint64), *(string_hashes(Strings.of(part)) for part in parts)])
 
 
 def type_number(numbers: dict[str, int], name: str) -> int:

@@ -109,11 +109,19 @@ class Folder:
 
 
 class Strings(Sequence[str]):
-    """Strings on disk, decoded one by one."""
+    """Strings on disk, or in one run of bytes, decoded one by one."""
 
     def __init__(self, offsets: NDArray[np.int64], utf8: mmap.mmap | bytes) -> None:
         self._offsets = offsets
         self._utf8 = utf8
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Strings:
+        """Return some texts as one run of bytes."""
+        encoded = list(map(encode, texts))
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+        return cls(offsets, b"".join(encoded))
 
     def __len__(self) -> int:
         return len(self._offsets) - 1
@@ -132,6 +140,11 @@ class Strings(Sequence[str]):
         if not 0 <= start <= end:  # so a reader of all strings reads no byte twice, whatever the file says
             raise IndexError(f"a string from {start} to {end}")
         return self._utf8[start:end]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the bytes of each string: (strings,)."""
+        return np.diff(self._offsets)
 
     def take(self, indexes: NDArray[np.int64] | Rows) -> list[bytes]:
         """Return several strings as UTF-8, in the order of `indexes`. Raises `IndexError` for damaged offsets."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index.arrays import runs
+from orienteer.index.arrays import Strings, runs
 from orienteer.text.tokenizer import Tokenizer
 
 _MASK = (1 << 64) - 1
@@ -114,6 +114,13 @@ def phrases(hashes: NDArray[np.uint64], firsts: NDArray[np.int64]) -> NDArray[np
 def hashes_of(folded: Sequence[str]) -> NDArray[np.uint64]:
     """Return the hashes of words that are folded already: (words,)."""
     return _split([word.encode() for word in folded]).hashes
+
+
+def string_hashes(strings: Strings) -> NDArray[np.uint64]:
+    """Return the hash of each string as it is, (strings,); `word_hash` gives the same."""
+    utf8, sizes = strings.run(0, len(strings))
+    buffer = np.frombuffer(b"".join((utf8, bytes(8))), np.uint8)  # a string's last block may be read past its end
+    return _hash(buffer, np.cumsum(sizes) - sizes, sizes)
 
 
 def prepare(text: str, tokenizer: Tokenizer) -> bytes:

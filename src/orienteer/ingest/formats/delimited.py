@@ -17,7 +17,8 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
-from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, encoding_of, measured, opened_text, suffix
+from orienteer.ingest.formats import arrow
+from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, encoding_of, measured, opened, opened_text, suffix
 from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
 
 SAMPLE = 1 << 20
@@ -67,20 +68,50 @@ class DelimitedText:
 
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches; a row that is not as long as the first one is an error."""
+        place = _Place()
+        if self._encoding(path) == UTF8 and arrow.is_installed():
+            yield from self._parsed(path, rows, place, header=header)
+        if not place.is_end:
+            yield from self._read(path, rows, place, drop=drop, header=header)
+
+    def _parsed(self, path: Path, rows: int, place: _Place, *, header: bool) -> Iterator[Batch]:
+        """Read the table by Arrow, as far as it goes; `place` says how far that was."""
         dialect = self._dialect or _dialect(path)
-        with opened_text(path, encoding=self._encoding(path)) as text:
+        try:
+            first = self.columns(path)
+        except BadInput:
+            return  # who reads row by row says where
+        if not first:
+            return
+        with opened(path, has_lines=True) as raw:
+            parsed = arrow.ParsedRows(raw, len(first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
+            for block in parsed:
+                begin = 0
+                if place.names is None:
+                    place.names = named(first, path) if header else numbered(len(first))
+                    begin = int(header)
+                for low in range(begin, block.table.num_rows, rows):
+                    columns = map(arrow.texts_of, arrow.columns_of(block.table, low, rows))
+                    yield Batch(dict(zip(place.names, columns, strict=True)), block.lines[low : low + rows])
+                place.line += block.line_count
+                place.byte += block.size
+            place.is_end = parsed.is_whole
+
+    def _read(self, path: Path, rows: int, place: _Place, *, drop: Drop, header: bool) -> Iterator[Batch]:
+        """Read the table, or the rest of it, row by row."""
+        dialect, before, names = self._dialect or _dialect(path), place.line, place.names
+        with opened_text(path, encoding=self._encoding(path), after=place.byte) as text:
             reader = dialect.reader(text)
-            names: Sequence[str] | None = None
-            before = 0
             while True:
                 try:
                     taken = _taken(reader, rows, measured(text))
                 except csv.Error as error:
-                    raise BadInput(f"{path}, line {reader.line_num}: {error}; is the file cut short?") from error
+                    line = place.line + reader.line_num
+                    raise BadInput(f"{path}, line {line}: {error}; is the file cut short?") from error
                 if not taken:
                     return
-                lines = _lines(taken, before, reader.line_num)
-                before = reader.line_num
+                lines = _lines(taken, before, place.line + reader.line_num)
+                before = place.line + reader.line_num
                 if names is None:
                     names = named(taken[0], path) if header else numbered(len(taken[0]))
                     taken, lines = (taken[1:], lines[1:]) if header else (taken, lines)
@@ -91,6 +122,17 @@ class DelimitedText:
                     drop("bad encoding", batch.lines[row], shown(dialect.delimiter.join(fields)))
                 if len(batch):
                     yield batch.without(bad)
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far a file has been read."""
+
+    line: int = 0
+    byte: int = 0
+    names: Sequence[str] | None = None
+    """The columns, once the first row is read."""
+    is_end: bool = False
 
 
 def _taken(reader: Iterator[list[str]], rows: int, text: MeasuredBytes) -> list[list[str]]:

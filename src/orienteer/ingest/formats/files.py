@@ -123,10 +123,16 @@ def opened(path: Path, *, has_lines: bool = False) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def opened_text(path: Path, *, has_lines: bool = True, encoding: str = UTF8) -> Iterator[TextIO]:
-    """Open a text file. Bytes that are no UTF-8 come as lone surrogates, for the reader to report."""
+def opened_text(path: Path, *, has_lines: bool = True, encoding: str = UTF8, after: int = 0) -> Iterator[TextIO]:
+    """Open a text file, or the rest of one after some bytes.
+
+    Bytes that are no UTF-8 come as lone surrogates, for the reader to report.
+    """
     with opened(path, has_lines=has_lines) as raw:
-        text = io.TextIOWrapper(raw, encoding=encoding, errors="surrogateescape", newline="")
+        for passed in range(0, after, READ):
+            raw.read(min(READ, after - passed))
+        own = encoding.removesuffix("-sig") if after else encoding  # a mark in the middle is a letter
+        text = io.TextIOWrapper(raw, encoding=own, errors="surrogateescape", newline="")
         try:
             yield text
         finally:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
+from orienteer.ingest.formats import arrow
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.parquet_pages import Chunk, Group, directory, pages
 from orienteer.ingest.formats.table import Batch, Drop, shown
@@ -27,8 +27,6 @@ WIDTH = 8
 """Bytes of a number, the least that a member of a list takes."""
 MOST_BATCH = 4 * MOST_HELD
 """Bytes of a batch of rows; texts that repeat count as often as they stand there."""
-CODED_FROM = 1_000
-"""Texts of a column that are looked at, to tell whether they repeat."""
 
 
 class Parquet:
@@ -161,28 +159,17 @@ def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array
     from pyarrow import types
 
     kind = column.type
-    if _repeats(column):
-        column = column.dictionary_encode()
-        return CodedColumn(_list(column.dictionary), column.indices.to_numpy())
+    if arrow.is_text(kind) and not column.null_count:
+        column.validate(full=True)  # its UTF-8
+        return arrow.texts_of(column)
     if types.is_dictionary(kind):
         words = [*_list(column.dictionary), None]
         return [words[place] for place in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]
     is_whole = column.null_count == 0 and (types.is_integer(kind) or types.is_boolean(kind))
-    if is_whole or types.is_string(kind) or types.is_large_string(kind):
+    if is_whole or arrow.is_text(kind):
         column = column.to_numpy(zero_copy_only=False)
     values: list[Any] = column.tolist()
     return values
-
-
-def _repeats(column: Any) -> bool:  # Any: a pyarrow array
-    """Say whether a column's first texts are few different ones; coding other columns costs more than it saves."""
-    from pyarrow import compute, types
-
-    if not (types.is_string(column.type) or types.is_large_string(column.type)):
-        return False
-    if len(column) < CODED_FROM or column.null_count:
-        return False
-    return bool(compute.count_distinct(column.slice(0, CODED_FROM)).as_py() * 10 <= CODED_FROM)
 
 
 class PackedColumns(NamedTuple):

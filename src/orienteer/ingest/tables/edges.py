@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from orienteer.graph.edges import CodedColumn, EdgeBatch
+from orienteer.index.arrays import Strings
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
+from orienteer.ingest.tables.cells import blank_rows, holds
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
@@ -52,7 +54,7 @@ class EdgeMaker:
         """Make a batch of edges; rows that lack an end go to the report."""
         self.seen.update(batch.columns)
         sources, targets = self._ids(batch, self._roles.source), self._ids(batch, self._roles.target)
-        empty = _blank(sources) | _blank(targets)
+        empty = blank_rows(sources) | blank_rows(targets)
         if empty:
             for row in sorted(empty):
                 value = shown(f"{sources[row]} -> {targets[row]}")
@@ -85,7 +87,7 @@ class EdgeMaker:
     @staticmethod
     def _ids(batch: Batch, column: str) -> Sequence[str]:
         values = batch.columns.get(column, (None,) * len(batch))
-        if isinstance(values, CodedColumn) or set(map(type, values)) <= {str}:
+        if isinstance(values, CodedColumn | Strings) or set(map(type, values)) <= {str}:
             return values
         return list(map(identifier, values))
 
@@ -93,8 +95,7 @@ class EdgeMaker:
         if self._roles.type is None or self._roles.type not in batch.columns:
             return [self._type] * len(batch)
         types = self._ids(batch, self._roles.type)
-        distinct = types.values if isinstance(types, CodedColumn) else types
-        return [name or self._type for name in types] if "" in distinct else types
+        return [name or self._type for name in types] if holds(types, [""]) else types
 
     def _extras(self, batch: Batch, types: Sequence[str]) -> list[Extra | None] | None:
         """Collect the values of all columns but ends and type, column by column; None without such columns."""
@@ -150,16 +151,6 @@ class EdgeMaker:
                 value = number(value)
             extra.setdefault("properties", {})[name] = value
         return extra
-
-
-def _blank(ids: Sequence[str]) -> set[int]:
-    """Return the places of ids that say nothing."""
-    if isinstance(ids, CodedColumn):
-        blank = _blank(ids.values)
-        return {row for row, code in enumerate(ids.codes.tolist()) if code in blank} if blank else blank
-    if "" not in ids and not any(map(str.isspace, ids)):
-        return set()
-    return {row for row, node_id in enumerate(ids) if not node_id.strip()}
 
 
 def _weight(value: JsonValue) -> float | None:

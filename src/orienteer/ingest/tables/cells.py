@@ -1,0 +1,46 @@
+"""What whole columns of cells say, without a look at each cell where it comes as bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.graph.edges import CodedColumn
+from orienteer.index.arrays import Strings
+
+_SPACES = np.zeros(256, np.bool_)
+_SPACES[[*range(33), 0xC2, 0xE1, 0xE2, 0xE3]] = True
+"""Bytes with which white space may begin in UTF-8."""
+
+
+def holds(column: Sequence[Any], words: Collection[str]) -> bool:  # Any: whatever a file format can hold
+    """Say whether some cell of a column is one of these words."""
+    if isinstance(column, CodedColumn):
+        return holds(column.values, words)
+    if isinstance(column, Strings):
+        sizes = {len(word.encode()) for word in words}
+        places = np.flatnonzero(np.isin(column.sizes, list(sizes)))
+        return any(cell.decode(errors="surrogatepass") in words for cell in column.take(places))
+    return not frozenset(words).isdisjoint(column)
+
+
+def blank_rows(column: Sequence[str]) -> set[int]:
+    """Return the rows whose cell says nothing."""
+    if isinstance(column, CodedColumn):
+        blank = blank_rows(column.values)
+        return {row for row, code in enumerate(column.codes.tolist()) if code in blank} if blank else blank
+    if isinstance(column, Strings):
+        return {row for row in _spacious(column).tolist() if not column[row].strip()}
+    if "" not in column and not any(map(str.isspace, column)):
+        return set()
+    return {row for row, cell in enumerate(column) if not cell.strip()}
+
+
+def _spacious(column: Strings) -> NDArray[np.int64]:
+    """Return the rows that are empty, or whose first byte may begin white space."""
+    utf8, sizes = column.run(0, len(column))
+    first = np.frombuffer(utf8 + b" ", np.uint8)[np.cumsum(sizes) - sizes]
+    return np.flatnonzero((sizes == 0) | _SPACES[first])
