@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import adjacency, publication
 from orienteer.graph.edges import EdgeBatch, EdgeSpool, EdgeTable, type_number
 from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest
+from orienteer.graph.node_batch import NodeBatch
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.properties import PropertyWriter, encode_value
 from orienteer.graph.properties import write as write_properties
@@ -106,7 +108,7 @@ class GraphBuilder:
     def add_node(self, node: Node) -> bool:
         """Add a node; False for an exact repetition. Raises `DuplicateNode`, `BadInput`."""
         encoded = {key: encode_value(value) for key, value in node.properties.items()}
-        content = hash((node.type, node.name, node.text, node.aliases, tuple(encoded.items())))
+        content = hash((node.type, node.name or node.id, node.text, node.aliases, tuple(encoded.items())))
         earlier = self._rows.get(node.id)
         if earlier is not None:
             if self._content[earlier] == content:
@@ -125,10 +127,47 @@ class GraphBuilder:
         self._names.add(encode(node.name or node.id))
         self._texts.add(encode(node.text))
         self._aliases.add(encode(_json(node.aliases)) if node.aliases else b"")
-        self._indexer.add(node)
+        self._indexer.add([(node.id, node.name or node.id, node.aliases, node.text)])
         if len(self._rows) % _BATCH == 0:
             self._progress("reading nodes", len(self._rows))
         return True
+
+    def add_nodes(self, batch: NodeBatch) -> bool:
+        """Add nodes, if each has an id that no other has yet; else add none, and return False: add them one by one."""
+        first, ids = len(self._rows), list(batch.ids)
+        fresh = dict(zip(ids, range(first, first + len(ids)), strict=True))
+        if len(fresh) < len(ids) or "" in fresh or not self._rows.keys().isdisjoint(fresh):
+            return False
+        self._rows.update(fresh)
+        names, texts, types = list(batch.names), list(batch.texts), list(batch.types)
+        for name in dict.fromkeys(types):
+            type_number(self._node_types, name)
+        self._types.extend(map(self._node_types.__getitem__, types))
+        encoded = {
+            key: [None if value is None else encode_value(value) for value in values]
+            for key, values in batch.properties.items()
+        }
+        self._content.extend(_contents(types, names, texts, encoded))
+        for key in sorted(encoded, key=lambda key: _first(encoded[key])):
+            self._add_property(key, first, batch.properties[key], encoded[key])
+        self._names.extend(map(encode, names))
+        self._texts.extend(map(encode, texts))
+        self._aliases.extend(repeat(b"", len(ids)))
+        self._indexer.add(zip(ids, names, repeat(()), texts))
+        if len(self._rows) // _BATCH > first // _BATCH:
+            self._progress("reading nodes", len(self._rows))
+        return True
+
+    def _add_property(self, key: str, first: int, values: Sequence[JsonValue], encoded: Sequence[bytes | None]) -> None:
+        """Add a property of some nodes, the first of which is row `first`; None for the nodes that lack it."""
+        places = [place for place, text in enumerate(encoded) if text is not None]
+        if not places:
+            return
+        writer = self._properties.get(key)
+        if writer is None:
+            writer = self._properties[key] = PropertyWriter(self._spool / f"p{len(self._properties)}")
+        rows = [first + place for place in places]
+        writer.extend(rows, [values[place] for place in places], [text for text in encoded if text is not None])
 
     def add_edges(self, batch: EdgeBatch) -> None:
         """Add edges; the nodes that they join come before them."""
@@ -264,6 +303,22 @@ class GraphBuilder:
         return [
             (row, name) for row, value in self._properties[IDENTIFIER_PROPERTY].values() for name in names_in(value)
         ]
+
+
+def _contents(
+    types: Sequence[str], names: Sequence[str], texts: Sequence[str], encoded: Mapping[str, Sequence[bytes | None]]
+) -> Iterator[int]:
+    """Yield the hash of what each of several nodes says, as `add_node` has it."""
+    keys = tuple(encoded)
+    cells: Iterable[tuple[bytes | None, ...]] = zip(*encoded.values(), strict=True) if keys else repeat((), len(types))
+    for kind, name, text, values in zip(types, names, texts, cells, strict=True):
+        pairs = tuple(pair for pair in zip(keys, values, strict=True) if pair[1] is not None)
+        yield hash((kind, name, text, (), pairs))
+
+
+def _first(encoded: Sequence[bytes | None]) -> int:
+    """Return the place of the first node that has a property."""
+    return next((place for place, text in enumerate(encoded) if text is not None), len(encoded))
 
 
 def names_in(value: JsonValue) -> list[str]:

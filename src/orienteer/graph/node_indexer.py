@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.index.names import NameKind, NamesWriter
 from orienteer.index.postings import BATCH_BYTES, PostingsWriter
-from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
 _WORKERS = 2  # threads that index; more would wait for one another's Python
 _BATCH = 20_000  # nodes that are handed to a thread at once
 _BATCH_SIZE = BATCH_BYTES * 3 // 4  # characters of text: with the names, about one batch of words
+
+IndexedNode: TypeAlias = tuple[str, str, tuple[str, ...], str]
+"""The id, the name (never empty), the aliases and the text of a node: millions are made."""
 
 
 class _Writers(NamedTuple):
@@ -37,7 +39,7 @@ class NodeIndexer:
         self._writers: _Writers | None = _Writers(NamesWriter(tokenizer), PostingsWriter(folder, tokenizer))
         self._workers = ThreadPoolExecutor(_WORKERS, "indexer")
         self._running: deque[Future[None]] = deque()
-        self._waiting: list[Node] = []
+        self._waiting: list[IndexedNode] = []
         self._waiting_size = 0
         self._rows = 0  # handed over
 
@@ -49,12 +51,13 @@ class NodeIndexer:
         if self._writers is not None:
             self._writers.postings.close()
 
-    def add(self, node: Node) -> None:
-        """Add the next node; the first one is row 0."""
-        self._waiting.append(node)
-        self._waiting_size += len(node.text)
-        if self._waiting_size > _BATCH_SIZE or len(self._waiting) == _BATCH:
-            self._hand_over()
+    def add(self, nodes: Iterable[IndexedNode]) -> None:
+        """Add the next nodes; the first one of all is row 0."""
+        for node in nodes:
+            self._waiting.append(node)
+            self._waiting_size += len(node[3])
+            if self._waiting_size > _BATCH_SIZE or len(self._waiting) == _BATCH:
+                self._hand_over()
 
     def _hand_over(self) -> None:
         if len(self._running) == _WORKERS:
@@ -63,17 +66,17 @@ class NodeIndexer:
         self._rows += len(self._waiting)
         self._waiting, self._waiting_size = [], 0
 
-    def _index(self, first: int, nodes: Sequence[Node]) -> None:
+    def _index(self, first: int, nodes: Sequence[IndexedNode]) -> None:
         """Index a batch, in a thread; its first node is row `first`."""
-        names = [node.name or node.id for node in nodes]
-        texts = [" ".join((name, *node.aliases, node.text)) for name, node in zip(names, nodes, strict=True)]
+        names = [name for _, name, _, _ in nodes]
+        texts = [" ".join((name, *aliases, text)) for _, name, aliases, text in nodes]
         rows = range(first, first + len(nodes))
-        apart = [at for at, (node, name) in enumerate(zip(nodes, names, strict=True)) if node.id != name]
-        aliases = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node.aliases]
+        apart = [at for at, (node_id, name, _, _) in enumerate(nodes) if node_id != name]
+        aliases = [(row, alias) for row, node in zip(rows, nodes, strict=True) for alias in node[2]]
         assert self._writers is not None  # nodes come before `finish`
         self._writers.postings.add(first, texts)
         self._writers.names.add(rows, NameKind.NAME, names)
-        self._writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at].id for at in apart])
+        self._writers.names.add([rows[at] for at in apart], NameKind.IDENTIFIER, [nodes[at][0] for at in apart])
         self._writers.names.add([row for row, _ in aliases], NameKind.ALIAS, [alias for _, alias in aliases])
 
     def finish(

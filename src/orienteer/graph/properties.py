@@ -135,12 +135,17 @@ class PropertyWriter:
 
     def add(self, row: int, value: JsonValue, encoded: bytes) -> None:
         """Add a node's value, together with its JSON."""
-        self.rows.append(row)
-        self._values.add(encoded)
-        for number, text in compared(value):
-            self.entries.append(row)
-            self.numbers.append(number)
-            self.texts.append(text)
+        self.extend((row,), (value,), (encoded,))
+
+    def extend(self, rows: Sequence[int], values: Sequence[JsonValue], encoded: Sequence[bytes]) -> None:
+        """Add the values of several nodes, together with their JSON."""
+        self.rows.extend(rows)
+        self._values.extend(encoded)
+        for row, value in zip(rows, values, strict=True):
+            for number, text in compared(value):
+                self.entries.append(row)
+                self.numbers.append(number)
+                self.texts.append(text)
 
     def values(self) -> Iterator[tuple[int, JsonValue]]:
         """Return the nodes, by the numbers of `add`, with their values."""

@@ -175,7 +175,7 @@ class _Revised:
         ]
         with NodeIndexer(scratch, tokenizer) as indexer:
             for node in self._nodes:
-                indexer.add(node)
+                indexer.add([(node.id, node.name or node.id, node.aliases, node.text)])
             indexer.finish(np.arange(len(self._nodes), dtype=np.int32), identifiers).result()
         new = Folder(scratch)
         text = revise_texts(self._folder, self._old, new, self.layout, measured=measured)

@@ -27,6 +27,31 @@ def holds(column: Sequence[Any], words: Collection[str]) -> bool:  # Any: whatev
     return not frozenset(words).isdisjoint(column)
 
 
+def is_text(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
+    """Say whether all cells of a column are texts."""
+    if isinstance(column, CodedColumn):
+        return is_text(column.values)
+    return isinstance(column, Strings) or set(map(type, column)) <= {str}
+
+
+def holds_scalars(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
+    """Say whether all cells of a column are texts, numbers or truths, or say nothing."""
+    if isinstance(column, CodedColumn):
+        return holds_scalars(column.values)
+    return isinstance(column, Strings) or set(map(type, column)) <= {str, int, float, bool, type(None)}
+
+
+def has_objects(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
+    """Say whether some cell of a column may be an object that is written as text."""
+    if isinstance(column, CodedColumn):
+        return has_objects(column.values)
+    if isinstance(column, Strings):
+        utf8, _ = column.run(0, len(column))
+        if b"{" not in utf8:
+            return False
+    return any(isinstance(cell, str) and cell[:1] == "{" for cell in column)
+
+
 def blank_rows(column: Sequence[str]) -> set[int]:
     """Return the rows whose cell says nothing."""
     if isinstance(column, CodedColumn):

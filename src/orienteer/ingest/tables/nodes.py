@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
+from orienteer.graph.edges import CodedColumn, EdgeBatch
+from orienteer.graph.node_batch import NodeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
+from orienteer.ingest.tables.cells import blank_rows, has_objects, holds_scalars, is_text
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping, measured_property, unit_of
 from orienteer.ingest.tables.values import (
@@ -119,6 +121,50 @@ class NodeMaker:
                 continue
             self._line = line
             yield NodeRow(self.node(f"{before}{node_id}", dict(zip(names, values, strict=True))), line)
+
+    def as_columns(self, batch: Batch, id_column: str | None) -> NodeBatch | None:
+        """Make the nodes of a batch column by column; None where some cell needs a look at its row."""
+        names = [name for name in batch.columns if name != id_column]
+        roles = {name: self._roles.of(name)[0] for name in names}
+        taken = [role for role in roles.values() if role != "" and role != IGNORED]
+        if (
+            id_column is None
+            or id_column not in batch.columns
+            or len(set(taken)) < len(taken)
+            or not {*taken} <= {"name", "text", "type"}
+        ):
+            return None
+        ids = batch.columns[id_column]
+        if not is_text(ids) or blank_rows(ids) or not all(map(self._is_plain, batch.columns.items())):
+            return None
+        by_role = {role: batch.columns[name] for name, role in roles.items() if role in taken}
+        types, texts = by_role.get("type", ()), by_role.get("text", [""] * len(batch))
+        called = by_role.get("name", ids)
+        if not (is_text(types) and is_text(texts) and is_text(called)):
+            return None
+        own = list(ids)
+        return NodeBatch(
+            ids=[f"{self._type}:{node_id}" for node_id in own] if self._is_prefixed else own,
+            types=[name or self._type for name in types] if types else [self._type] * len(batch),
+            names=[name or node_id for name, node_id in zip(called, own, strict=True)],
+            texts=texts,
+            properties={name: self._property(batch.columns[name]) for name, role in roles.items() if role == ""},
+        )
+
+    def _is_plain(self, column: tuple[str, Sequence[Any]]) -> bool:  # Any: whatever a file format can hold
+        """Say whether the cells of a column say what they say without their rows, and without being opened."""
+        name, cells = column
+        if self._roles.of(name)[0] == "":
+            return holds_scalars(cells) and not has_objects(cells)
+        return plainly(name) != "category"  # of which a cell may hold several types
+
+    def _property(self, cells: Sequence[Any]) -> list[JsonValue]:  # Any: whatever a file format can hold
+        if isinstance(cells, CodedColumn):
+            values = self._property(cells.values)
+            return [values[code] for code in cells.codes.tolist()]
+        if self._is_text:
+            return [number(cell) if cell else None for cell in cells]
+        return list(map(plain, cells))
 
     def node(self, node_id: str, row: Mapping[str, Any]) -> Node:  # Any: whatever a file format can hold
         """Make a node of one row: of its columns, then of the keys of the objects that they hold."""

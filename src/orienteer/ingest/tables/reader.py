@@ -85,7 +85,11 @@ class TableReader:
         maker = NodeMaker(self._columns, tally=self._tally, is_text=table.format.is_text, mapping=mapping)
         id_column = _id_column(mapping)
         keys = {column: self._keys[mapping.type or "", column] for column in _keyed(mapping, self._keys)}
+        looks_at_rows = bool(keys) or any(self._more.values())
         for batch in table.batches(rows=NODE_ROWS, drop=self._tally.dropping(table.file)):
+            nodes_of_batch = None if looks_at_rows else maker.as_columns(batch, id_column)
+            if nodes_of_batch is not None and builder.add_nodes(nodes_of_batch):
+                continue
             rows = {line: row for row, line in enumerate(batch.lines)} if keys else {}
             for node, line in maker.of_batch(batch, id_column=id_column, file=table.file):
                 for column in keys:
