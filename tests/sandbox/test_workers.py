@@ -42,7 +42,7 @@ CYPHER = """
     from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
     Cypher(graph).query("RETURN 1")
-    say(Cypher(graph).engine.process.worker.pid)
+    say(Cypher(graph).engine.processes[0].worker.pid)
     slow = "MATCH (a), (b), (c), (d), (e) WHERE a.name + b.name + c.name + d.name + e.name = 'x' RETURN count(*)"
     Cypher(graph).query(slow, seconds=100)
 """
@@ -282,7 +282,7 @@ def test_a_forked_process_does_not_ask_the_engine_of_the_other():
     from orienteer.ingest.demo import demo_records
     graph = Graph.from_records(*demo_records())
     Cypher(graph).query("RETURN 1")
-    process = Cypher(graph).engine.process
+    process = Cypher(graph).engine.processes[0]
     pid = process.worker.pid""",
         theirs="print(Cypher(graph).query('RETURN 2').rows, process.worker.pid != pid, flush=True)",
         ours="print(Cypher(graph).query('RETURN 3').rows, process.worker.pid == pid)",

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -572,12 +573,12 @@ def test_a_worker_without_the_guard_can_read_nothing_else(process, tmp_path):
 
 
 def test_a_dead_worker_is_started_again(demo):
-    worker = Cypher(demo).engine.process.worker
+    worker = Cypher(demo).engine.processes[0].worker
     assert worker is not None
     worker.kill()
     worker.wait()
     assert rows(demo, "RETURN 1") == [(1,)]
-    assert Cypher(demo).engine.process.worker is not worker
+    assert Cypher(demo).engine.processes[0].worker is not worker
 
 
 def test_a_worker_that_breaks_is_an_error_and_started_again(process):
@@ -618,13 +619,13 @@ def test_the_worker_knows_none_of_our_secrets(demo, monkeypatch):
     monkeypatch.setenv("ORIENTEER_API_KEY", "secret")
     Cypher(demo).close()
     assert rows(demo, "RETURN 1") == [(1,)]
-    environment = Path(f"/proc/{Cypher(demo).engine.process.worker.pid}/environ")
+    environment = Path(f"/proc/{Cypher(demo).engine.processes[0].worker.pid}/environ")
     if not environment.exists() or not os.access(environment, os.R_OK):
         pytest.skip("this system does not show the environment of a process")
     assert b"secret" not in environment.read_bytes()
 
 
-def test_threads_take_turns(demo):
+def test_threads_get_their_own_answers(demo):
     found = []
 
     def one(number):
@@ -638,11 +639,65 @@ def test_threads_take_turns(demo):
     assert sorted(found) == [(number,) for number in range(8)]
 
 
-def test_who_waits_for_a_turn_waits_no_longer_than_a_query_may_take(demo):
+def test_who_waits_for_a_worker_waits_no_longer_than_a_query_may_take(demo):
     engine = Cypher(demo).engine
-    with engine._turn, pytest.raises(QueryStopped, match="other queries kept the Cypher engine busy"):
-        Cypher(demo).query("RETURN 1", seconds=0.05)
+    with ExitStack() as stack:
+        for _ in engine.processes:
+            stack.enter_context(engine._worker_within(1))
+        with pytest.raises(QueryStopped, match="other queries kept the Cypher engine busy"):
+            Cypher(demo).query("RETURN 1", seconds=0.05)
     assert Cypher(demo).query("RETURN 1").rows == ((1,),)
+
+
+def test_a_long_query_holds_nobody_up(demo):
+    """One caller's query runs away; seven others get all their answers while it still runs."""
+    cypher = Cypher(demo)
+    cypher.close()
+    with cypher.engine._worker_within(1) as taken:  # by the one that runs away
+        found = []
+
+        def ask(number):
+            found.extend(rows(demo, "RETURN $n", n=10 * number + count)[0][0] for count in range(3))
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not taken.is_running
+    assert sorted(found) == sorted(10 * number + count for number in range(7) for count in range(3))
+    assert sum(process.is_running for process in cypher.engine.processes) <= len(cypher.engine.processes) - 1
+
+
+def test_one_caller_after_another_needs_one_worker(demo):
+    cypher = Cypher(demo)
+    cypher.close()
+    for number in range(5):
+        assert rows(demo, "RETURN $n", n=number) == [(number,)]
+    assert [process.is_running for process in cypher.engine.processes] == [True, False, False, False]
+
+
+def test_after_a_query_without_memory_the_next_is_right(demo):
+    cypher = Cypher(demo)
+    rows(demo, "RETURN 1")
+    worker = cypher.engine.processes[0].worker
+    with pytest.raises((QueryStopped, BadQuery)) as caught:
+        cypher.query("UNWIND range(1, 40000000) AS n WITH collect(n) AS many RETURN size(many)", seconds=60)
+    assert rows(demo, "RETURN 1") == [(1,)]
+    if "memory" in str(caught.value):
+        assert cypher.engine.processes[0].worker is not worker
+
+
+def test_several_may_close_at_once(demo):
+    cypher = Cypher(demo)
+    rows(demo, "RETURN 1")
+    threads = [threading.Thread(target=cypher.close) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert not any(thread.is_alive() for thread in threads)
+    assert rows(demo, "RETURN 1") == [(1,)]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="so many descriptors may not be open elsewhere")
@@ -676,7 +731,7 @@ def test_numbers_of_any_length_are_told(demo, query, digits):
 def test_the_worker_ends_with_its_graph(scratch):
     graph = Graph.from_records([Node("a", "T", "A")], (), path=scratch())
     Cypher(graph).query("RETURN 1")
-    worker = Cypher(graph).engine.process.worker
+    worker = Cypher(graph).engine.processes[0].worker
     del graph
     assert worker.wait(5) is not None
 

@@ -7,9 +7,10 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Empty, LifoQueue
 from typing import TYPE_CHECKING
 
 from orienteer.cypher.ladybug.database import DATABASE, engine, read_catalog, write_copy
@@ -34,34 +35,43 @@ _PATIENCE = 600.0  # seconds to wait for another process that makes the copy
 _ADVICE = "ask for less, with types in the pattern"
 
 
+WORKERS = 4
+"""Processes that may answer at once, each started when all others are busy. A question over a network has as many."""
+
+
 class Ladybug:
-    """Answers statements over a graph. Safe to share among threads: they take turns."""
+    """Answers statements over a graph. Safe to share among threads: each takes a worker, or waits for one."""
 
     def __init__(self, graph: Graph) -> None:
         engine()  # raises where it is not installed, before any work is done
-        self._turn = threading.Lock()
+        self._copying, self._closing = threading.Lock(), threading.Lock()
         self._graph = weakref.ref(graph)  # the graph holds this: a circle would keep the worker longer than the graph
         folder, catalog = _copy_of(graph, self)
         self.names = NameMap(graph.schema, catalog)
         self._viewed: dict[View | None, Results] = {None: Results(graph, self.names)}
-        self.process = Process(folder / DATABASE)
+        self._file = folder / DATABASE
+        self.processes = tuple(Process(self._file) for _ in range(WORKERS))
+        """The one that is taken first comes first."""
+        self._idle: LifoQueue[Process] = LifoQueue()  # whoever was idle last has warm memory, or runs at all
+        for process in reversed(self.processes):
+            self._idle.put(process)
         self._was_looked_into = False
-        weakref.finalize(self, self.process.close)
+        weakref.finalize(self, _end, self.processes)
 
     def answer(self, statement: CypherStatement, parameters: Mapping[str, JsonValue], bounds: Bounds) -> QueryTable:
         """Return the answer to a statement. Raises what `Cypher.query` raises."""
         results = self._results(statement.view)
         written = written_for_engine(statement, results.names, parameters)
-        with self._turn_within(bounds.seconds):
-            self._renew()
+        with self._worker_within(bounds.seconds) as process:
+            self._renew(process)
             try:
-                answer = self._asked(written, bounds)
+                answer = _asked(process, written, bounds)
             except (BadQuery, QueryStopped):
-                if not self._made_anew():
+                if not self._made_anew(process):
                     raise
                 results = self._results(statement.view)
                 written = written_for_engine(statement, results.names, parameters)
-                answer = self._asked(written, bounds)
+                answer = _asked(process, written, bounds)
         rows = tuple(tuple(map(results.value, row)) for row in answer.rows)
         return QueryTable(
             columns=written.columns,
@@ -74,47 +84,48 @@ class Ladybug:
     @property
     def folder(self) -> Path:
         """Return the folder of the copy."""
-        return self.process.file.parent
+        return self._file.parent
 
     @contextmanager
-    def _turn_within(self, seconds: float) -> Iterator[None]:
-        """Wait for the turn and take it. Raises `QueryStopped` after so many seconds of waiting."""
-        if not self._turn.acquire(timeout=seconds):
-            raise QueryStopped(f"other queries kept the Cypher engine busy for {seconds:g} s: ask again")
+    def _worker_within(self, seconds: float) -> Iterator[Process]:
+        """Wait for an idle worker and take it. Raises `QueryStopped` after so many seconds of waiting."""
         try:
-            yield
+            process = self._idle.get(timeout=seconds)
+        except Empty as fault:
+            raise QueryStopped(f"other queries kept the Cypher engine busy for {seconds:g} s: ask again") from fault
+        try:
+            yield process
         finally:
-            self._turn.release()
+            self._idle.put(process)
 
-    def _asked(self, written: EngineQuery, bounds: Bounds) -> Answer:
-        """Return the engine's answer. Raises `QueryStopped`, and `BadQuery` for a complaint of the engine."""
-        answer = self.process.ask(written.text, written.parameters, bounds)
-        if answer.error is not None:
-            raise _complaint(answer.error)
-        return answer
-
-    def _renew(self) -> None:
+    def _renew(self, process: Process) -> None:
         """Make the copy again if another process has published the graph anew and removed the copy."""
-        if not self.process.is_running and not self.process.file.exists():
-            self._take(_copy_of(self._held, self))
+        with self._copying:
+            if not process.is_running and not self._file.exists():
+                self._take(_copy_of(self._held, self))
+            process.move_to(self._file)
 
-    def _made_anew(self) -> bool:
+    def _made_anew(self, process: Process) -> bool:
         """Make a damaged copy again; tell whether it was damaged. Checks once, at the engine's first failure."""
-        if self._was_looked_into:
-            return False
-        self._was_looked_into = True
-        graph, folder = self._held, self.folder
-        if not is_damaged(graph.path, folder):
-            return False
-        logger.warning("%s is damaged: the copy is made anew", folder)
-        self.process.close()
-        self._take(_copy_of(graph, self, but=folder))
-        return True
+        with self._copying:
+            if process.file != self._file:  # somebody else has made it anew meanwhile
+                process.move_to(self._file)
+                return True
+            if self._was_looked_into:
+                return False
+            self._was_looked_into = True
+            graph, folder = self._held, self.folder
+            if not is_damaged(graph.path, folder):
+                return False
+            logger.warning("%s is damaged: the copy is made anew", folder)
+            self._take(_copy_of(graph, self, but=folder))
+            process.move_to(self._file)
+            return True
 
     def _take(self, copy: tuple[Path, Catalog]) -> None:
         """Switch to another copy."""
         folder, catalog = copy
-        self.process.file = folder / DATABASE
+        self._file = folder / DATABASE
         self.names = NameMap(self._held.schema, catalog)
         self._viewed = {None: Results(self._held, self.names)}
 
@@ -125,9 +136,12 @@ class Ladybug:
         return graph
 
     def close(self) -> None:
-        """End the worker; the next query starts another."""
-        with self._turn:
-            self.process.close()
+        """End the workers once their queries have ended; the next query starts another."""
+        with self._closing:  # two that close would each wait for what the other holds
+            for _ in self.processes:
+                self._idle.get().close()
+            for process in reversed(self.processes):
+                self._idle.put(process)
 
     def _results(self, view: View | None) -> Results:
         """Return the reader of the engine's values, with the names of a view."""
@@ -138,6 +152,22 @@ class Ladybug:
             names = ViewedNames(graph.schema, self.names.catalog, view, shown)
             self._viewed[view] = Results(graph, names, shown)
         return self._viewed[view]
+
+
+def _asked(process: Process, written: EngineQuery, bounds: Bounds) -> Answer:
+    """Return the engine's answer. Raises `QueryStopped`, and `BadQuery` for a complaint of the engine."""
+    answer = process.ask(written.text, written.parameters, bounds)
+    if answer.error is None:
+        return answer
+    complaint = _complaint(answer.error)
+    if isinstance(complaint, QueryStopped):
+        process.close()  # what is left of its memory might be too little for the next query
+    raise complaint
+
+
+def _end(processes: Iterable[Process]) -> None:
+    for process in processes:
+        process.close()
 
 
 def _copy_of(graph: Graph, owner: Ladybug, *, but: Path | None = None) -> tuple[Path, Catalog]:

@@ -62,6 +62,12 @@ class Process:
             raise QueryStopped(_too_long(seconds))
         return answer
 
+    def move_to(self, file: Path) -> None:
+        """Answer from another database from now on."""
+        if file != self.file:
+            self.close()
+            self.file = file
+
     def close(self) -> None:
         """End the worker."""
         worker, self._worker = self._worker, None
