@@ -11,6 +11,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
@@ -298,3 +299,62 @@ def test_the_command_line_loads_no_server(languages):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+# ------------------------------------------------------------------------------------------------------ several workers
+
+
+def children(process):
+    """Return the processes that a process has started."""
+    listed = Path(f"/proc/{process.popen.pid}/task/{process.popen.pid}/children")
+    if not listed.exists():
+        pytest.skip("this system does not list the children of a process")
+    return [int(pid) for pid in listed.read_text().split()]
+
+
+def is_there(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_a_worker_that_dies_is_started_again_and_all_end_in_order(run, languages):
+    process = run("serve", languages.path, "--port", "0", "--workers", "2", "-v")
+    assert process.ask("/ready").status == 200
+    before = children(process)
+    assert len(before) == 2
+    os.kill(before[0], signal.SIGKILL)
+    until(lambda: len(children(process)) == 2 and before[0] not in children(process))
+    for _ in range(6):
+        assert json.load(process.ask("/api/search", {"query": "Python", "k": 1}))["hits"][0]["name"] == "Python"
+    with pytest.raises(urllib.error.HTTPError, match="404"):
+        process.ask("/metrics")
+    workers = children(process)
+    code, _, told = process.end()
+    assert code == -signal.SIGTERM
+    assert "a worker has ended (SIGKILL): another is started" in told
+    assert not any(map(is_there, workers))
+
+
+def test_workers_end_when_whoever_started_them_is_gone(run, languages):
+    process = run("serve", languages.path, "--port", "0", "--workers", "2")
+    assert process.ask("/ready").status == 200
+    workers = children(process)
+    process.end(signal.SIGKILL)
+    until(lambda: not any(map(is_there, workers)))
+
+
+def test_workers_are_not_for_what_is_still_to_be_made(tmp_path, capsys):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# A\n\nText.\n")
+    assert main(["serve", str(tmp_path / "notes"), "--workers", "2"]) == 2
+    assert "is no graph yet, and several workers serve only what is there" in capsys.readouterr().err

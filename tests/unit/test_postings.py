@@ -10,7 +10,6 @@ from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.publication import Digests
 from orienteer.index import postings
 from orienteer.index.names import NameKind, NamesWriter
-from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
 
@@ -21,7 +20,7 @@ class Broken(Tokenizer):
 
 def test_what_goes_wrong_while_indexing_is_raised(tmp_path):
     with NodeIndexer(tmp_path, Broken()) as indexer:
-        indexer.add(Node("fiancé"))
+        indexer.add([("fiancé", "fiancé", (), "")])
         with pytest.raises(ValueError, match="fiancé"):
             indexer.finish(np.zeros(1, np.int32), []).result()
 
@@ -64,7 +63,7 @@ def test_several_threads_give_the_same_files(tmp_path, monkeypatch):
         folder.mkdir()
         with NodeIndexer(folder, Tokenizer()) as indexer:
             for place, text in enumerate(TEXTS):
-                indexer.add(Node(f"n{place}", name=f"Pain, {place % 3}", text=text, aliases=("an alias",)))
+                indexer.add([(f"n{place}", f"Pain, {place % 3}", ("an alias",), text)])
             statistics = indexer.finish(np.arange(len(TEXTS), dtype=np.int32), [(0, "an identifier")]).result()
         found.append((statistics, {file.name: file.read_bytes() for file in folder.iterdir()}))
     assert found[0] == found[1]

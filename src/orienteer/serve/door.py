@@ -57,6 +57,8 @@ class ServeOptions(Options):
     """Questions that run at once: each has a thread, and asks the model."""
     waiting: int = Field(default=WAITING, ge=0, le=1_000)
     """Questions in line for a place; further ones are turned away."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes, each with places for so many questions of its own; with several there is no `/metrics`."""
     budget: Budget = Budget()
     """What a question that somebody asks here may take; what is not said is that of `[budget]`, 30 calls and 45 seconds
     at the most."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orienteer.errors import MissingExtra
+from orienteer.errors import MissingExtra, UsageError
+from orienteer.graph.format import is_graph
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
@@ -64,6 +65,10 @@ def serve(
     allow_origin: Annotated[
         list[str] | None, typer.Option(metavar="O", help="Let the pages of this site ask. Repeatable.")
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, max=64, help="Processes, 1; with several there is no /metrics."),
+    ] = None,
     feedback: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Keep the thumbs of the page there, as questions for eval.")
     ] = None,
@@ -82,13 +87,17 @@ def serve(
         check_writable(feedback)
     configured = model.settings()
     chosen = ServeOptions.read(configured.serve, where="[serve] ")
-    flags = {"host": host, "port": port, "allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
+    lists = {"allow_hosts": allow_host, "allow_origins": allow_origin, "keys": _keys()}
+    flags = {"host": host, "port": port, "workers": workers, **lists}
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
     site = _site(answering_of(configured, budget, chosen.budget), chosen)
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
-    site.has_metrics, site.logs_questions = chosen.metrics and not no_metrics, log_questions or chosen.log_questions
+    site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1  # each process would count its own
+    site.logs_questions = log_questions or chosen.log_questions
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
+    if chosen.workers > 1:
+        _check_made(folders.values())
     begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
     def tell(address: str) -> None:
@@ -162,6 +171,14 @@ def take_up(
     return begin
 
 
+def _check_made(folders: Iterable[Path]) -> None:
+    """Raise `UsageError` for sources: while a graph is made, one process knows how far it has come."""
+    for folder in folders:
+        if not is_graph(folder):
+            told = f"{folder} is no graph yet, and several workers serve only what is there"
+            raise UsageError(f"{told}: make it first (orienteer import, orienteer build), or leave out --workers")
+
+
 def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
     """Have the vectors of a folder's graph made in the background, as `ask` does."""
     from orienteer.graph.store import Graph
@@ -218,6 +235,7 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     from orienteer.serve.http.page_files import page_files
     from orienteer.serve.http.server import address_of, listening
     from orienteer.serve.http.server import serve as serve_app
+    from orienteer.serve.http.workers import Workers
 
     page = page_files()
     let_in = rules(
@@ -230,7 +248,17 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
     listener = listening(chosen.host, chosen.port)
-    serve_app(application(site, let_in, page), listener, started=lambda: started(address_of(listener)))
+
+    def serve_one(tell: Callable[[], None]) -> None:
+        serve_app(application(site, let_in, page), listener, started=tell)
+
+    def tell() -> None:
+        started(address_of(listener))
+
+    if chosen.workers == 1:
+        serve_one(tell)
+    else:
+        Workers(chosen.workers, serve_one).run(tell)
 
 
 COMMANDS = {
