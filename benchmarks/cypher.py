@@ -1,24 +1,30 @@
 """Cypher on hetionet: what the guard, the names and the worker cost beside the bare engine, and what they live through.
 
-    python benchmarks/cypher.py --data FOLDER [--json FILE] [--work FOLDER] [--queries N] [--mutations N]
+    python benchmarks/cypher.py --data FOLDER [--json FILE] [--work FOLDER] [--queries N] [--mutations N] [--part PART]
 
 FOLDER holds `hetionet`; it is imported once. Every query is asked with another node each time: as a text that
 the engine has not seen, which is what models write, and by a parameter. The bare engine runs in this process and is
 given what our guard wrote, so that both do the same work, and both take turns; "on top" is the median difference. What
 a message of a few bytes takes to another process and back is measured between them: on a busy machine it is most of it.
+
+The part `crowd` has eight callers at once, one of whom asks what never ends within its 10 seconds; the peer is the same
+with one worker alone.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orienteer.cypher.ladybug.database import DATABASE, is_copy_new
-from orienteer.cypher.ladybug.engine import Ladybug
+from orienteer.cypher.ladybug.engine import WORKERS, Ladybug
 from orienteer.cypher.ladybug.translation import EngineQuery, rewrite
 from orienteer.cypher.session import Cypher
 from orienteer.errors import Error, QueryStopped
@@ -39,6 +45,7 @@ from report import Report, Target
 TESTS = Path(__file__).parents[1] / "tests"
 POOL = 256 << 20  # bytes, as the worker has
 ON_TOP = Target(2.0)
+RUNAWAY_SECONDS = 10.0
 
 
 class Asked(NamedTuple):
@@ -81,6 +88,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="where the graph is made and kept")
     parser.add_argument("--queries", type=int, default=100, metavar="N", help="nodes for each query")
     parser.add_argument("--mutations", type=int, default=5_000, metavar="N", help="spoiled statements")
+    parser.add_argument("--part", choices=("all", "crowd"), default="all", help="measure only this")
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
     path = work / "cypher-hetionet"
@@ -91,9 +99,11 @@ def main() -> None:
     report = Report({**targets, "statements that broke us": Target(0)})
     busy = getattr(os, "getloadavg", lambda: (0.0,))
     report.add("load of the machine at the start", busy()[0], "")
-    measure_copy(report, graph)
-    measure_queries(report, graph, options.queries)
-    measure_spoiled(report, options.mutations)
+    if options.part == "all":
+        measure_copy(report, graph)
+        measure_queries(report, graph, options.queries)
+        measure_spoiled(report, options.mutations)
+    measure_crowd(report, graph)
     report.add("load of the machine at the end", busy()[0], "")
     if options.json:
         report.write(options.json)
@@ -138,6 +148,50 @@ def time_each(graph: Graph, bare: Bare, echo: Echo, asked: Asked) -> tuple[float
     theirs = timed(lambda: bare.ask(written))[0]
     rewriting = timed(lambda: rewrite(asked.text, Cypher(graph).names, asked.parameters))[0]
     return ours, theirs, rewriting, timed(echo.ask)[0]
+
+
+def measure_crowd(report: Report, graph: Graph) -> None:
+    """Time seven callers while another's query runs away; with one worker alone, and with all."""
+    several = crowded(graph)
+    held = [ladybug_of(graph)._idle.get() for _ in range(WORKERS - 1)]
+    for process in held:
+        process.close()
+    one = crowded(graph)
+    for process in held:
+        ladybug_of(graph)._idle.put(process)
+    for name, percentile in (("p50", 50), ("p99", 99)):
+        value, peer_value = (float(np.percentile(waits, percentile)) for waits in (several, one))
+        report.add(f"beside a runaway, {name}", value, "ms", peer="one worker", peer_value=peer_value)
+    report.add("beside a runaway, answered", len(several), "", peer="one worker", peer_value=len(one))
+
+
+def crowded(graph: Graph) -> list[float]:
+    """Return the milliseconds of the queries of seven callers, all that end in the seconds of an eighth's runaway."""
+    runaway = "MATCH (a:Gene)-[:GiG*1..4]-(b:Gene)-[:GiG*1..4]-(c:Gene) RETURN count(*)"
+    waits: list[float] = []
+    chance = np.random.default_rng(5)
+    genes = np.flatnonzero(graph.arrays.node_types == graph.arrays.types.nodes.index("Gene"))
+
+    def run_away() -> None:
+        with contextlib.suppress(QueryStopped):
+            Cypher(graph).query(runaway, seconds=RUNAWAY_SECONDS)
+
+    def ask() -> None:
+        while away.is_alive():
+            query = QUERIES[0].text.replace("ID", json.dumps(graph.arrays.ids[int(chance.choice(genes))]))
+            with contextlib.suppress(QueryStopped):  # it waited too long
+                waits.append(timed(partial(Cypher(graph).query, query))[0])
+
+    Cypher(graph).query("RETURN 1")
+    away = threading.Thread(target=run_away)
+    callers = [threading.Thread(target=ask) for _ in range(7)]
+    away.start()
+    time.sleep(0.2)
+    for caller in callers:
+        caller.start()
+    for thread in (away, *callers):
+        thread.join()
+    return waits
 
 
 def measure_spoiled(report: Report, count: int) -> None:
