@@ -354,9 +354,14 @@ export class App {
     return null;
   }
 
-  /** Return what was asked before a question, where a model reads it; asked anew, a question does not follow itself. */
+  /** Return what was asked before a question, which does not follow itself where it is asked anew. */
+  private before(question: string): Turn[] {
+    return this.conversation.filter((turn) => turn.asked.question !== question);
+  }
+
+  /** Return the same in short, where a model reads it. */
   private history(question: string): { history?: ReturnType<typeof told> } {
-    const before = this.conversation.filter((turn) => turn.asked.question !== question);
+    const before = this.before(question);
     return this.served.model === null || !before.length ? {} : { history: told(before) };
   }
 
@@ -369,7 +374,7 @@ export class App {
 
   private async finish(turn: Turn, signal: AbortSignal): Promise<void> {
     keep(turn);
-    this.conversation.push(turn);
+    this.conversation = [...this.before(turn.asked.question), turn];
     this.showTurn(turn);
     this.showRunning(false);
     await this.addBeside(turn, signal);

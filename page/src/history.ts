@@ -41,16 +41,11 @@ const NAMED = 5; // hits that stand for an answer where there is none
 
 /** Say in short what each of the last turns asked and gave, the earliest first. */
 export const told = (conversation: readonly Turn[]): { question: string; answer: string }[] =>
-  conversation.slice(-TOLD).map(({ asked, result, hits }) => ({
-    question: asked.question,
-    answer: (
-      result.answer ??
-      hits
-        .slice(0, NAMED)
-        .map((hit) => hit.name)
-        .join("; ")
-    ).slice(0, LONGEST_ANSWER),
-  }));
+  conversation.slice(-TOLD).map(({ asked, result, hits }) => {
+    const names = hits.slice(0, NAMED).map((hit) => hit.name);
+    const characters = [...(result.answer ?? names.join("; "))]; // an emoji cut in two is no JSON to a server
+    return { question: asked.question, answer: characters.slice(0, LONGEST_ANSWER).join("") };
+  });
 
 export const forget = (): void => localStorage.removeItem(KEPT);
 

@@ -7,7 +7,8 @@ import { say } from "./texts";
 const SURE_MINUTES = 100; // seconds from which on a time is told in minutes
 
 /** Whether there is something to wait for. */
-export const isUnderWay = (graph: ServedGraph): boolean => !graph.is_ready || graph.vectors_seconds_left !== null;
+export const isUnderWay = (graph: ServedGraph): boolean =>
+  !graph.is_failed && (!graph.is_ready || graph.vectors_seconds_left !== null);
 
 /** Whether a question gets an answer. */
 export const answers = (graph: ServedGraph): boolean => graph.is_ready || graph.is_partial;
@@ -43,7 +44,7 @@ function vectors(graph: ServedGraph): HTMLElement[] {
 
 function notYet(graph: ServedGraph): HTMLElement[] {
   return [
-    el("p", {}, el("strong", {}, say("making"))),
+    el("p", {}, el("strong", {}, say(graph.is_failed ? "notMade" : "making"))),
     el("p", {}, [graph.stage, ...howFar(graph)].filter(Boolean).join(" · ")),
     ...bar(graph),
   ];

@@ -8,6 +8,7 @@ export type ServedGraph = {
   name: string;
   is_ready: boolean;
   is_partial: boolean;
+  is_failed: boolean;
   nodes: number;
   edges: number;
   node_types: Record<string, number>;
@@ -29,6 +30,7 @@ export const NO_GRAPH: ServedGraph = {
   name: "",
   is_ready: false,
   is_partial: false,
+  is_failed: false,
   nodes: 0,
   edges: 0,
   node_types: {},

@@ -374,6 +374,20 @@ def test_words_are_printed_while_the_model_writes_them_and_once(terminal, home, 
 
 
 @at_a_terminal
+def test_words_that_are_read_otherwise_are_put_right_just_before_the_answer(terminal, home):
+    words = ("One. ", "Answer: two", ". Answer: ", "three.")
+    (home / "orienteer.toml").write_text('method = "bm25"\n', encoding="utf-8")
+    with FakeServer(lambda body, before: Answer(content="".join(words), parts=words)) as server:
+        run = terminal("ask", "languages", "Ruby?", "--model", "fake", "--base-url", server.url)
+        shown = run.wait("1. ")
+        assert run.end() == 0
+    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    told = lines.index("note: the words above are not the answer as it was read, which is this:")
+    assert lines[told + 1] == "three."
+    assert lines.index("note: the answer cites no hit") < told
+
+
+@at_a_terminal
 def test_leaving_does_not_wait_for_a_model(terminal):
     with FakeServer(lambda body, before: Answer(content="late", delay=8.0)) as server:
         chat = terminal("chat", "languages", "--model", "fake", "--base-url", server.url)

@@ -306,6 +306,18 @@ def test_a_graph_that_is_still_made(opened, server, picture, look):
     assert page.is_hidden("#making")
 
 
+def test_a_graph_that_could_not_be_made(opened, server, picture, look):
+    page, seen = opened("about:blank")
+    tells(page, is_failed=True, stage="no document in notes could be read: a.md: empty", done=None, of=None)
+    page.goto(server.address)
+    page.get_by_text("This graph could not be made").wait_for()
+    assert "a.md: empty" in page.inner_text("#making")
+    assert "still being made" not in page.inner_text("#making")
+    picture(page, f"18-not-made-{look}")
+    fits(page)
+    assert not seen.troubles
+
+
 def test_what_was_read_answers_meanwhile(opened, server, picture, look):
     page, seen = opened("about:blank")
     tells(page)

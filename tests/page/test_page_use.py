@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from browsing import QUESTION
+from orienteer.llm.scripted import ScriptedModel
 
 pytestmark = pytest.mark.browser
 
@@ -358,3 +359,57 @@ def test_back_leads_to_the_question_before(answered, server):
     answered.wait_for_selector(".tries")
     assert answered.is_hidden("#answer")
     assert len(server.asked) == number  # what was answered is kept
+
+
+CONVERSATION = {"Its last question:": '{"question": "Who designed Oberon?"}', "": "Answer: Niklaus Wirth 🧭"}
+
+
+@pytest.fixture
+def conversing(open_page, languages, served):
+    """Give a page whose model puts follow-ups in words, and its server."""
+
+    def say(messages, tools, sampling):
+        return next(words for mark, words in CONVERSATION.items() if mark in messages[-1].content)
+
+    with served({"languages": languages}, model=ScriptedModel(say)) as server:
+        page, seen = open_page(server.address)
+        page.wait_for_selector(".tries")
+        page.select_option("#method", "bm25")
+        yield page, server
+        assert not seen.troubles
+
+
+def test_a_follow_up_tells_the_last_turns_and_how_it_was_asked(conversing, picture):
+    page, server = conversing
+    for question in ("Who designed Pascal?", "And Modula-2?", "And Euler?", "And Oberon?"):
+        ask(page, question)
+    told = [[past["question"] for past in asked.get("history", ())] for asked in server.asked]
+    assert told[:2] == [[], ["Who designed Pascal?"]]
+    assert told[3] == ["Who designed Pascal?", "And Modula-2?", "And Euler?"]
+    assert server.asked[3]["history"][0]["answer"] == "Niklaus Wirth 🧭"
+    assert page.inner_text("#reading .read") == "asked as\nWho designed Oberon?"
+    assert page.input_value("#question") == "And Oberon?"
+    picture(page, "17-follow-up")
+    ask(page, "And Oberon?")  # asked anew: it does not follow itself
+    assert server.asked[4]["history"] == server.asked[3]["history"]
+    ask(page, "And Algol W?")  # and stands once among what came before
+    assert [past["question"] for past in server.asked[5]["history"]] == ["And Modula-2?", "And Euler?", "And Oberon?"]
+
+
+def test_what_was_forgotten_is_not_told(conversing):
+    page, server = conversing
+    ask(page, "Who designed Pascal?")
+    ask(page, "And Oberon?")
+    page.click("#earlier summary")
+    page.click("#earlier button:text('Forget them')")
+    ask(page, "And Euler?")
+    assert "history" not in server.asked[-1]
+
+
+def test_an_answer_that_is_cut_within_an_emoji_can_be_followed(conversing, monkeypatch):
+    page, server = conversing
+    monkeypatch.setitem(CONVERSATION, "", f"Answer: x{'🧭' * 2_000}")
+    ask(page, "Who designed Pascal?")
+    ask(page, "And Oberon?")
+    assert page.is_hidden("#error")
+    assert server.asked[1]["history"][0]["answer"] == f"x{'🧭' * 1_499}"

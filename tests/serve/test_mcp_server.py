@@ -130,10 +130,11 @@ def test_every_tool_answers_in_text_alone(call, name):
     assert expected in text_of(result)
 
 
-def test_ask_says_that_no_model_is_set_and_gives_ranked_evidence(call):
+def test_ask_says_once_that_no_model_is_set_and_gives_ranked_evidence(call):
     told = text_of(call("ask", {"question": "Who designed Rust?", "k": 3})).splitlines()
     assert told[:2] == ['read as: person that <-designed_by- "Rust"', "answer: Graydon Hoare"]
-    assert "3 hits, best first; k=6 shows more. No model is set: this is ranked evidence" in told
+    assert [line for line in told if "model" in line] == ["note: no model is configured: answered by anchor"]
+    assert "3 hits, best first; k=6 shows more" in told
     assert "1. [person:graydon-hoare] Graydon Hoare (person): Rust -designed_by-> Graydon Hoare" in "\n".join(told)
 
 

@@ -259,7 +259,8 @@ def test_a_failure_after_a_part_is_told(folder, tmp_path):
             "the graph 'notes' could not be made: the disk is full"
         )
         listed = client.get("/api/graphs").json["graphs"][0]
-        assert (listed["is_partial"], listed["stage"]) == (False, "the disk is full")
+        assert (listed["is_partial"], listed["is_failed"], listed["stage"]) == (False, True, "the disk is full")
+        assert client.get("/ready").error["message"] == "a graph could not be made: the log says why"
 
 
 def test_questions_during_every_change_of_generation_are_answered(folder, tmp_path):

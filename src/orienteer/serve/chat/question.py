@@ -59,7 +59,7 @@ class Asking:
                         steps.append(event)
                         self._show(event, has_agents=retriever.method.needs_model)
                         waiting.tell("looking")
-                    elif event.kind == "hit" and not heard:  # before the end they come where an answer is written
+                    elif event.kind == "hit" and retriever.model is not None and not heard:  # it reads them now
                         waiting.tell("writing the answer")
                     elif event.kind == "answer_part":
                         waiting.end()

@@ -63,7 +63,9 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords |
     """
     from orienteer.retriever import failure
 
-    is_printed = _rest_printed(out, result, heard)
+    rest = heard.rest(result) if heard else None
+    if rest:
+        out.words(rest)
     error = failure(result)
     if error is None or result.hits:
         refused = result.refusal.text if result.refusal is not None and not out.as_json else None
@@ -73,25 +75,12 @@ def print_outcome(out: Output, graph: Graph, result: Result, heard: HeardWords |
             if (error is None or str(error) not in note) and (refused is None or refused not in note):
                 out.note(f"note: {note}")
         out.note(result.spent)
+        if heard and rest is None:  # they cannot be taken back
+            out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
         if not out.as_json:
-            printout.print_result(out, graph, result, has_answer=not is_printed)
+            printout.print_result(out, graph, result, has_answer=rest is None)
     if error is not None:
         raise error
-
-
-def _rest_printed(out: Output, result: Result, heard: HeardWords | None) -> bool:
-    """Print the rest of an answer whose first words stand there; return whether it stands there whole now.
-
-    Where they are not the answer's, a note says so: they cannot be taken back.
-    """
-    if not heard:
-        return False
-    rest = heard.rest(result)
-    if rest:
-        out.words(rest)
-    elif rest is None:
-        out.note(f"note: {NO_ANSWER if result.answer is None else PUT_RIGHT}")
-    return rest is not None
 
 
 def show_event(out: Output, event: Event, *, has_agents: bool, is_whole: bool) -> None:

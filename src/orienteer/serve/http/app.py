@@ -91,6 +91,8 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
     @app.get("/ready", tags=["upkeep"])
     async def ready() -> Response:
         """Say that every graph answers. Needs no key."""
+        if any(graph.failure is not None for graph in site.graphs):
+            raise Refused(503, "a graph could not be made: the log says why")  # coming again is of no use
         if not all(graph.is_ready for graph in site.graphs):
             raise Refused(503, "a graph is still being made", headers={"retry-after": "2"})
         return JSONResponse({"status": "ready"})

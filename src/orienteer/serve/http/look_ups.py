@@ -61,6 +61,8 @@ class ServedView(Record):
     """Whether it answers from all that it is made of."""
     is_partial: bool = False
     """Whether it answers while it is made: from what was read so far, or as it was before its sources changed."""
+    is_failed: bool = False
+    """Whether it could not be made; its stage says why."""
     stage: str | None = None
     """How far its making has come, where it is not ready; why it could not be made."""
     done: int | None = None
@@ -304,7 +306,7 @@ def _served(served: ServedGraph) -> ServedView:
     about, stage = ServedView(name=served.name, is_ready=served.is_ready), served.stage
     if served.failure is not None:
         failed = without_paths(served.failure.public, served.paths)
-        return about.model_copy(update={"stage": clean(failed)})
+        return about.model_copy(update={"is_failed": True, "stage": clean(failed)})
     interim = served.interim
     if stage is not None:
         left = stage.seconds_left

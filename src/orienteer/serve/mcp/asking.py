@@ -91,7 +91,7 @@ def _step(event: Event) -> str | None:
     return None
 
 
-def reply_of(result: Result, graph: Graph, k: int, *, has_model: bool) -> str:
+def reply_of(result: Result, graph: Graph, k: int) -> str:
     """Return a result as a tool's reply: how the question was read, the answer, notes, and numbered hits."""
     from orienteer.tools.session import ReplyLines
     from orienteer.tools.toolbox import open_stateless
@@ -103,8 +103,7 @@ def reply_of(result: Result, graph: Graph, k: int, *, has_model: bool) -> str:
         reply.say("Nothing was found. Try other words, or fewer filters.")
         return reply.text()
     more = f"; k={min(2 * k, MOST_ROWS)} shows more" if len(result.hits) == k < MOST_ROWS else ""
-    by_whom = "" if has_model else ". No model is set: this is ranked evidence"
-    reply.say(f"{counted(len(result.hits), 'hit')}, best first{more}{by_whom}")
+    reply.say(f"{counted(len(result.hits), 'hit')}, best first{more}")
     reply.list(range(len(result.hits)), _hits(result, reply.snippets(len(result.hits)).width))
     return reply.text()
 

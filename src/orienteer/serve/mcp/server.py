@@ -161,8 +161,8 @@ class _Face:
 
         paths = self._graphs.paths
         result = await result_of(self._events_of(generation, asked), tell=tell, paths=paths)
-        shown, has_model = for_outside(result, paths), generation.answering.model is not None
-        return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k, has_model=has_model))
+        shown = for_outside(result, paths)
+        return await asyncio.to_thread(lambda: reply_of(shown, generation.graph, asked.k))
 
     def _current(self, name: str) -> Generation:
         """Return a graph as it is now, or in a moment. Raises `Refused` as `ServedGraphs.named` and `current` do."""
