@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orienteer.errors import MissingExtra
+from orienteer.ingest.remote.address import address_of, may_be_address, shown
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
@@ -128,6 +129,7 @@ def take_up(
     is called with its directory before it answers. Raises as `found_or_made` does.
     """
     found = found_or_made(directory, out)
+    follow = _following(served, directory)
     if isinstance(found, Path):
         if then is not None:
             then(found)
@@ -135,7 +137,8 @@ def take_up(
             served.lie_at(found)
         else:
             served.open(found)
-        return lambda: None
+        return follow
+    is_address = may_be_address(directory)
     told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
     told.is_shared = True
 
@@ -150,10 +153,23 @@ def take_up(
         return folder
 
     def begin() -> None:
-        out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
+        if is_address:
+            out.note(f"{shown(directory)} is being pulled: until that is done, {served.name} is not ready")
+        else:
+            out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
         served.make(directory, make)
+        follow()
 
     return begin
+
+
+def _following(served: ServedGraph, directory: Path) -> Callable[[], None]:
+    """Return what begins to look for new generations of a graph, where it lies at an address."""
+    if (address := address_of(directory)) is None:
+        return lambda: None
+    from orienteer.serve.following import follow
+
+    return lambda: follow(address, served.name, cache=served.answering.settings.cache, after=served.wait)
 
 
 def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:
