@@ -3,10 +3,8 @@
 import json
 import os
 import resource
-import shutil
 import subprocess
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +14,7 @@ pytest.importorskip("obstore", reason="needs the extra s3")
 
 from fakes.stores import FileServer
 from orienteer import Graph, Retriever
-from orienteer.errors import BadInput, BadOption, Error, NotAGraph, StoreFailed
+from orienteer.errors import BadOption
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.ingest.cached import drop_orphans
 from orienteer.ingest.demo import demo_records
@@ -202,7 +200,9 @@ def _manifest_that(server, change):
         (lambda manifest: manifest["files"].update({"/etc/x": {"bytes": 1, "sha256": "0" * 64}}), "is damaged"),
         (lambda manifest: manifest["files"].update({"gone.i4": {"bytes": 1, "sha256": "0" * 64}}), "is not there"),
         (
-            lambda manifest: manifest["files"].update({f"f{n}": {"bytes": 1, "sha256": "0" * 64} for n in range(10_001)}),
+            lambda manifest: manifest["files"].update(
+                {f"f{n}": {"bytes": 1, "sha256": "0" * 64} for n in range(10_001)}
+            ),
             "files",
         ),
         (lambda manifest: manifest.update(generation="20000101T000000-00000000"), "it is of the generation"),
