@@ -12,12 +12,14 @@ import pytest
 
 pytest.importorskip("obstore", reason="needs the extra s3")
 
-from fakes.stores import FileServer
+from fakes.stores import KEYS, FileServer, PlainStore
 from orienteer import Graph, Retriever
-from orienteer.errors import BadOption
+from orienteer.errors import BadOption, GraphBusy
 from orienteer.graph.format import POINTER, read_pointer
 from orienteer.ingest.cached import drop_orphans
 from orienteer.ingest.demo import demo_records
+from orienteer.ingest.remote.address import address_of
+from orienteer.ingest.remote.push import push_graph
 
 
 @pytest.fixture
@@ -264,3 +266,59 @@ def test_offline_allows_this_machine_alone(published, cli, home, monkeypatch):
 def test_nothing_is_pushed_to_a_server_of_files(published, cli, home):
     ran = cli("push", published.folder / "languages", f"{published.url}/languages")
     assert (ran.code, "only read from" in ran.err) == (2, True)
+
+
+@pytest.fixture
+def plain(home, monkeypatch):
+    """Give an S3 server without conditions and copies, which the environment names."""
+    store = PlainStore()
+    for name, value in {**KEYS, "AWS_ENDPOINT_URL": store.url}.items():
+        monkeypatch.setenv(name, value)
+    yield store
+    store.close()
+
+
+def test_store_without_conditions_is_asked_just_before(plain, published, home):
+    address, path = address_of("s3://graphs/languages"), published.folder / "languages"
+    told = []
+    report = push_graph(path, address, tell=lambda stage, count: told.append((stage, count)))
+    assert told[-1] == (f"pushing {report.files} files to {address}, bytes", report.bytes)
+    assert told[-1][1].of == report.bytes
+    generation = _publish(published, "new")
+    assert push_graph(path, address, tell=_silent).copied == 0  # it sends what the store cannot copy
+    assert Graph.open(str(address)).generation == generation
+    nodes, edges = demo_records()
+    other = Graph.from_records(nodes, edges, path=home / "other")
+    _publish(published, "newer")
+    once = []
+
+    def outrun(stage, count):
+        if not once:
+            once.append(push_graph(other.path, address, tell=_silent))
+
+    with pytest.raises(GraphBusy):
+        push_graph(path, address, tell=outrun)
+    assert Graph.open(str(address)).generation == other.generation
+
+
+def test_push_removes_what_nothing_names_and_nothing_else(plain, published, home):
+    address, path = address_of("s3://graphs/languages"), published.folder / "languages"
+    generations = [read_pointer(path).generation]
+    push_graph(path, address, tell=_silent)
+    plain.files["/graphs/languages/generations/notes/mine.txt"] = b"1"
+    plain.files["/graphs/languages/mine.txt"] = b"1"
+    generations.append(_publish(published, "young"))
+    assert push_graph(path, address, tell=_silent).removed == 0
+    generations.append(_publish(published, "younger"))
+    assert push_graph(path, address, tell=_silent).removed == 0
+    plain.age = 2 * 60 * 60
+    for number in range(2):
+        generations.append(_publish(published, f"{number}"))
+        push_graph(path, address, tell=_silent)
+    there = {name.split("/")[4] for name in plain.files if name.startswith("/graphs/languages/generations/")}
+    assert there == {*generations[-2:], "notes"}
+    assert "/graphs/languages/mine.txt" in plain.files
+
+
+def _silent(stage, count):
+    """Take no notice."""

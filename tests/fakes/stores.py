@@ -3,13 +3,16 @@
 import contextlib
 import http.server
 import json
+import re
 import shutil
 import socket
 import subprocess
 import threading
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+import zlib
 from functools import partial
 
 KEYS = {"AWS_ACCESS_KEY_ID": "orienteer-test", "AWS_SECRET_ACCESS_KEY": "orienteer-secret", "AWS_REGION": "us-east-1"}
@@ -164,3 +167,76 @@ class Wire:
                 target.sendall(part)
             with contextlib.suppress(OSError):
                 target.shutdown(socket.SHUT_WR)
+
+
+class PlainStore:
+    """An S3 server that knows no conditions and cannot copy, as some do not; it keeps files in memory."""
+
+    def __init__(self):
+        self.files = {}
+        self.age = 0
+        """Seconds since its files came, as it says."""
+        handler = partial(_Plain, owner=self)
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Plain(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, *words, owner):
+        self.owner = owner
+        super().__init__(*words)
+
+    def do_PUT(self):
+        content = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if any(map(self.headers.get, ("If-Match", "If-None-Match", "x-amz-copy-source"))):
+            self._reply(501, b"<Error><Code>NotImplemented</Code></Error>")
+            return
+        self.owner.files[self.path] = content
+        self._reply(200, b"", tag=content)
+
+    def do_POST(self):
+        asked = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        names = re.findall("<Key>(.*?)</Key>", asked)
+        for name in names:
+            self.owner.files.pop(f"/graphs/{name}", None)
+        gone = "".join(f"<Deleted><Key>{name}</Key></Deleted>" for name in names)
+        self._reply(200, f"<DeleteResult>{gone}</DeleteResult>".encode())
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        if "list-type=2" in query:
+            prefix = urllib.parse.parse_qs(query).get("prefix", [""])[0]
+            found = [name for name in self.owner.files if name.removeprefix("/graphs/").startswith(prefix)]
+            came = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(time.time() - self.owner.age))
+            entries = "".join(
+                f"<Contents><Key>{name.removeprefix('/graphs/')}</Key><Size>{len(self.owner.files[name])}</Size>"
+                f"<LastModified>{came}</LastModified></Contents>"
+                for name in found
+            )
+            self._reply(200, f"<ListBucketResult><IsTruncated>false</IsTruncated>{entries}</ListBucketResult>".encode())
+        elif path in self.owner.files:
+            self._reply(200, self.owner.files[path], tag=self.owner.files[path])
+        else:
+            self._reply(404, b"<Error><Code>NoSuchKey</Code></Error>")
+
+    def _reply(self, status, content, *, tag=None):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Last-Modified", "Fri, 27 Nov 2026 00:00:00 GMT")
+        if tag is not None:
+            self.send_header("ETag", f'"{zlib.crc32(tag):x}"')
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *words):
+        """Say nothing."""

@@ -155,11 +155,13 @@ def _copied(
     except (NotAGraph, StoreFailed):  # it is damaged: this push mends that
         return set()
     named = {record.sha256: name for name, record in known.items() if _is_there(there.get(name), record)}
-    return {
-        name
-        for name, record in lacking.items()
-        if record.bytes and record.sha256 in named and target.copy(named[record.sha256], name)
-    }
+    copied: set[str] = set()
+    for name, record in sorted(lacking.items(), key=lambda item: item[1].bytes):
+        if record.bytes and record.sha256 in named:
+            if not target.copy(named[record.sha256], name):
+                break  # the store cannot, or not files of this size: the rest is no smaller
+            copied.add(name)
+    return copied
 
 
 def _send(target: Objects, path: Path, name: str, record: FileRecord, meter: Meter) -> None:
@@ -200,6 +202,9 @@ def _removed(target: Objects, there: Mapping[str, Listed], kept: Collection[Poin
             idle.setdefault(folder, []).append(name)
     latest = datetime.now(UTC) - _KEPT
     names = [name for held in idle.values() if max(there[name].modified for name in held) < latest for name in held]
-    if names:
-        target.remove(names)
+    try:
+        if names:
+            target.remove(names)
+    except StoreFailed:  # the graph is published all the same, and the next push tries again
+        return 0
     return len(names)
