@@ -222,4 +222,6 @@ def _reason(error: BaseException) -> str:
         return f"cannot be asked without keys: {_KEYS}"
     if told:
         return f"fails ({told}): try again later"
+    if "InvalidCertificate" in str(error):
+        return "has a certificate that this machine does not trust: SSL_CERT_FILE names a file of more authorities"
     return "does not answer: check the address and the network"
