@@ -18,6 +18,8 @@ Error                    catch this at a boundary; anything else is a bug
 │       └── UnknownProperty
 ├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
+├── StoreFailed          the store at an address does not answer, or refuses: exit code 1
+│   └── ObjectMissing    it has no such object
 ├── ToolFailed           a tool of an installed package has a bug: exit code 1, or a failed step of an agent
 ├── ModelError           the language model failed for good: exit code 1
 │   ├── ModelLate        it did not answer within the seconds that its caller could wait
@@ -136,6 +138,14 @@ class QueryStopped(Error):
 
 class GraphBusy(Error):
     """Another process is publishing into the same directory."""
+
+
+class StoreFailed(Error):
+    """The store at an address does not answer, or refuses; the message says which and why."""
+
+
+class ObjectMissing(StoreFailed):
+    """The store at an address has no such object."""
 
 
 class ToolFailed(Error):

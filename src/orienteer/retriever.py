@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
-from orienteer.graph.format import is_graph
+from orienteer.graph.format import is_graph, is_pulled
 from orienteer.graph.reserved import PASSAGES
 from orienteer.graph.store import Graph
+from orienteer.ingest.remote.address import may_be_address
 from orienteer.llm.budget import Allowance, Budget
 from orienteer.methods.card import MethodCard
 from orienteer.methods.table import AUTO, METHODS, chosen, method_of_settings, options_by_method, over
@@ -43,7 +44,8 @@ class Retriever:
         >>> retriever.search("Which language did Matz design?", k=1).hits[0].name
         'Ruby'
 
-    `graph` is an open graph or its path, or that of tables or documents, of which one is made in the cache. `method` is
+    `graph` is an open graph or its path, or that of tables or documents, of which one is made in the cache, or the
+    address of a graph, s3://BUCKET/NAME or https://HOST/PATH, which is pulled into the cache. `method` is
     one of `orienteer methods`; `auto`, the default, takes the best that can run. `model` is a model, or the name of one
     as its server spells it. `budget` is what each question may spend, and `random_seed` what everything random derives
     from. `settings` are those of the environment and of `orienteer.toml`, as `read_settings` reads them: what is not
@@ -493,9 +495,9 @@ class Retriever:
 def _opened(path: str | Path, settings: Settings) -> Graph:
     """Open the graph at a path, or that of the sources that lie there, made in the cache where need be."""
     if not isinstance(path, str | Path):
-        raise BadOption(f"graph is {path!r}: give a Graph, the path of one, or the path of tables or documents")
+        raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
     folder = Path(path)
-    if folder.exists() and not is_graph(folder):
+    if may_be_address(path) or (folder.exists() and not is_graph(folder)):
         from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
 
         folder = graph_directory(folder, cache=settings.cache)
@@ -506,7 +508,7 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
 
 def _staleness(graph: Graph) -> tuple[str, ...]:
     """Say where the files that a graph was made of have changed since."""
-    if not graph.arrays.manifest.provenance.get("sources"):
+    if not graph.arrays.manifest.provenance.get("sources") or is_pulled(graph.path):
         return ()
     from orienteer.ingest.provenance import is_stale  # a graph of records needs none of it
 

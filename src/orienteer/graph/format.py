@@ -3,6 +3,7 @@
     DIR/orienteer.json           the pointer to the current generation; replaced as a whole
     DIR/generations/ID/          manifest.json and the arrays; never changed once published
     DIR/pieces/ID/NAME-NUMBER/   made from a generation later (vectors, a Cypher copy, similarity edges)
+    DIR/origin.json              of a graph that was pulled: the address that it came from
     DIR/.lock                    locked by the process that publishes
     DIR/.new-*/                  work in progress; the next process removes the leftovers of a killed one
 
@@ -31,6 +32,7 @@ from orienteer.records import Record
 FORMAT = 1
 POINTER = "orienteer.json"
 MANIFEST = "manifest.json"
+ORIGIN = "origin.json"
 LOCK = ".lock"
 GENERATIONS, PIECES = "generations", "pieces"
 GENERATION = re.compile("[0-9]{8}T[0-9]{6}-[0-9a-f]{8}")
@@ -152,6 +154,11 @@ def is_graph(path: Path) -> bool:
     return (path / POINTER).is_file()
 
 
+def is_pulled(path: Path) -> bool:
+    """Tell whether a graph directory is the copy of one at an address: what it was made of lies elsewhere."""
+    return (path / ORIGIN).is_file()
+
+
 def is_broken_off(path: Path) -> bool:
     """Tell whether a path holds no graph, only the leftovers of a writer that was killed before publishing."""
     return path.is_dir() and not is_graph(path) and (path / LOCK).exists() and all(map(is_ours, path.iterdir()))
@@ -161,7 +168,7 @@ def is_ours(entry: Path) -> bool:
     """Tell whether an entry may be the leftover of a writer that was killed before publishing."""
     if entry.name == GENERATIONS and entry.is_dir():
         return all(GENERATION.fullmatch(child.name) for child in entry.iterdir())
-    return entry.name == LOCK or DEBRIS.fullmatch(entry.name) is not None
+    return entry.name in (LOCK, ORIGIN) or DEBRIS.fullmatch(entry.name) is not None
 
 
 def broken_off(path: Path) -> NotAGraph:

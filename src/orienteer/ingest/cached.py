@@ -17,9 +17,11 @@ from orienteer.graph.format import (
     GENERATION,
     GENERATIONS,
     LOCK,
+    ORIGIN,
     PIECES,
     POINTER,
     is_graph,
+    is_pulled,
     no_link,
     read_manifest,
     read_pointer,
@@ -68,7 +70,8 @@ def remove_cached(folder: Path) -> None:
         with suppress(OSError):  # there is none, or it holds something else
             (folder / name).rmdir()
     remove(folder, DEBRIS)
-    (folder / LOCK).unlink(missing_ok=True)
+    for name in (LOCK, ORIGIN):
+        (folder / name).unlink(missing_ok=True)
     (folder / POINTER).unlink()  # last: if removal breaks off before, this still is a graph, and is removed next time
     with suppress(OSError):
         folder.rmdir()
@@ -77,8 +80,9 @@ def remove_cached(folder: Path) -> None:
 def drop_orphans(cache: Path) -> Iterator[Path]:
     """Remove the graphs of the cache whose sources are all gone, with every text in them; yield where they came from.
 
-    Where the nearest folder above it that is there is empty, a source may lie on a disk that is not mounted, and its
-    graph stays. The cache is looked through once in an hour at the most: a look reads a record of each graph.
+    A graph from an address was made elsewhere, and stays. Where the nearest folder above it that is there is empty, a
+    source may lie on a disk that is not mounted, and its graph stays. The cache is looked through once in an
+    hour at the most: a look reads a record of each graph.
     """
     folder, looked = cache / "graphs", cache / "locks" / _LOOKED
     with suppress(OSError):
@@ -87,7 +91,7 @@ def drop_orphans(cache: Path) -> Iterator[Path]:
     with suppress(OSError):
         looked.touch()
     for graph in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if graph.is_symlink() or not is_cached(graph):
+        if graph.is_symlink() or not is_cached(graph) or is_pulled(graph):
             continue
         try:
             sources = sources_of(read_manifest(graph, read_pointer(graph)))

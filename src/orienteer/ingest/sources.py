@@ -1,7 +1,8 @@
-"""The graph of any path: a graph directory as it is, tables and documents by way of the cache."""
+"""The graph of any path: a graph directory as it is; tables, documents and graphs at an address by way of the cache."""
 
 from __future__ import annotations
 
+import logging
 import stat
 import time
 from collections.abc import Callable
@@ -25,8 +26,11 @@ from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
 from orienteer.ingest.importer import ImportOptions, holds_graph, import_with
 from orienteer.ingest.provenance import is_chunk_graph, is_stale
+from orienteer.ingest.remote.address import address_of
+from orienteer.ingest.remote.pull import pulled, sound_copy_of
 from orienteer.ingest.report import Report
 
+logger = logging.getLogger(__name__)
 WAIT_SECONDS = 0.1
 """Between two looks at a graph that another process is making."""
 
@@ -59,11 +63,15 @@ def graph_at(
 ) -> FoundGraph:
     """Return the graph for a path, made of tables or documents in the cache at first use and on change.
 
-    Each selection of files has a graph of its own. `confirm` is called before a large folder is read for the first
+    A graph at an address is pulled into the cache, and brought up to date whenever it is asked for. Each selection of
+    files has a graph of its own. `confirm` is called before a large folder is read for the first
     time, with what would be read; it raises where that is not meant. `hear` is told of graphs that answer meanwhile:
     the one before, where the sources have changed, else what has been read of documents so far. Raises `NotAGraph` if
     there is nothing, `BadInput` where the sources cannot be read.
     """
+    if (address := address_of(path)) is not None:
+        _require_all_files(path, selection)
+        return FoundGraph(*pulled(address, cache=cache, tell=_logged if progress is None else progress))
     if (ready := graph_that_is_ready(path, cache=cache, selection=selection)) is not None:
         return FoundGraph(ready)
     target = cached_path(path, cache=cache, selection=selection)
@@ -81,9 +89,11 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
 
     Of sources nothing is read: they are compared with what is known of them.
     """
+    if (address := address_of(path)) is not None:
+        _require_all_files(path, selection)
+        return sound_copy_of(address, cache=cache)  # however old: what answers meanwhile is a graph of that address
     if is_graph(path):
-        if selection.is_given:
-            raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
+        _require_all_files(path, selection)
         return path
     if not path.exists():
         raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
@@ -93,6 +103,11 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
     target = cached_path(path, cache=cache, selection=selection)
     manifest = _manifest(target)
     return target if manifest is not None and not is_stale(manifest) else None
+
+
+def _require_all_files(path: Path, selection: Selection) -> None:
+    if selection.is_given:
+        raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
 
 
 def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
@@ -106,6 +121,12 @@ def confirm_large(path: Path, confirm: Callable[[str], None], *, cache: Path, se
     target = cached_path(path, cache=cache, selection=selection)
     if not is_graph(target) and (much := _excess(path, selection)):
         confirm(f"{path} holds {much}: reading all of it takes a while")
+
+
+def _logged(stage: str, count: int) -> None:
+    """Log what a person at a terminal would be told, and no progress."""
+    if not count:
+        logger.warning("%s", stage)
 
 
 def _silent(stage: str, count: int) -> None:

@@ -49,7 +49,8 @@ Exclude = Annotated[
     list[str] | None, typer.Option(metavar="GLOB", help="Of a folder, do not read what fits. Repeatable.")
 ]
 Directory = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A graph, or its sources: a folder of documents or tables, or one table.")
+    Path,
+    typer.Argument(metavar="DIR", help="A graph, its address (s3://, https://), or its sources: a folder, or a table."),
 ]
 NodeName = Annotated[str, typer.Argument(metavar="NODE", help="A node's id, name or alias.")]
 Types = Annotated[list[str] | None, typer.Option("--type", "-t", metavar="T", help="Keep this node type. Repeatable.")]
@@ -249,12 +250,12 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
 
     Looking takes a twentieth of the time at the most. Raises `UsageError` for a graph that was made of no files.
     """
-    from orienteer.graph.format import read_manifest, read_pointer
+    from orienteer.graph.format import is_pulled, read_manifest, read_pointer
     from orienteer.ingest.provenance import is_stale, sources_of
 
     sources = sources_of(graph.arrays.manifest)
-    if not sources:
-        raise UsageError(f"{graph.path} was made of no files: there is nothing to watch")
+    if not sources or is_pulled(graph.path):
+        raise UsageError(f"{graph.path} was made of no files of this machine: there is nothing to watch")
     out.note(f"watching {', '.join(map(str, sources))}: Ctrl-C ends it")
     pause = _LOOK_SECONDS
     while True:
@@ -294,14 +295,19 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
     Asks a person about a large folder before. Raises `NotAGraph` and `BadInput` where it is clear from the start that
     there is nothing to read.
     """
+    from orienteer.ingest.remote.address import address_of
+    from orienteer.ingest.remote.pull import check_published
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
 
     cache, chosen = settings().cache, _chosen(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready
-    confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
-    if not may_hold_sources(path, chosen):
-        return graph_of(path, out)  # which says why
+    if (address := address_of(path)) is not None:
+        check_published(address)
+    else:
+        confirm_large(path, functools.partial(_confirm, out), cache=cache, selection=chosen)
+        if not may_hold_sources(path, chosen):
+            return graph_of(path, out)  # which says why
 
     def make(progress: Progress, hear: HearInterim) -> Path:
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):

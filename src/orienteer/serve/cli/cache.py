@@ -34,7 +34,10 @@ def clear(
     out: Output,
     source: Annotated[
         Path | None,
-        typer.Argument(metavar="[DIR]", help="Only the graphs made of this folder or file, or the graph of this name."),
+        typer.Argument(
+            metavar="[DIR]",
+            help="Only the graphs of this folder, file or address, or of this name.",
+        ),
     ] = None,
     vectors: Annotated[
         bool, typer.Option("--vectors", help="Also remove vectors of texts; those from a server cost money.")
@@ -76,7 +79,12 @@ def clear(
 def _graphs_of(source: Path, cache: Path, graphs: Collection[Path]) -> list[Path]:
     """Return the graphs in the cache that were made of a source, or have this name. Raises `BadInput`."""
     from orienteer.ingest.cached import cached_graphs
+    from orienteer.ingest.remote.address import address_of
+    from orienteer.ingest.remote.pull import copy_of
 
+    address = address_of(source)
+    if address is not None and (pulled := copy_of(address, cache=cache)) in graphs:
+        return [pulled]
     if made := cached_graphs(source, graphs):
         return made
     if (named := cache / "graphs" / source.name) in graphs:

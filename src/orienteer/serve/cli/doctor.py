@@ -37,6 +37,7 @@ EXTRAS = {
     "notebook": "anywidget",
     "parquet": "pyarrow",
     "rdf": "pyoxigraph",
+    "s3": "obstore",
     "sandbox": "pydantic_monty",
     "serve": "fastapi",
     "train": "trl",
@@ -80,9 +81,11 @@ def doctor(
     facts["server"] = check.facts()
     remedy = "import the graph again with --force"
     if directory is not None:
+        from orienteer.ingest.remote.address import shown
+
         graph = graph_of(directory, out)
         if graph != directory:
-            out.note(f"the graph of {directory} is in the cache at {graph}")
+            out.note(f"the graph of {shown(directory)} is in the cache at {graph}")
             remedy = "make it again with orienteer cache clear"
         facts["graph"] = _examine(graph)
     if out.as_json:
@@ -144,7 +147,7 @@ def does_answer(url: str) -> bool:
 def _examine(path: Path) -> dict[str, Any]:
     """Return which files of a graph are damaged, whether its sources have changed, and the state of its pieces."""
     from orienteer.graph.damage import damaged_files
-    from orienteer.graph.format import MANIFEST, Manifest, generation_of, read_pointer
+    from orienteer.graph.format import MANIFEST, Manifest, generation_of, is_pulled, read_pointer
     from orienteer.graph.soundness import contradiction
     from orienteer.ingest.provenance import is_stale
 
@@ -162,7 +165,7 @@ def _examine(path: Path) -> dict[str, Any]:
         "path": str(path),
         "files": len(manifest.files),
         "damaged": damaged,
-        "stale": is_stale(manifest),
+        "stale": not is_pulled(path) and is_stale(manifest),
         "pieces": pieces,
         "vectors": _vectors(path, manifest.nodes, pieces.get("vectors", _WHOLE)),
         "cypher": _cypher(path),

@@ -14,6 +14,7 @@ import typer
 
 from orienteer.errors import MissingExtra, UsageError
 from orienteer.graph.format import is_graph
+from orienteer.ingest.remote.address import address_of, may_be_address, shown
 from orienteer.serve.cli import background
 from orienteer.serve.cli.arguments import (
     BudgetFlags,
@@ -143,6 +144,7 @@ def take_up(
     is called with its directory before it answers. Raises as `found_or_made` does.
     """
     found = found_or_made(directory, out)
+    follow = _following(served, directory)
     if isinstance(found, Path):
         if then is not None:
             then(found)
@@ -150,7 +152,8 @@ def take_up(
             served.lie_at(found)
         else:
             served.open(found)
-        return lambda: None
+        return follow
+    is_address = may_be_address(directory)
     told = Output(quiet=out.quiet, verbosity=out.verbosity)  # each graph that is made has a pace of its own
     told.is_shared = True
 
@@ -165,8 +168,12 @@ def take_up(
         return folder
 
     def begin() -> None:
-        out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
+        if is_address:
+            out.note(f"{shown(directory)} is being pulled: until that is done, {served.name} is not ready")
+        else:
+            out.note(f"{directory} is being read: until that is done, answers say from how much of it they come")
         served.make(directory, make)
+        follow()
 
     return begin
 
@@ -174,9 +181,18 @@ def take_up(
 def _check_made(folders: Iterable[Path]) -> None:
     """Raise `UsageError` for sources: while a graph is made, one process knows how far it has come."""
     for folder in folders:
-        if not is_graph(folder):
+        if not is_graph(folder) and address_of(folder) is None:
             told = f"{folder} is no graph yet, and several workers serve only what is there"
             raise UsageError(f"{told}: make it first (orienteer import, orienteer build), or leave out --workers")
+
+
+def _following(served: ServedGraph, directory: Path) -> Callable[[], None]:
+    """Return what begins to look for new generations of a graph, where it lies at an address."""
+    if (address := address_of(directory)) is None:
+        return lambda: None
+    from orienteer.serve.following import follow
+
+    return lambda: follow(address, served.name, cache=served.answering.settings.cache, after=served.wait)
 
 
 def _start_vectors(out: Output, configured: Settings, folder: Path) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def info(graph: Graph) -> GraphInfo:
     """Return what a graph is: its sizes and types, what it was made of, what was not read of that."""
+    from orienteer.graph.format import is_pulled
     from orienteer.ingest.provenance import is_stale, skipped_groups, sources_of
 
     manifest = graph.arrays.manifest
@@ -39,7 +40,7 @@ def info(graph: Graph) -> GraphInfo:
         provenance=provenance,
         extraction=None if form is None else ExtractedBy(form=form, model=build.get("extracting_model")),
         indexes=("lexical", "names", *_pieces(graph)),
-        stale=bool(manifest.provenance.get("sources")) and is_stale(manifest),
+        stale=bool(manifest.provenance.get("sources")) and not is_pulled(graph.path) and is_stale(manifest),
     )
 
 

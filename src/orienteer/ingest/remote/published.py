@@ -1,0 +1,143 @@
+"""A graph as it lies at an address: the files of a graph directory under their names there, less the free pieces.
+
+    ADDRESS/orienteer.json           the pointer, replaced last
+    ADDRESS/generations/ID/          the manifest and the files it names
+    ADDRESS/pieces/ID/NAME-NUMBER/   vectors and edges of similarity
+
+So any folder of a graph under a server of files is one. An address may be anybody's: what it says is checked before it
+is believed, and a claim that no graph makes is refused before anything is loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from orienteer.errors import NotAGraph
+from orienteer.graph.format import (
+    CHANGED,
+    FORMAT,
+    GENERATIONS,
+    MANIFEST,
+    PIECES,
+    POINTER,
+    FileRecord,
+    Manifest,
+    PieceRecord,
+    Pointer,
+)
+from orienteer.graph.pieces import is_free
+from orienteer.ingest.remote.objects import Content, Objects
+
+MOST_POINTER = 1 << 20
+"""Bytes of a pointer at the most."""
+_MOST_MANIFEST, _MOST_FILES = 64 << 20, 10_000
+_SHA256 = re.compile("[0-9a-f]{64}")
+PUSH_AGAIN = "have it pushed again"
+
+
+class PublishedPointer(NamedTuple):
+    """A pointer as it lies at an address."""
+
+    pointer: Pointer
+    """Without the pieces that are not kept there."""
+    content: Content
+
+
+class PublishedGraph(NamedTuple):
+    """A generation at an address, checked."""
+
+    pointer: Pointer
+    manifest: Manifest
+    manifest_text: bytes
+    files: Mapping[str, FileRecord]
+    """Of the generation and its pieces, but for the manifest, by their names beneath the address."""
+
+
+def kept_at_addresses(pointer: Pointer) -> Pointer:
+    """Return a pointer without the pieces that are made when needed: making one is cheaper than to trust another's."""
+    return pointer.model_copy(
+        update={"pieces": {name: pointer.pieces[name] for name in pointer.pieces if not is_free(name)}}
+    )
+
+
+def published_pointer(source: Objects, *, e_tag: str | None = None) -> PublishedPointer | None:
+    """Return the pointer at an address; None where it still is the one with this tag.
+
+    Raises `ObjectMissing` where there is none, `NotAGraph` for a damaged one, `StoreFailed`.
+    """
+    if (content := source.read_changed(POINTER, MOST_POINTER, e_tag=e_tag)) is None:
+        return None
+    try:
+        values = json.loads(content.text)
+        if int(values["format"]) > FORMAT:
+            told = f"{source.address} has format {values['format']}, this version reads up to {FORMAT}"
+            raise NotAGraph(f"{told}: upgrade orienteer")
+        pointer = Pointer.model_validate(values)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise _damaged(source, POINTER, _why(error)) from error
+    return PublishedPointer(kept_at_addresses(pointer), content)
+
+
+def published_graph(source: Objects, pointer: Pointer) -> PublishedGraph:
+    """Return the generation of a pointer at an address. Raises `NotAGraph`, `ObjectMissing`, `StoreFailed`."""
+    folder = f"{GENERATIONS}/{pointer.generation}"
+    name = f"{folder}/{MANIFEST}"
+    text = source.read(name, _MOST_MANIFEST).text
+    if hashlib.sha256(text).hexdigest() != pointer.manifest:
+        raise _damaged(source, name, CHANGED)
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValueError as error:
+        raise _damaged(source, name, _why(error)) from error
+    if manifest.generation != pointer.generation:
+        raise _damaged(source, name, f"it is of the generation {manifest.generation}")
+    files = files_of(pointer, manifest, str(source.address))
+    for file, record in files.items():
+        if record.bytes < 0 or not _SHA256.fullmatch(record.sha256):
+            raise _damaged(source, file, "its size or its hash is none")
+    if len(files) > _MOST_FILES:
+        raise _damaged(source, name, f"it names {len(files):,} files")
+    return PublishedGraph(pointer, manifest, text, files)
+
+
+def files_of(pointer: Pointer, manifest: Manifest, where: str | Path) -> dict[str, FileRecord]:
+    """Return the files of a generation and its pieces, but for the manifest, by their names beneath a graph.
+
+    Raises `NotAGraph` for a piece whose hashes were never recorded.
+    """
+    files = {f"{GENERATIONS}/{pointer.generation}/{name}": record for name, record in manifest.files.items()}
+    for name, piece in pointer.pieces.items():
+        if piece.files is None:
+            told = f"the {name} of {where} are from before hashes were kept, and go to no other machine"
+            raise NotAGraph(f"{told}: make them again with the command that made them")
+        files |= {f"{folder_of_piece(pointer, piece)}/{file}": record for file, record in piece.files.items()}
+    return files
+
+
+def folder_of_piece(pointer: Pointer, piece: PieceRecord) -> str:
+    """Return the name of a piece's folder beneath a graph."""
+    return f"{PIECES}/{pointer.generation}/{piece.folder}"
+
+
+def damaged_at(source: Objects, name: str) -> NotAGraph:
+    """Return the error for a file at an address that is not what its manifest says."""
+    return _damaged(source, name, CHANGED)
+
+
+def _damaged(source: Objects, name: str, why: str) -> NotAGraph:
+    return NotAGraph(f"{source.name(name)} is damaged ({why}): {PUSH_AGAIN}")
+
+
+def _why(error: Exception) -> str:
+    """Say what is wrong with a file, repeating as little of it as may be."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        return f"{'.'.join(map(str, first['loc']))!r:.100}: {first['msg']:.200}"
+    return f"{error}"[:200]
