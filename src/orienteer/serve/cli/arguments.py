@@ -20,6 +20,7 @@ from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
+    from orienteer.executors.executor import Executor
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.ingest.documents.read.selection import Selection
@@ -62,6 +63,10 @@ Force = Annotated[bool, typer.Option("--force", help="Replace what is already th
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 MethodOptions = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, or auto."),
 ]
 
 
@@ -338,6 +343,23 @@ def open_priced_model(name: str, base_url: str | None, workers: int | None, budg
     model = configured.open_model(name)
     budget.require_price(model.name, model.price)
     return model
+
+
+@contextmanager
+def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]:
+    """Give what does a command's work: a Ray cluster, or threads where no address is named.
+
+    Raises `BadOption` where no cluster answers, `MissingExtra`.
+    """
+    from orienteer.executors.threads import Threads
+
+    if address is None:
+        yield Threads()
+        return
+    from orienteer.executors.cluster import Cluster
+
+    with Cluster(address, configured) as cluster:
+        yield cluster
 
 
 def check_writable(target: Path) -> None:

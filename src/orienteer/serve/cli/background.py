@@ -75,6 +75,8 @@ def seconds_left(graph: Graph, configured: Settings) -> float | None:
     began = _Process(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
     if began is None:
         return None
+    from orienteer.graph.pieces.vectors import read_about  # numpy, as above
+
     about = read_about(graph.path) if graph.arrays.searcher.has_vectors else None
     count = _passages(graph) if about is None else about.lacking
     return max(0.0, count / TEXTS_A_SECOND - (time.time() - began))
