@@ -79,7 +79,7 @@ def model_for(
 
 
 def _shared(settings: Settings, processes: int) -> Settings:
-    """Return the settings of one of several processes: of the calls that may be under way, its share, 1 at the least."""
+    """Return the settings of one of several processes: it has its share of the calls under way, at least 1."""
     limit = settings.server.get("concurrency")
     if not isinstance(limit, int):
         return settings

@@ -8,7 +8,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hints
@@ -349,7 +349,7 @@ def open_priced_model(name: str, base_url: str | None, workers: int | None, budg
 def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]:
     """Give what does a command's work: a Ray cluster, or threads where no address is named.
 
-    Raises `BadOption` where no cluster answers, `MissingExtra`.
+    Results are to be printed afterwards. Raises `BadOption` where no cluster answers, `MissingExtra`.
     """
     from orienteer.executors.threads import Threads
 
@@ -358,7 +358,7 @@ def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]
         return
     from orienteer.executors.cluster import Cluster
 
-    with Cluster(address, configured) as cluster:
+    with redirect_stdout(sys.stderr), Cluster(address, configured) as cluster:  # where Ray tells of nodes that died
         yield cluster
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orienteer.executors.executor import Executor
     from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
-    from orienteer.ingest.documents.run import BuildOptions
+    from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings
 
@@ -135,47 +135,34 @@ def build(
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = settings().with_flags(base_url=base_url)
-    with executor_at(ray, configured) as executor:
-        configured = _with_room(configured, executor)
-        shared: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
-            "options": options,
-            "embedder": _open_embedder(out, configured, embedder, options),
-            "model": configured.open_model(model) if model is not None else None,
-            "cache": configured.cache,
-            "progress": out.progress,
-        }
-        _build_once_or_watch(out, sources or (), target, shared, executor, is_estimate=dry_run, is_watched=watch)
+    # A cluster is held no longer than a build takes; the embedder that compares is opened once.
+    opened = _open_embedder(out, configured, embedder, options)
 
+    def made(paths: Sequence[Path], options: BuildOptions) -> BuildReport | BuildEstimate:
+        with (
+            executor_at(ray, configured) as executor,
+            file_trouble("name a folder that can be written with -o"),
+        ):
+            by = _with_room(configured, executor).open_model(model) if model is not None else None
+            known: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
+                "options": options,
+                "embedder": opened,
+                "model": by,
+                "cache": configured.cache,
+                "progress": out.progress,
+            }
+            if dry_run or target is None:
+                return estimate_build(paths, target=target, **known)
+            return build_graph(paths, target, executor=executor, **known)
 
-def _build_once_or_watch(
-    out: Output,
-    sources: Sequence[Path],
-    target: Path | None,
-    shared: Mapping[str, Any],  # Any: the arguments that an estimate and a build both take
-    executor: Executor,
-    *,
-    is_estimate: bool,
-    is_watched: bool,
-) -> None:
-    """Build a graph or estimate that, and print the report; where it is watched, build it again for every change."""
-    from orienteer.ingest.documents.run import build_graph, estimate_build
-
-    report: BuildReport | BuildEstimate
-    with file_trouble("name a folder that can be written with -o"):
-        if is_estimate or target is None:
-            report = estimate_build(sources, target=target, **shared)
-        else:
-            report = build_graph(sources, target, executor=executor, **shared)
-    _print_build(out, report)
-    if is_watched and target is not None and not is_estimate:
+    _print_build(out, made(sources or (), options))
+    if watch and target is not None and not dry_run:
         from orienteer.graph.store import Graph
 
         out.done()
-        again = {**shared, "options": shared["options"].model_copy(update={"update": True})}
         for _ in watched(out, Graph.open(target)):
             try:
-                with file_trouble("name a folder that can be written with -o"):
-                    _print_build(out, build_graph((), target, executor=executor, **again))
+                _print_build(out, made((), options.model_copy(update={"update": True})))
             except Error as error:  # a file that is being written, say: it is watched on
                 out.note(f"error: {error}")
             out.done()
