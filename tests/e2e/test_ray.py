@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -243,7 +246,7 @@ def test_chunks_are_read_over_nodes_as_here_also_when_one_is_killed(cluster, fol
         calls = asked(server)
         assert len(calls) == 120
         assert calls.total() <= 128, "what one process had under way is asked again"
-        cli("cache", "clear")
+        shutil.rmtree(os.environ["ORIENTEER_CACHE"])
         assert cli(*command, "--base-url", server.url, "-o", folder / "here").code == 0
     cluster.join()
     assert content(folder / "there") == content(folder / "here")
@@ -276,7 +279,7 @@ def test_nodes_of_a_graph_are_embedded_over_nodes_as_here(cluster, folder, cli, 
                 )
             )
             assert {seen.headers["authorization"] for seen in server.requests} == {f"Bearer {SECRET}"}
-            cli("cache", "clear")
+            shutil.rmtree(os.environ["ORIENTEER_CACHE"])
             here = cli("embed", folder / "here", "--embedder", "openai:e", "--json").json
         finally:
             del os.environ["ORIENTEER_BASE_URL"]
@@ -288,10 +291,24 @@ def test_nodes_of_a_graph_are_embedded_over_nodes_as_here(cluster, folder, cli, 
 
 
 def test_what_a_node_lacks_is_told_with_its_name(cluster, folder, process):
-    environment = {**os.environ, "ORIENTEER_OFFLINE": "0"}
+    elsewhere = Path("/proc/self/cwd/novels")  # a path that is another one in every process
     with FakeServer(policy(0.0)) as server:
-        command = run_of(folder, server, "--ray", cluster.address, "--model", "local:gone.gguf")
-        ran = process(*command, stdin=subprocess.DEVNULL, env=environment)
+        command = [elsewhere if part == folder / "novels" else part for part in run_of(folder, server)]
+        ran = process(*command, "--ray", cluster.address, stdin=subprocess.DEVNULL)
         _, err = ran.communicate(timeout=60)
-    assert ran.returncode == 2
-    assert "gone.gguf" in err
+        assert (ran.returncode, server.requests) == (2, [])
+    assert "/proc/self/cwd/novels" in err
+    assert "on the node " in err
+    assert "must be there, by the same path, on every node" in err
+    assert "Traceback" not in err
+
+
+def test_no_process_is_left_after_a_command(cluster, folder, process):
+    with FakeServer(policy(0.0)) as server:
+        finished(process(*run_of(folder, server, "--ray", cluster.address), stdin=subprocess.DEVNULL))
+
+    def names():
+        living = [number for node in cluster.nodes for number in node.processes]
+        return [Path(f"/proc/{number}/cmdline").read_text() for number in living if Path(f"/proc/{number}").exists()]
+
+    wait_until(lambda: not [name for name in names() if "NodeProcess" in name or "ReplyKeeper" in name])

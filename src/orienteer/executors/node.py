@@ -7,6 +7,7 @@ the environment of this node holds.
 from __future__ import annotations
 
 import pickle
+import socket
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,16 +42,16 @@ class NodeProcess:
         self, version: str, recipe: bytes, opener: bytes, keeper: Any, *, at_once: int, processes: int
     ) -> Failure | None:
         """Open the work. `keeper` is the actor of a `ReplyKeeper`, for which Ray has no type."""
-        import ray
-
         if version != __version__:
             return Failure(UsageError(f"{_here()} has Orienteer {__version__}, the caller {version}: install the same"))
 
         def open_replies(path: Path) -> KeptReplies:
-            def ask(method: str, *arguments: object) -> object:
-                return ray.get(getattr(keeper, method).remote(str(path), *arguments))
+            import ray
 
-            return KeptReplies(ask)
+            return KeptReplies(
+                lambda key, ordinal: ray.get(keeper.get.remote(str(path), key, ordinal)),
+                lambda key, reply, ordinal: ray.get(keeper.add.remote(str(path), key, reply, ordinal)),
+            )
 
         try:
             work: Recipe[Any, Any] = pickle.loads(recipe)
@@ -104,9 +105,10 @@ class ReplyKeeper:
 class KeptReplies:
     """The replies of a file that a `ReplyKeeper` keeps. Safe among threads."""
 
-    def __init__(self, ask: Callable[..., object]) -> None:
-        """`ask` calls a method of the keeper for this file."""
-        self._ask, self._counts, self._lock = ask, Counter[str](), Lock()
+    def __init__(self, get: Callable[[str, int], Reply | None], add: Callable[[str, Reply, int], None]) -> None:
+        """`get` and `add` call those of the keeper for this file."""
+        self._get, self._add = get, add
+        self._counts, self._lock = Counter[str](), Lock()
 
     def count(self, key: str) -> int:
         """Count a request, and return how many equal ones were counted before."""
@@ -116,14 +118,12 @@ class KeptReplies:
 
     def get(self, key: str, ordinal: int = 0) -> Reply | None:
         """Return the reply to a request that was made so many times before, None where the file has none."""
-        return cast("Reply | None", self._ask("get", key, ordinal))
+        return self._get(key, ordinal)
 
     def add(self, key: str, reply: Reply, *, ordinal: int = 0) -> None:
         """Have a reply kept; it is in the file when this returns."""
-        self._ask("add", key, reply, ordinal)
+        self._add(key, reply, ordinal)
 
 
 def _here() -> str:
-    import ray
-
-    return f"the node {ray.util.get_node_ip_address()}"
+    return f"the node {socket.gethostname()}"

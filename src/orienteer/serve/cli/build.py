@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from orienteer.executors.executor import Executor
     from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
-    from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
+    from orienteer.ingest.documents.run import BuildOptions
     from orienteer.protocols import Embedder
     from orienteer.settings import Settings
 
@@ -112,7 +112,7 @@ def build(
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
     from orienteer.ingest.documents.config import EXTRACTING, BuildConfig
     from orienteer.ingest.documents.previous import Previous
-    from orienteer.ingest.documents.run import BuildOptions
+    from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
     from orienteer.options import pairs_of
 
     _check_flags(sources, target, update=update, dry_run=dry_run, needs_model=metadata and model is None)
