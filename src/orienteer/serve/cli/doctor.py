@@ -36,6 +36,7 @@ EXTRAS = {
     "mcp": "mcp",
     "notebook": "anywidget",
     "parquet": "pyarrow",
+    "ray": "ray",
     "rdf": "pyoxigraph",
     "sandbox": "pydantic_monty",
     "serve": "fastapi",
