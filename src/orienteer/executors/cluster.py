@@ -14,6 +14,7 @@ import socket
 import time
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from threading import Condition, Thread
 from types import TracebackType
 from typing import Any, Generic, Self
@@ -68,12 +69,16 @@ class Cluster:
         self, job: Job[Piece, Given], pieces: Iterable[Piece], *, in_order: bool = False
     ) -> Generator[Given, None, None]:
         """Yield what comes of each piece; see `Executor.results`. Raises `Error` where no node is left to do them."""
+        pieces = iter(pieces)
+        first = list(islice(pieces, 1))
+        if not first:
+            return
         processes = self._cpus() if job.limit is None else min(self._cpus(), job.limit)
         at_once = processes * job.threads if job.limit is None else job.limit
         with _Crew(self._ray, job, self._opener, processes) as crew:
             there = Worker(crew.do, None if job.here.stop is None else crew.stop)
             spread = replace(job, here=there, threads=at_once, waits=True)
-            yield from Threads().results(spread, pieces, in_order=in_order)
+            yield from Threads().results(spread, chain(first, pieces), in_order=in_order)
 
     def _cpus(self) -> int:
         return max(1, int(self._ray.cluster_resources().get("CPU", 0)))
@@ -197,7 +202,7 @@ class _Crew(Generic[Piece, Given]):
             if process in self._processes:
                 self._processes.remove(process)
                 self._ray.kill(process.actor)
-                self._last_look = 0.0
+                self._last_look, self._last_ready = 0.0, time.monotonic()
                 self._changed.notify_all()
 
     def _fill(self) -> None:
@@ -226,7 +231,7 @@ class _Crew(Generic[Piece, Given]):
         except self._ray.exceptions.RayTaskError as error:
             failure = Failure(Error(f"a node cannot begin: {error}"))
         except self._ray.exceptions.RayError as error:
-            self._note_failed_start(process, _first_line(error))
+            self._note_failed_start(process, str(error).strip().rpartition("\n")[2])  # the cause comes last
             return
         with self._changed:
             if failure is not None:
@@ -240,7 +245,10 @@ class _Crew(Generic[Piece, Given]):
                 self._processes.remove(process)
             self._failed_starts += 1
             if self._failed_starts >= _ATTEMPTS * self._most:
-                self._failure = self._failure or Error(f"processes die on the nodes before they can work: {why}")
+                self._failure = self._failure or Error(
+                    f"processes die on the nodes before they can work ({why}): is this version of Orienteer, with its "
+                    "extra ray, installed on every node?"
+                )
             self._changed.notify_all()
 
 
