@@ -49,6 +49,10 @@ class Error(Exception):
         self.value = value
         """The name or value that is wrong, where one is, for programs that read errors."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how an error is made again in another process, whatever its class takes to be raised."""
+        return _made_again, (type(self), self.args, self.__dict__)
+
     def add(self, sentence: str) -> None:
         """Add a sentence to the message."""
         self.args = (f"{self} ({sentence})", *self.args[1:])
@@ -198,6 +202,13 @@ class Refused(Error):
         self.status = status
         self.headers = dict(headers or {})
         """What the reply says beside the message, as when to come again."""
+
+
+def _made_again(kind: type[Error], args: tuple[object, ...], fields: Mapping[str, object]) -> Error:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
 
 
 def without_paths(text: str, paths: Iterable[Path]) -> str:

@@ -39,6 +39,7 @@ from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
+    from orienteer.llm.abilities import Abilities
     from orienteer.llm.local import LocalModel
     from orienteer.protocols import Embedder
     from orienteer.records import Price
@@ -61,6 +62,8 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 """The environment variables of each setting; the first one that is set wins."""
 _OF_A_FOLDER = ("base_url", "embedder", "embedder_url", "method", "methods", "model")
 """What a file of the working directory may set: servers of this machine, what they serve, and methods of the table."""
+_STAYING = ("api_key", "serve", "cache", "offline")
+"""What settings leave behind when they go to another machine, which has its own."""
 _FLAGS: Mapping[str, str] = {"base_url": "--base-url", "embedder_url": "ORIENTEER_EMBEDDER_URL"}
 """How a person names each address for a single run."""
 _OWN: Mapping[str, Any] = {"retries": 3, "timeout_seconds": 600.0}
@@ -95,6 +98,30 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of whichever method runs. Only the command line sets these."""
     origins: Mapping[str, str] = field(default_factory=dict)
+    abilities: Mapping[tuple[str, str], Abilities] | None = None
+    """What is known of servers, by address and model, where these settings came from another machine; None where the
+    cache says it."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how these settings are made again on another machine: with the keys and the cache of that machine.
+
+        So neither a key nor a password leaves this one. Raises `BadOption` where an address holds a password.
+        """
+        return _on_this_machine, (self._travelling(),)
+
+    def _travelling(self) -> dict[str, Any]:
+        from orienteer.llm.abilities import recall_all
+
+        for name in _FLAGS:
+            url: str | None = getattr(self, name)
+            if url is not None and show(url) != url:
+                raise BadOption(
+                    f"{name} is {show(url)} with a password, which is not sent to other machines: leave it out of the "
+                    f"address, and set {_VARIABLES['api_key'][0]} on each of them"
+                )
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _STAYING}
+        known = recall_all(self.cache) if self.abilities is None else self.abilities
+        return {**values, "abilities": known}
 
     def with_flags(self, **flags: Any) -> Settings:
         """Return these settings with the flags in their place, except those that are None."""
@@ -131,7 +158,9 @@ class Settings:
             return self._local_model(name)
         price = Price.read(self.price, where="[price] ") if self.price else None
         config = self._server_config(name, "base_url", named_by, price=price)
-        return OpenAIModel(name, config, abilities=recall(self.cache, _show_address(config.base_url), name))
+        address = _show_address(config.base_url)
+        known = recall(self.cache, address, name) if self.abilities is None else self.abilities.get((address, name))
+        return OpenAIModel(name, config, abilities=known)
 
     def _local_model(self, name: str) -> LocalModel:
         from orienteer.llm.local import LocalModel
@@ -223,10 +252,16 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
     return Settings(origins=origins, **values)
 
 
+def _on_this_machine(values: Mapping[str, Any]) -> Settings:  # Any: the values of settings are of several types
+    """Return settings that came from another machine with the keys and the cache of this one. Raises `BadOption`."""
+    own = read_settings(folders=(_user_folder(),))
+    return Settings(**values, **{name: getattr(own, name) for name in _STAYING})
+
+
 def _read_file(file: Path) -> dict[str, Any]:
     """Return the settings of a file, checked but for the options of its tables. Raises `BadOption`."""
     values = _parse(file)
-    names = [field.name for field in fields(Settings) if field.name not in ("origins", "options")]
+    names = [field.name for field in fields(Settings) if field.name not in ("origins", "options", "abilities")]
     for name, value in values.items():
         if name not in names:
             raise unknown_option(f"{name!r} in {file}", name, names)

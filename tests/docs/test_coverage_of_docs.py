@@ -106,7 +106,7 @@ def test_common_options():
 def test_settings():
     text = section("## Settings")
     named = code(text)
-    top = {field.name for field in fields(settings.Settings)} - {"options", "origins"}
+    top = {field.name for field in fields(settings.Settings)} - {"options", "origins", "abilities"}
     assert named - {""} >= top - {"methods", "budget", "server", "price", "serve"}
     tables = (("budget", Budget), ("server", OpenAIConfig), ("price", Price), ("serve", ServeOptions))
     for table, kind in tables:

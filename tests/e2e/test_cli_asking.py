@@ -484,7 +484,7 @@ def test_doctor_lists_every_setting(cli, home, users_file):
     users_file.write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
     settings = cli("doctor", "--json").json["settings"]
     assert settings["price"] == {"value": {"prompt": 1.0, "completion": 2.0}, "from": str(users_file)}
-    assert settings.keys() == {field.name for field in fields(Settings)} - {"options", "origins"}
+    assert settings.keys() == {field.name for field in fields(Settings)} - {"options", "origins", "abilities"}
 
 
 def test_doctor_finds_a_damaged_file_of_the_same_size(clubs, cli):

@@ -12,6 +12,7 @@ from orienteer.evaluation.running.replies import ReplyFolder
 from orienteer.evaluation.running.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
 from orienteer.evaluation.running.runs import REPLIES, by_method, read_run
 from orienteer.llm import Budget, ScriptedModel
+from orienteer.llm.replies import ReplyFile
 from orienteer.records import Message, Question, Reply, Usage
 from orienteer.settings import Settings
 
@@ -281,11 +282,11 @@ def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path,
     asked = [Message(role="user", content="?")]
     numbering = Numbering()
     for expected in (["1", "2"], ["1", "2", "3"]):
-        model = ResumableModel(numbering, stopping=Event(), served=set())
-        model.begin(replies.file(("q/../1", "ark")))
+        model = ResumableModel(numbering, stopping=Event())
+        model.begin(ReplyFile(replies.file(("q/../1", "ark"))))
         assert [model.chat(asked).message.content for _ in expected] == expected
         assert model.spent.calls == len(expected)
-    model.begin(replies.file(("q2", "ark")))
+    model.begin(ReplyFile(replies.file(("q2", "ark"))))
     assert model.chat(asked).message.content == "4"
     assert model.chat([Message(role="user", content="!")]).message.content == "5"
 

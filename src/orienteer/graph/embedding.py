@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from orienteer.display import Count, counted
 from orienteer.errors import BadInput, Error, NotAGraph
+from orienteer.executors.executor import Executor
+from orienteer.executors.threads import Threads
 from orienteer.graph import format, pieces
+from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.pieces.vectors import ABOUT, PIECE, VectorsAbout, read_about
 from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
@@ -26,7 +28,6 @@ from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, wr
 from orienteer.protocols import Embedder
 from orienteer.records import Usage
 
-_BLOCK = 64  # texts that a thread embeds and caches at once: a kill loses at most these
 _TELL_SECONDS = 5.0  # between two reports of the rate
 
 Progress = Callable[[str, int], None]
@@ -59,18 +60,20 @@ def embed_graph(
     is_parts: bool = False,
     node_types: Sequence[str] = (),
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> EmbeddingReport:
     """Embed every node, or those of some types, and publish the vectors with their recall.
 
     Vectors in the cache are not made again, and new ones are cached at once: after a kill, or a failure of the server,
-    the same call continues. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
+    the same call continues. `executor` says where texts are embedded, in threads of this process if nothing else is
+    said; elsewhere the embedder is opened by its name. Raises `ModelError`, `GraphBusy`, `NotAGraph`.
     """
-    started, before = time.perf_counter(), embedder.usage
+    started = time.perf_counter()
     texts = _TextsOfNodes(graph, embedder, is_parts=is_parts, node_types=node_types)
     folder = folder_of(cache, embedder.fingerprint)
     unique = np.unique(texts.keys, axis=0, return_index=True)[1]
     missing = np.sort(unique[VectorCache(folder).find(texts.keys[unique]) < 0])
-    _embed_missing(texts, missing, embedder, CacheWriter(folder), progress or _silent)
+    spent = _embed_missing(texts, missing, embedder, CacheWriter(folder), progress or _silent, executor or Threads())
     done = VectorCache(folder)
 
     def take(part: slice) -> NDArray[np.float16]:
@@ -84,7 +87,7 @@ def embed_graph(
     about = _about(graph, embedder=embedder.name, dimension=done.dimension, nodes=texts.nodes, vectors=len(texts))
     about = about.model_copy(update={"fingerprint": embedder.fingerprint, "is_parts": is_parts})
     about = _publish(graph, about, texts.first, take)
-    seconds, spent = time.perf_counter() - started, _spent(before, embedder.usage)
+    seconds = time.perf_counter() - started
     return EmbeddingReport(about, len(missing), len(unique) - len(missing), texts.cut, seconds, spent)
 
 
@@ -226,45 +229,25 @@ class _TextsOfNodes:
 
 
 def _embed_missing(
-    texts: _TextsOfNodes, missing: NDArray[np.int64], embedder: Embedder, writer: CacheWriter, progress: Progress
-) -> None:
+    texts: _TextsOfNodes,
+    missing: NDArray[np.int64],
+    embedder: Embedder,
+    writer: CacheWriter,
+    progress: Progress,
+    executor: Executor,
+) -> Usage:
+    """Embed what is missing, and return what that cost."""
     started = reported = time.monotonic()
-    stage, done = "embedding texts", 0
-
-    def embed(part: slice) -> int:
-        some = [texts[int(place)] for place in missing[part]]
-        writer.add(texts.keys[missing[part]], embedder.embed(some, kind="document"))
-        return len(some)
-
-    for count in _in_threads(embed, list(blocks(len(missing), _BLOCK)), embedder.concurrency):
-        done += count
+    stage, done, usage = "embedding texts", 0, Usage()
+    parts = (missing[part] for part in blocks(len(missing), BLOCK))
+    wanted = (Block(tuple(texts[int(place)] for place in part), texts.keys[part]) for part in parts)
+    for block, embedded in embedded_blocks(executor, embedder, writer, wanted):
+        done, usage = done + len(block.texts), usage + embedded.usage
         now = time.monotonic()
         if now - reported >= _TELL_SECONDS or done == len(missing):
             reported, stage = now, f"embedding texts, {done / (now - started):.1f} a second"
         progress(stage, Count(done, of=len(missing)))
-
-
-def _in_threads(work: Callable[[slice], int], parts: Sequence[slice], threads: int) -> Iterator[int]:
-    """Yield the result for each part. After a failure, parts under way are finished, and no others are begun."""
-    if threads == 1:
-        yield from map(work, parts)
-        return
-    pool = ThreadPoolExecutor(threads, "embed")
-    try:
-        yield from pool.map(work, parts)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _spent(before: Usage, after: Usage) -> Usage:
-    if before == after:
-        return Usage()
-    return Usage(
-        calls=after.calls - before.calls,
-        prompt_tokens=after.prompt_tokens - before.prompt_tokens,
-        seconds=after.seconds - before.seconds,
-        usd=None if before.usd is None or after.usd is None else after.usd - before.usd,
-    )
+    return usage
 
 
 def _silent(stage: str, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -112,6 +113,17 @@ def recall(cache: Path, url: str, model: str) -> Abilities | None:
     except (OSError, ValidationError, ValueError):
         return None
     return abilities if (abilities.url, abilities.model) == (url, model) else None
+
+
+def recall_all(cache: Path) -> dict[tuple[str, str], Abilities]:
+    """Return what was found out about each server and model, by address and name."""
+    known: dict[tuple[str, str], Abilities] = {}
+    for file in sorted((cache / _FOLDER).glob("*.json")):
+        with suppress(OSError, ValidationError):
+            abilities = Abilities.model_validate_json(file.read_bytes())
+            if (sound := recall(cache, abilities.url, abilities.model)) is not None:
+                known[sound.url, sound.model] = sound
+    return known
 
 
 def _path(cache: Path, url: str, model: str) -> Path:

@@ -111,6 +111,11 @@ class OpenAIModel:
         return show(self.config.base_url or OPENAI_URL)
 
     @property
+    def concurrency(self) -> int:
+        """How many calls may be under way at one time."""
+        return self.config.concurrency
+
+    @property
     def price(self) -> Price | None:
         """What the model costs, None where that is not known."""
         if self.config.price is not None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import ValidationError
 
@@ -71,6 +71,19 @@ class RecordedReply(Record):
     manner: Manner | None = None
     """How the model was spoken to, which a replay has to do again; None where nobody replays the file."""
     reply: Reply
+
+
+class ReplyStore(Protocol):
+    """Replies by request, wherever they are kept. Of equal requests the n-th has the n-th reply."""
+
+    def count(self, key: str) -> int:
+        """Count a request, and return how many equal ones were counted before."""
+
+    def get(self, key: str, ordinal: int = 0) -> Reply | None:
+        """Return the reply to a request that was made so many times before, None where there is none."""
+
+    def add(self, key: str, reply: Reply, *, ordinal: int = 0) -> None:
+        """Keep a reply; it outlives this process when this returns."""
 
 
 class ReplyFile:

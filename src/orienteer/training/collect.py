@@ -22,6 +22,7 @@ from orienteer.evaluation.running.runner import Progress as RunProgress
 from orienteer.evaluation.running.runner import RunConfig, evaluate
 from orienteer.evaluation.running.runs import read_run
 from orienteer.evaluation.running.sweep import Variant, variants
+from orienteer.executors.executor import Executor
 from orienteer.files import locked, read_lines, write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
@@ -86,10 +87,12 @@ def collect(
     budget: Budget | None = None,
     settings: Settings,
     progress: Progress = lambda graph, done: None,
+    executor: Executor | None = None,
 ) -> Collection:
     """Collect trajectories over some graphs into a folder, and return its manifest.
 
-    Whatever ends this, the same call goes on from there. Raises `BadInput` where the folder holds another collection,
+    Whatever ends this, the same call goes on from there. `executor` says where a teacher with a model is asked, in
+    threads of this process if nothing else is said. Raises `BadInput` where the folder holds another collection,
     `BadOption` for an unknown teacher or rule, `ModelError` where the model has failed one question after another.
     """
     names = [graph.path.name for graph in graphs]
@@ -122,7 +125,7 @@ def collect(
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / _LOCK, busy=f"another process is collecting into {folder}: wait for it, or name another"):
         done = _begun(folder, manifest)
-        desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress)
+        desk = _Desk(folder, config, variant, settings, questions, avoid, model, budget, progress, executor)
         # What a failing model left out is asked again; all that is there is kept.
         parts = {part.name: part for part in done.parts if not part.failed}
         for graph in graphs:
@@ -157,6 +160,7 @@ class _Desk:
     model: LanguageModel | None
     budget: Budget | None
     progress: Progress
+    executor: Executor | None
 
     def collected(self, graph: Graph) -> tuple[GraphPart, Usage]:
         """Write the trajectories of a graph, and return what there is of it and what it took."""
@@ -257,6 +261,7 @@ class _Desk:
                 budget=self.budget,
                 settings=self.settings,
                 progress=partial(self._tell, graph.path.name, before, total),
+                executor=self.executor,
             )
             stored = read_run(run)
             usage = sum((line.usage for line in stored.lines), usage)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import time
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from orienteer.evaluation.running.runs import ANSWER, Line, work_of
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
+from orienteer.llm.replies import ReplyFile, ReplyStore
 from orienteer.protocols import LanguageModel
 from orienteer.records import Result, StoppedBy, Trajectory, Usage
 from orienteer.retriever import LIMITS, Retriever, failure
@@ -44,6 +46,8 @@ class Outcome(NamedTuple):
 
     line: Line
     trajectories: tuple[Trajectory, ...]
+    served: frozenset[str] = frozenset()
+    """What the server calls the model in its replies."""
 
 
 class _Desk(NamedTuple):
@@ -67,16 +71,17 @@ class Asker:
         random_seed: int,
         answers: bool,
         settings: Settings,
+        open_replies: Callable[[Path], ReplyStore] = ReplyFile,
     ) -> None:
+        """`open_replies` gives the replies of a file, which may lie on another machine."""
         self._graph, self._replies, self._model, self._budget = graph, replies, model, budget
+        self._open_replies = open_replies
         self._k, self._random_seed, self._answers = k, random_seed, answers
         self._settings = replace(settings, model=None)
         self._first: dict[str, _Desk] = {}
         self._free: defaultdict[str, deque[_Desk]] = defaultdict(deque)
         self.stopping = Event()
         """Once it is set, nothing more is asked of the model."""
-        self.served: set[str] = set()
-        """What the server calls the model in its replies."""
 
     def uses_model(self, variant: Variant) -> bool:
         """Tell whether questions under a method cost calls of the model."""
@@ -106,19 +111,21 @@ class Asker:
         """
         desk = self._take(task.variant)
         if desk.model is not None:
-            desk.model.begin(self._replies.file(task.pair))
+            desk.model.begin(self._open_replies(self._replies.file(task.pair)))
         started = time.perf_counter()
         try:
             ask = desk.retriever.ask if self._answers else desk.retriever.search
-            return _outcome(task, ask(task.example.question.text, task.variant.k or self._k))
+            outcome = _outcome(task, ask(task.example.question.text, task.variant.k or self._k))
         except (BadOption, MissingExtra, NotAGraph):
             raise
         except Error as error:
             usage = desk.model.spent if desk.model is not None else Usage()
-            return _failed(task, error, usage.model_copy(update={"seconds": time.perf_counter() - started}))
+            outcome = _failed(task, error, usage.model_copy(update={"seconds": time.perf_counter() - started}))
         finally:
+            served = frozenset() if desk.model is None else desk.model.served
             if desk.model is not None:
                 self._free[task.variant.label].append(desk)
+        return outcome._replace(served=served)
 
     def _take(self, variant: Variant) -> _Desk:
         first = self._first[variant.label]
@@ -133,7 +140,7 @@ class Asker:
         if not self.uses_model(variant):
             return _Desk(self._retriever(variant, None), None)
         assert self._model is not None or variant.method.needs_model
-        model = None if self._model is None else ResumableModel(self._model, stopping=self.stopping, served=self.served)
+        model = None if self._model is None else ResumableModel(self._model, stopping=self.stopping)
         if variant.label in self._first and not variant.method.needs_model:
             # The method itself knows of no model, and what it has learnt of the graph is the same for everyone.
             retriever = copy.copy(self._first[variant.label].retriever)

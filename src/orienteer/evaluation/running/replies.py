@@ -17,7 +17,7 @@ from orienteer.errors import BudgetExhausted
 from orienteer.evaluation.running.journal import Pair
 from orienteer.evaluation.running.runs import REPLIES
 from orienteer.files import read_lines
-from orienteer.llm.replies import ChatRequest, ReplyFile
+from orienteer.llm.replies import ChatRequest, ReplyStore
 from orienteer.protocols import LanguageModel, manner_of
 from orienteer.records import JsonValue, Manner, Message, Price, Reply, Sampling, ToolSpec, Usage
 
@@ -59,13 +59,13 @@ class ResumableModel:
     It serves one question at a time, which `begin` names; all threads that this question starts may use it.
     """
 
-    def __init__(self, model: LanguageModel, *, stopping: Event, served: set[str]) -> None:
-        """Once `stopping` is set, nothing more is asked: `BudgetExhausted`. `served` takes what the server's replies
-        call the model.
-        """
-        self._model, self._stopping, self._served = model, stopping, served
-        self._replies: ReplyFile | None = None
+    def __init__(self, model: LanguageModel, *, stopping: Event) -> None:
+        """Once `stopping` is set, nothing more is asked: `BudgetExhausted`."""
+        self._model, self._stopping = model, stopping
+        self._replies: ReplyStore | None = None
         self._lock = Lock()
+        self.served = frozenset[str]()
+        """What the server's replies to the question in hand call the model."""
         self.spent = Usage()
         """What the question in hand has taken, the stored replies included."""
 
@@ -84,9 +84,9 @@ class ResumableModel:
         """How the model is spoken to."""
         return manner_of(self._model)
 
-    def begin(self, file: Path) -> None:
-        """Take up a question whose replies belong in this file."""
-        self._replies, self.spent = ReplyFile(file), Usage()
+    def begin(self, replies: ReplyStore) -> None:
+        """Take up a question whose replies are kept here."""
+        self._replies, self.spent, self.served = replies, Usage(), frozenset()
 
     def chat(
         self,
@@ -110,5 +110,5 @@ class ResumableModel:
         with self._lock:
             self.spent += reply.usage
             if reply.model is not None:
-                self._served.add(reply.model)
+                self.served |= {reply.model}
         return reply

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -16,6 +14,7 @@ from pydantic import Field
 from orienteer.errors import BadInput, BadOption, ModelError
 from orienteer.evaluation.examples import Example, QuestionSet
 from orienteer.evaluation.running.asker import Asker, Outcome, Task
+from orienteer.evaluation.running.elsewhere import AskingRecipe, model_for
 from orienteer.evaluation.running.journal import Journal
 from orienteer.evaluation.running.manifest import differences, graph_hash, joined, now, prompt_hashes, versions
 from orienteer.evaluation.running.replies import ReplyFolder
@@ -34,6 +33,8 @@ from orienteer.evaluation.running.runs import (
 from orienteer.evaluation.running.selection import notes_on, select
 from orienteer.evaluation.running.sweep import Variant, variants
 from orienteer.evaluation.running.warm_up import NOTE
+from orienteer.executors.executor import Executor, Job, Worker
+from orienteer.executors.threads import Threads
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Budget
@@ -50,8 +51,6 @@ FAILURES = 20
 NO_ANSWERS = "answers were asked for without a model: methods that only rank give none"
 ANSWERS_ONLY = "vanilla"
 """The method that ranks nothing."""
-_FEWEST_PLACES = 8  # for calls under way at once
-
 Outcomes: TypeAlias = Generator[Outcome, None, None]
 
 
@@ -109,13 +108,17 @@ def evaluate(
     budget: Budget | None = None,
     settings: Settings | None = None,
     progress: Callable[[Progress], None] | None = None,
+    executor: Executor | None = None,
 ) -> Progress:
     """Ask every question under every method, and write the run at `path`; what is written there already stays.
 
     A method may carry options, `ark agents=1`; `options` hold for each method that knows them. A question that fails
     is written down with its error. Whatever ends this, the same call goes on from there: no result is made twice, and
-    no reply that came is paid twice. `progress` is told of each result. Raises `BadInput` where the run was made under
-    other conditions, and `ModelError` where the model has failed one question after another.
+    no reply that came is paid twice. `progress` is told of each result. `executor` says where questions are asked, in
+    threads of this process if nothing else is said; elsewhere the model is opened by its name and the settings.
+
+    Raises `BadInput` where the run was made under other conditions, and `ModelError` where the model has failed one
+    question after another.
     """
     config = RunConfig() if config is None else config
     settings = read_settings() if settings is None else settings
@@ -143,16 +146,40 @@ def evaluate(
     _claim(path)
     with held(path):
         manifest = _begin(path, manifest, examples)
-        run = _Run(path, manifest, asker, replies, Journal(path, forgets_failed=config.retry_failed))
+        recipe = AskingRecipe(
+            graph=graph.path.absolute(),
+            graph_sha256=manifest.graph_sha256,
+            is_compiled=graph.arrays.text_index.is_compiled,
+            run=path.absolute(),
+            variants=tuple(chosen),
+            question=examples[0].question.text,
+            model=None if used is None else used.name,
+            budget=budget,
+            k=config.k,
+            random_seed=config.random_seed,
+            answers=config.answers,
+            settings=settings,
+        )
+        journal = Journal(path, forgets_failed=config.retry_failed)
+        run = _Run(path, manifest, asker, recipe, replies, journal, executor or Threads())
         return run.work(examples, chosen, config.workers, progress or (lambda _: None))
 
 
 class _Run:
     """One attempt at a run whose folder is ours."""
 
-    def __init__(self, path: Path, manifest: RunManifest, asker: Asker, replies: ReplyFolder, journal: Journal) -> None:
-        self._path, self._manifest, self._asker = path, manifest, asker
-        self._replies, self._journal = replies, journal
+    def __init__(
+        self,
+        path: Path,
+        manifest: RunManifest,
+        asker: Asker,
+        recipe: AskingRecipe,
+        replies: ReplyFolder,
+        journal: Journal,
+        executor: Executor,
+    ) -> None:
+        self._path, self._manifest, self._asker, self._recipe = path, manifest, asker, recipe
+        self._replies, self._journal, self._executor = replies, journal, executor
         self._again = "" if journal.forgets_failed else " with --retry-failed"
 
     def work(
@@ -171,13 +198,18 @@ class _Run:
         alone, together = self._pending(alone), self._pending(together)
         self._note_replies(together)
         progress(so_far)
-        is_alone = workers is None or workers == 1 or bool(costly)
-        first = _one_by_one(self._asker, alone) if is_alone else _side_by_side(self._asker, alone, workers or 1)
+        is_alone = (workers or self._executor.places or 1) == 1 or bool(costly)
+        executor, at_once = (Threads(), 1) if is_alone else (self._executor, workers or 1)
+        first = executor.results(self._job(at_once, None if is_alone else workers, waits=False), alone)
         so_far = self._write_all(first, so_far, progress, has_replies=False)
-        second = _side_by_side(self._asker, together, workers or WORKERS)
+        second = self._executor.results(self._job(workers or WORKERS, workers, waits=True), together)
         so_far = self._write_all(second, so_far, progress, has_replies=True)
         self._replies.clear()
         return so_far
+
+    def _job(self, threads: int, limit: int | None, *, waits: bool) -> Job[Task, Outcome]:
+        here = Worker(self._asker.ask, self._asker.stopping.set)
+        return Job(name="eval", here=here, recipe=self._recipe, threads=threads, limit=limit, waits=waits)
 
     def _write_all(
         self, results: Outcomes, so_far: Progress, progress: Callable[[Progress], None], *, has_replies: bool
@@ -185,11 +217,11 @@ class _Run:
         started = time.monotonic() - so_far.seconds
         failures = 0
         with closing(results) as outcomes:
-            for line, trajectories in outcomes:
+            for line, trajectories, served in outcomes:
                 self._journal.add(line, trajectories)
                 if has_replies and line.error is None:  # asked again, one that failed takes up where it was
                     self._replies.forget((line.id, line.method))
-                self._note_served()
+                self._note_served(served)
                 so_far = so_far.after(line, time.monotonic() - started)
                 progress(so_far)
                 failures = failures + 1 if line.error is not None and line.stopped_by not in LIMITS else 0
@@ -216,9 +248,9 @@ class _Run:
             note = f"gone on with {count} replies of the model to questions that had been cut off or failed, on {now()}"
             self._write({"notes": (*self._manifest.notes, note)})
 
-    def _note_served(self) -> None:
+    def _note_served(self, served: Collection[str]) -> None:
         before = self._manifest.served_model
-        names = {*(before.split(", ") if before else ()), *self._asker.served}
+        names = {*(before.split(", ") if before else ()), *served}
         if (now := ", ".join(sorted(names)) or None) != before:
             self._write({"served_model": now})
 
@@ -227,38 +259,11 @@ class _Run:
         write_whole(self._path / MANIFEST, self._manifest.model_dump_json(indent=1) + "\n")
 
 
-def _one_by_one(asker: Asker, tasks: Iterable[Task]) -> Outcomes:
-    """Return what came of each task, in order, in this very thread: nothing else takes part in its time."""
-    yield from map(asker.ask, tasks)
-
-
-def _side_by_side(asker: Asker, tasks: Iterable[Task], at_once: int) -> Outcomes:
-    """Return what came of each task, as it comes; few of them wait to begin or to be taken, however many there are."""
-    pool = ThreadPoolExecutor(at_once, thread_name_prefix="eval")
-    waiting: set[Future[Outcome]] = set()
-    try:
-        for task in tasks:
-            waiting.add(pool.submit(asker.ask, task))
-            if len(waiting) >= 2 * at_once:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in done)
-    except BaseException:  # an interrupt, a full disk, a mistake of ours: nobody waits for what is under way
-        asker.stopping.set()
-        raise
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
 def _model(methods: Sequence[Variant], config: RunConfig, settings: Settings) -> LanguageModel | None:
     """Open the model that is set, where anything is asked of it, with a place for each call that may be under way."""
     if settings.model is None or not (config.answers or any(variant.method.needs_model for variant in methods)):
         return None
-    places = (config.workers or WORKERS) * max(variant.agents for variant in methods)
-    server = {"concurrency": max(_FEWEST_PLACES, places), **settings.server}
-    return replace(settings, server=server).open_model()
+    return model_for(settings, methods, config.workers or WORKERS)
 
 
 def _manifest(

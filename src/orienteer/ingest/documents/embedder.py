@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.executors.executor import Executor
+from orienteer.executors.threads import Threads
+from orienteer.graph.blocks import BLOCK, Block, embedded_blocks
 from orienteer.graph.builder import Progress
 from orienteer.index.vector_cache import CacheWriter, Keys, VectorCache, folder_of, keys_of
 from orienteer.records import Usage
@@ -17,26 +19,24 @@ from orienteer.records import Usage
 if TYPE_CHECKING:
     from orienteer.protocols import Embedder, Vectors
 
-_BLOCK = 64  # texts that are embedded and kept at a time: what a kill costs at the most, a thread
-_TOLD = 8  # blocks that take long enough to tell of
+_LONG = 8  # blocks that take long enough to tell of, and to open an embedder elsewhere for
 
 
 class CachedEmbedder:
     """An embedder of documents over a cache on disk. Each block is kept as it comes, so that a kill loses only one."""
 
-    def __init__(self, embedder: Embedder, cache: Path | None, *, progress: Progress) -> None:
-        self._progress = progress
+    def __init__(
+        self, embedder: Embedder, cache: Path | None, *, progress: Progress, executor: Executor | None = None
+    ) -> None:
+        self._progress, self._executor = progress, executor or Threads()
         self.embedder = embedder
         """Embeds what the cache lacks."""
         self._folder = None if cache is None else folder_of(cache, embedder.fingerprint)
         self.embedded = 0
         """Texts that were embedded, not found."""
+        self.usage = Usage()
+        """What was spent on documents that were not found."""
         self.name, self.fingerprint, self.concurrency = embedder.name, embedder.fingerprint, embedder.concurrency
-
-    @property
-    def usage(self) -> Usage:
-        """What its calls have spent so far."""
-        return self.embedder.usage
 
     def parts(self, text: str) -> tuple[str, ...]:
         """Return a text in parts that are read whole."""
@@ -57,15 +57,12 @@ class CachedEmbedder:
 
     def _embed(self, texts: Sequence[str], keys: Keys, missing: NDArray[np.int64]) -> None:
         assert self._folder is not None
-        writer = CacheWriter(self._folder)
-        blocks = [missing[at : at + _BLOCK] for at in range(0, len(missing), _BLOCK)]
-
-        def work(block: NDArray[np.int64]) -> int:
-            writer.add(keys[block], self.embedder.embed([texts[at] for at in block], kind="document"))
-            return len(block)
-
-        with ThreadPoolExecutor(max(1, self.concurrency), "embed") as pool:
-            for count in pool.map(work, blocks):
-                self.embedded += count
-                if len(blocks) >= _TOLD:
-                    self._progress("embedding", self.embedded)
+        parts = (missing[at : at + BLOCK] for at in range(0, len(missing), BLOCK))
+        blocks = (Block(tuple(texts[at] for at in part), keys[part]) for part in parts)
+        takes_long = len(missing) > (_LONG - 1) * BLOCK
+        executor = self._executor if takes_long else Threads()
+        for block, embedded in embedded_blocks(executor, self.embedder, CacheWriter(self._folder), blocks):
+            self.embedded += len(block.texts)
+            self.usage += embedded.usage
+            if takes_long:
+                self._progress("embedding", self.embedded)

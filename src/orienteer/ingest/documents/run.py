@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from orienteer.display import counted
 from orienteer.errors import BadOption
+from orienteer.executors.executor import Executor
+from orienteer.executors.threads import Threads
 from orienteer.graph.builder import GraphBuilder, Progress
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.format import is_graph
@@ -29,7 +31,7 @@ from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
 from orienteer.ingest.documents.so_far import HearInterim, SoFar
-from orienteer.ingest.extraction.by_model import ModelExtractor
+from orienteer.ingest.extraction.by_model import ChunkReader, ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
@@ -86,17 +88,20 @@ def build_graph(
     cache: Path | None = None,
     progress: Progress | None = None,
     hear: HearInterim | None = None,
+    executor: Executor | None = None,
 ) -> BuildReport:
     """Make a chunk graph of documents and tables and publish it at the target.
 
     A model writes metadata about every chunk, or extracts from it (`BuildOptions.extract`, which works without a model
     too). Its replies, and all vectors, are cached as they come, so that nothing is paid for twice.
     Of a first build that takes long, `hear` is told of graphs of what has been read so far: each is to be opened at
-    once. What cannot be read is left out, and the report lists it. An update without sources uses those of the graph.
+    once. `executor` says where the model and the embedder work, in threads of this process if nothing else is said;
+    elsewhere they are opened by their names. What cannot be read is left out, and the report lists it. An update
+    without sources uses those of the graph.
     Raises `BadInput`, and leaves the target as it was, if nothing can be read, or under `strict` if anything cannot;
     `BadOption`, `GraphBusy`, `ModelError`.
     """
-    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent, hear)
+    build = _Build(options or BuildOptions(), embedder, model, cache, progress or _silent, hear, executor)
     return build.run(sources, target)
 
 
@@ -129,12 +134,16 @@ class _Build:
         cache: Path | None,
         progress: Progress,
         hear: HearInterim | None = None,
+        executor: Executor | None = None,
     ) -> None:
         if model is not None and cache is None:
             raise BadOption("a model needs a cache, so that nothing is paid for twice: give cache=FOLDER")
         self._options, self._model, self._cache, self._progress = options, model, cache, progress
         self._hear = hear
-        self._embedder = None if embedder is None else CachedEmbedder(embedder, cache, progress=progress)
+        self._executor = executor or Threads()
+        self._embedder = None
+        if embedder is not None:
+            self._embedder = CachedEmbedder(embedder, cache, progress=progress, executor=self._executor)
         self._seconds: dict[str, float] = {}
         """By stage."""
 
@@ -286,7 +295,7 @@ class _Build:
         """Return what has the model write metadata; None if it writes none."""
         if self._model is None or not recipe.is_described:
             return None
-        return Annotator(self._model, self._replies(), self._progress, self._concurrency)
+        return Annotator(self._model, self._replies(), self._progress, self._concurrency, self._executor)
 
     def _annotated(self, annotator: Annotator, shelf: Shelf, fresh: Shelf) -> Shelf:
         """Return the fresh shelf, with the nodes of the other and what the model says of those that have none yet."""
@@ -301,8 +310,8 @@ class _Build:
         if recipe.extract is None or self._model is None:
             return None
         form = ReplyForm(recipe.extract, types_of(recipe.config.entity_types))
-        gleanings = recipe.config.gleanings
-        return ModelExtractor(form, self._model, self._replies(), self._concurrency, self._progress, gleanings)
+        reader = ChunkReader(form, self._model, self._replies(), recipe.config.gleanings)
+        return ModelExtractor(reader, self._concurrency, self._progress, self._executor)
 
     def _extractor(self, recipe: BuildRecipe, sources: Sequence[Path], shelf: Shelf) -> Extractor | None:
         """Return what extracts from the shelf, and tell what that would take; None if nothing is extracted."""
@@ -336,7 +345,14 @@ class _Build:
         missing = sorted(set(config.vectors) - set(types))
         if types or not config.vectors:
             embedder = self._embedder.embedder
-            vectors = embed_graph(graph, embedder, cache=self._cache, node_types=types, progress=self._progress)
+            vectors = embed_graph(
+                graph,
+                embedder,
+                cache=self._cache,
+                node_types=types,
+                progress=self._progress,
+                executor=self._executor,
+            )
             self._embedder.embedded += vectors.embedded
         return [f"no node has the type {', '.join(missing)}, so none of it has a vector"] if missing else []
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from orienteer.errors import ModelRefused
+from orienteer.executors.executor import Executor, Job, Place, Worker
+from orienteer.executors.threads import Threads
 from orienteer.graph.reserved import DOCUMENT
-from orienteer.ingest.documents.cut.metadata import SHORTEST, CostEstimate, batched
-from orienteer.ingest.documents.cut.replies import ReplyCache
+from orienteer.ingest.documents.cut.metadata import BATCH, SHORTEST, CostEstimate
+from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
 from orienteer.ingest.extraction.forms import PACKAGE, ReplyForm, is_object
 from orienteer.ingest.extraction.merger import Merger
 from orienteer.ingest.extraction.records import ExtractedEntity, Statement
@@ -34,11 +38,74 @@ _OF_CHUNK = frozenset({400, 413, 422})
 """What a server answers with to a text that is too long for it, or that it cannot read."""
 
 
-class _Chunk(NamedTuple):
+class ReadChunk(NamedTuple):
+    """What a model replied about a chunk, and what asking cost."""
+
     id: str
     replies: tuple[str, ...]
+    usage: Usage
     refused: ModelRefused | None = None
     """Why there is no further reply."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkReader:
+    """Lets a model read a chunk. Each reply is stored as it comes. Safe among threads."""
+
+    reply_form: ReplyForm
+    model: LanguageModel
+    replies: ReplyCache
+    gleanings: int
+
+    def read(self, node: Node) -> ReadChunk:
+        """Return what the model replies, or has replied before. Raises `ModelError`."""
+        run, begun, replies = Allowance(), self.begun(node), list[str]()
+        try:
+            replies.append(self._reply(run, begun))
+            for _ in range(self.gleanings if is_object(replies[0]) else 0):
+                begun = _further(begun, replies[-1])
+                replies.append(self._reply(run, begun))
+        except ModelRefused as error:
+            if error.status not in _OF_CHUNK:
+                raise
+            return ReadChunk(node.id, tuple(replies), run.usage(), error)
+        return ReadChunk(node.id, tuple(replies), run.usage())
+
+    def begun(self, node: Node) -> Trajectory:
+        """Return what the question about a chunk begins with."""
+        content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
+        question = Question(id=node.id, text=node.name)
+        return begin(
+            self.model,
+            self.reply_form.prompt,
+            {"content": content},
+            question=question,
+            method="extraction",
+            sampling=Sampling(),
+        )
+
+    def stored(self, begun: Trajectory) -> str | None:
+        """Return the reply that is there already, or None."""
+        return self.replies.get(first_request(begun, self.reply_form.schema))
+
+    def _reply(self, run: Allowance, begun: Trajectory) -> str:
+        return self.replies.ask(self.model, run, begun, self.reply_form.schema, is_sound=is_object)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRecipe:
+    """What reads chunks in another process."""
+
+    reply_form: ReplyForm
+    model: str
+    replies: Path
+    """The folder of replies, on the machine that builds."""
+    gleanings: int
+
+    def open(self, place: Place) -> Worker[Node, ReadChunk]:
+        """Open the model by its name. Raises as its opener does."""
+        replies = ReplyCache(self.replies, store=place.open_replies(self.replies / FILE))
+        return Worker(ChunkReader(self.reply_form, place.opener.open_model(self.model), replies, self.gleanings).read)
 
 
 @dataclass(slots=True)
@@ -48,16 +115,18 @@ class ModelExtractor:
     Of a chunk whose reply was of no use the model is asked again by the next build.
     """
 
-    reply_form: ReplyForm
-    model: LanguageModel
-    replies: ReplyCache
+    reader: ChunkReader
     concurrency: int
     progress: Progress
-    gleanings: int = 0
+    executor: Executor = field(default_factory=Threads)
     run: Allowance = field(default_factory=Allowance)
     failed: list[str] = field(default_factory=list)
     """Chunks whose reply was no object even after the repair; nothing is extracted from them."""
-    _has_reply: bool = False
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model that reads."""
+        return self.reader.model
 
     @property
     def usage(self) -> Usage:
@@ -70,27 +139,33 @@ class ModelExtractor:
         What is under way when the model fails for good is finished and kept. A chunk that its server refuses is left
         out, unless the first ones are refused one and all.
         """
-        done = 0
-        with ThreadPoolExecutor(self.concurrency, "extraction") as pool:
-            try:
-                for some in batched(node for node in nodes if is_read(node)):
-                    chunks = list(pool.map(self._one, some))
-                    refused = next((chunk.refused for chunk in chunks if chunk.refused), None)
-                    self._has_reply |= any(chunk.replies for chunk in chunks)
-                    if refused is not None and not self._has_reply:
-                        raise refused
-                    for chunk in chunks:
-                        self._merge(merger, chunk)
-                    done += len(some)
-                    self.progress("asking the model what chunks say", done)
-            finally:
-                pool.shutdown(cancel_futures=True)
+        reader, done, has_reply = self.reader, 0, False
+        job = Job(
+            name="extraction",
+            here=Worker(reader.read),
+            recipe=ReadingRecipe(
+                reader.reply_form, reader.model.name, reader.replies.folder.absolute(), reader.gleanings
+            ),
+            threads=self.concurrency,
+            limit=self.concurrency,
+        )
+        with closing(self.executor.results(job, filter(is_read, nodes), in_order=True)) as results:
+            while chunks := list(islice(results, BATCH)):
+                refused = next((chunk.refused for chunk in chunks if chunk.refused), None)
+                has_reply |= any(chunk.replies for chunk in chunks)
+                if refused is not None and not has_reply:
+                    raise refused
+                for chunk in chunks:
+                    self.run.charge(chunk.usage)
+                    self._merge(merger, chunk)
+                done += len(chunks)
+                self.progress("asking the model what chunks say", done)
 
-    def _merge(self, merger: Merger, chunk: _Chunk) -> None:
+    def _merge(self, merger: Merger, chunk: ReadChunk) -> None:
         entities: list[ExtractedEntity] = []
         statements: list[Statement] = []
         for place, reply in enumerate(chunk.replies):
-            content = self.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
+            content = self.reader.reply_form.read(reply, chunk.id, merger.rejects, before=entities)
             if content is not None:
                 entities += content.entities
                 statements += content.statements
@@ -103,53 +178,23 @@ class ModelExtractor:
             merger.rejects.add(f"a {what} that the model's server refused", chunk.refused, chunk.id)
         merger.add(chunk.id, entities, statements)
 
-    def _one(self, node: Node) -> _Chunk:
-        begun, replies = self._begun(node), list[str]()
-        try:
-            replies.append(self._reply(begun))
-            for _ in range(self.gleanings if is_object(replies[0]) else 0):
-                begun = _further(begun, replies[-1])
-                replies.append(self._reply(begun))
-        except ModelRefused as error:
-            if error.status not in _OF_CHUNK:
-                raise
-            return _Chunk(node.id, tuple(replies), error)
-        return _Chunk(node.id, tuple(replies))
-
-    def _begun(self, node: Node) -> Trajectory:
-        content = f"Title: {node.name}\n\n{node.text}" if node.name else node.text
-        question = Question(id=node.id, text=node.name)
-        return begin(
-            self.model,
-            self.reply_form.prompt,
-            {"content": content},
-            question=question,
-            method="extraction",
-            sampling=Sampling(),
-        )
-
-    def _reply(self, begun: Trajectory) -> str:
-        return self.replies.ask(self.model, self.run, begun, self.reply_form.schema, is_sound=is_object)
-
-    def _stored(self, begun: Trajectory) -> str | None:
-        return self.replies.get(first_request(begun, self.reply_form.schema))
-
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Return what `into` would take, without a call."""
         calls = cached = prompted = completed = 0
-        form = len(json.dumps(self.reply_form.schema)) / CHARACTERS_A_TOKEN
+        reply_form = self.reader.reply_form
+        form = len(json.dumps(reply_form.schema)) / CHARACTERS_A_TOKEN
         for node in nodes:
             if not is_read(node):
                 continue
-            begun = self._begun(node)
+            begun = self.reader.begun(node)
             size = sum(tokens(message.content or "") for message in begun.opening) + form
-            tokens_of_reply = _REPLY[self.reply_form.form] * tokens(node.text)
-            reply = self._stored(begun)
-            for time in range(1 + self.gleanings):
+            tokens_of_reply = _REPLY[reply_form.form] * tokens(node.text)
+            reply = self.reader.stored(begun)
+            for time in range(1 + self.reader.gleanings):
                 if time:
                     size += tokens_of_reply + tokens(prompt_of("again", PACKAGE).system)
                     tokens_of_reply *= _AGAIN
-                    reply = None if reply is None else self._stored(_further(begun, reply))
+                    reply = None if reply is None else self.reader.stored(_further(begun, reply))
                 cached += reply is not None
                 calls += reply is None
                 prompted += int(size * _OVERHEAD) * (reply is None)

@@ -29,6 +29,7 @@ from orienteer.evaluation.quiz_item import Cell, QuizItem
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import ResumableModel
 from orienteer.graph.store import Graph
+from orienteer.llm.replies import ReplyFile
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, Run
 from orienteer.quizzes.checks import Ledger
@@ -179,8 +180,8 @@ class _Work:
 
     def _episode(self, order: QuizOrder) -> QuizEpisode:
         """Have one question written, and put to a model that sees no graph."""
-        model = ResumableModel(self.model, stopping=self.stopping, served=set())
-        model.begin(self.episodes.replies.file((order.id, "quiz")))
+        model = ResumableModel(self.model, stopping=self.stopping)
+        model.begin(ReplyFile(self.episodes.replies.file((order.id, "quiz"))))
         try:
             episode = self.quizzer.explore(order, model, self.run, partial(self._check, order))
             if episode.item is None or not self.config.probe:

@@ -8,7 +8,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hints
@@ -20,6 +20,7 @@ from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
 
 if TYPE_CHECKING:
+    from orienteer.executors.executor import Executor
     from orienteer.graph.builder import Progress
     from orienteer.graph.store import Graph
     from orienteer.ingest.documents.read.selection import Selection
@@ -63,6 +64,10 @@ Force = Annotated[bool, typer.Option("--force", help="Replace what is already th
 BaseUrl = Annotated[str | None, typer.Option(metavar="URL", help="The server's address, ending in /v1.")]
 MethodOptions = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the method. Repeatable.")
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option("--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, or auto."),
 ]
 
 
@@ -345,6 +350,23 @@ def open_priced_model(name: str, base_url: str | None, workers: int | None, budg
     model = configured.open_model(name)
     budget.require_price(model.name, model.price)
     return model
+
+
+@contextmanager
+def executor_at(address: str | None, configured: Settings) -> Iterator[Executor]:
+    """Give what does a command's work: a Ray cluster, or threads where no address is named.
+
+    Results are to be printed afterwards. Raises `BadOption` where no cluster answers, `MissingExtra`.
+    """
+    from orienteer.executors.threads import Threads
+
+    if address is None:
+        yield Threads()
+        return
+    from orienteer.executors.cluster import Cluster
+
+    with redirect_stdout(sys.stderr), Cluster(address, configured) as cluster:  # where Ray tells of nodes that died
+        yield cluster
 
 
 def check_writable(target: Path) -> None:

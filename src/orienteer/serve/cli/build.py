@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +16,9 @@ from orienteer.serve.cli.arguments import (
     Exclude,
     Force,
     Include,
+    RayAddress,
     Watch,
+    executor_at,
     file_trouble,
     open_graph,
     settings,
@@ -25,6 +27,7 @@ from orienteer.serve.cli.arguments import (
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.executors.executor import Executor
     from orienteer.graph.embedding import EmbeddingReport
     from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
     from orienteer.ingest.documents.run import BuildOptions
@@ -103,6 +106,7 @@ def build(
     include: Include = None,
     exclude: Exclude = None,
     watch: Watch = False,
+    ray: RayAddress = None,
     set_options: SetOptions = None,
 ) -> None:
     """Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning."""
@@ -131,32 +135,44 @@ def build(
         config=BuildConfig.read({**usual, **values}) if values else None,
     )
     configured = settings().with_flags(base_url=base_url)
-    shared: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
-        "options": options,
-        "embedder": _open_embedder(out, configured, embedder, options),
-        "model": configured.open_model(model) if model is not None else None,
-        "cache": configured.cache,
-        "progress": out.progress,
-    }
-    report: BuildReport | BuildEstimate
-    with file_trouble("name a folder that can be written with -o"):
-        if dry_run or target is None:
-            report = estimate_build(sources or (), target=target, **shared)
-        else:
-            report = build_graph(sources or (), target, **shared)
-    _print_build(out, report)
+    # A cluster is held no longer than a build takes; the embedder that compares is opened once.
+    opened = _open_embedder(out, configured, embedder, options)
+
+    def made(paths: Sequence[Path], options: BuildOptions) -> BuildReport | BuildEstimate:
+        with (
+            executor_at(ray, configured) as executor,
+            file_trouble("name a folder that can be written with -o"),
+        ):
+            by = _with_room(configured, executor).open_model(model) if model is not None else None
+            known: dict[str, Any] = {  # Any: the arguments that an estimate and a build both take
+                "options": options,
+                "embedder": opened,
+                "model": by,
+                "cache": configured.cache,
+                "progress": out.progress,
+            }
+            if dry_run or target is None:
+                return estimate_build(paths, target=target, **known)
+            return build_graph(paths, target, executor=executor, **known)
+
+    _print_build(out, made(sources or (), options))
     if watch and target is not None and not dry_run:
         from orienteer.graph.store import Graph
 
         out.done()
-        again = {**shared, "options": options.model_copy(update={"update": True})}
         for _ in watched(out, Graph.open(target)):
             try:
-                with file_trouble("name a folder that can be written with -o"):
-                    _print_build(out, build_graph((), target, **again))
+                _print_build(out, made((), options.model_copy(update={"update": True})))
             except Error as error:  # a file that is being written, say: it is watched on
                 out.note(f"error: {error}")
             out.done()
+
+
+def _with_room(configured: Settings, executor: Executor) -> Settings:
+    """Return settings with room for the calls that many machines make at once, unless a number is set."""
+    if executor.places is None:
+        return configured
+    return configured.with_flags(server={"concurrency": executor.places, **configured.server})
 
 
 def _check_flags(
@@ -238,6 +254,7 @@ def embed(
     threads: Annotated[
         int, typer.Option(metavar="N", min=1, help="Threads for a model that runs on this machine.")
     ] = 1,
+    ray: RayAddress = None,
 ) -> None:
     """Embed every node, so that search, tools and methods can compare meanings.
 
@@ -247,10 +264,14 @@ def embed(
     from orienteer.graph.embedding import embed_graph
 
     configured = settings()
-    opened = configured.open_embedder(embedder or configured.embedder, threads=threads)
-    graph = open_graph(directory, out)
-    with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        report = embed_graph(graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress)
+    with executor_at(ray, configured) as executor:
+        configured = _with_room(configured, executor)
+        opened = configured.open_embedder(embedder or configured.embedder, threads=threads)
+        graph = open_graph(directory, out)
+        with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
+            report = embed_graph(
+                graph, opened, cache=configured.cache, is_parts=parts, progress=out.progress, executor=executor
+            )
     if out.as_json:
         out.json(_embedding_record(report))
     else:

@@ -36,6 +36,7 @@ EXTRAS = {
     "mcp": "mcp",
     "notebook": "anywidget",
     "parquet": "pyarrow",
+    "ray": "ray",
     "rdf": "pyoxigraph",
     "s3": "obstore",
     "sandbox": "pydantic_monty",
@@ -116,7 +117,7 @@ def _settings(configured: Settings) -> dict[str, dict[str, Any]]:
     """Return each setting's value and origin; a key's value is only "set", and addresses lose their passwords."""
     facts = {}
     for field in fields(configured):
-        if field.name in ("options", "origins"):
+        if field.name in ("options", "origins", "abilities"):
             continue
         value = getattr(configured, field.name)
         if value and field.name in _SECRETS:

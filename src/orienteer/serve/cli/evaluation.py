@@ -20,7 +20,9 @@ from orienteer.serve.cli.arguments import (
     K,
     MethodOptions,
     ModelFlags,
+    RayAddress,
     check_writable,
+    executor_at,
     file_trouble,
     open_graph,
 )
@@ -86,6 +88,7 @@ class RunFlags:
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask the questions again that failed in an earlier attempt.")
     ] = False
+    ray: RayAddress = None
 
     def config(self) -> RunConfig:
         """Return the configuration of a run."""
@@ -269,7 +272,11 @@ def _evaluate(
     notes = notes_on(question_set, examples, graph)  # before anything is paid
     for note in notes:
         out.note(f"note: {note}")
-    with _resumption_told(out, target), file_trouble("check the path, its permissions and the space left"):
+    with (
+        _resumption_told(out, target),
+        file_trouble("check the path, its permissions and the space left"),
+        executor_at(flags.ray, configured) as executor,
+    ):
         progress = evaluate(
             warmed(graph, len(examples)),
             question_set,
@@ -280,6 +287,7 @@ def _evaluate(
             budget=limits,
             settings=configured,
             progress=figures.Ticker(out),
+            executor=executor,
         )
     out.note(f"{progress.done:,} of {progress.total:,} results in {target}: {figures.progress_line(progress)}")
     _show(out, [_read(target)], shown=notes)

@@ -15,7 +15,9 @@ from orienteer.serve.cli.arguments import (
     BudgetFlags,
     Force,
     ModelFlags,
+    RayAddress,
     check_writable,
+    executor_at,
     file_trouble,
     open_graph,
     settings,
@@ -89,6 +91,7 @@ class CollectFlags:
     workers: Annotated[
         int | None, typer.Option("--workers", "-w", metavar="W", min=1, help="Questions at once, of a model.")
     ] = None
+    ray: RayAddress = None
 
 
 def collect(
@@ -138,7 +141,10 @@ def collect(
         random_seed=flags.random_seed,
         workers=flags.workers,
     )
-    with file_trouble("name a folder that can be written with -o"):
+    with (
+        file_trouble("name a folder that can be written with -o"),
+        executor_at(flags.ray, configured) as executor,
+    ):
         collection = collected(
             graphs,
             target,
@@ -149,6 +155,7 @@ def collect(
             budget=limits,
             settings=configured,
             progress=out.progress,
+            executor=executor,
         )
     _report_collection(out, target, collection)
 

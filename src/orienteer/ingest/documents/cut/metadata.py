@@ -8,14 +8,17 @@ timeline, which repeats the events; our own words.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from orienteer.display import counted
+from orienteer.executors.executor import Executor, Job, Place, Worker
+from orienteer.executors.threads import Threads
 from orienteer.graph.reserved import DOCUMENT, TABLE
-from orienteer.ingest.documents.cut.replies import ReplyCache
+from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
 from orienteer.llm.budget import Allowance
 from orienteer.llm.exchange import begin, first_request, object_of
 from orienteer.llm.prompts import prompt_of
@@ -32,7 +35,8 @@ CONCURRENCY = 8
 DESCRIBED_BY = "described_by"
 """The property that names the model which wrote a node's metadata."""
 _TEXT = {"type": "string"}
-_BATCH = 256
+BATCH = 256
+"""Nodes between two reports of how far it is."""
 _OVERHEAD = 1.1
 """What a request takes beside its words: marks of roles, the forms that servers write schemas in."""
 _REPLY = {False: (120, 0.8), True: (200, 1.0)}
@@ -91,10 +95,10 @@ class Annotator:
     replies: ReplyCache
     progress: Progress
     concurrency: int
+    executor: Executor = field(default_factory=Threads)
     run: Allowance = field(default_factory=Allowance)
     failed: list[str] = field(default_factory=list)
     """Nodes whose reply was no sound object even after the repair; they stay without metadata."""
-    _done: int = 0
 
     @property
     def usage(self) -> Usage:
@@ -106,25 +110,25 @@ class Annotator:
 
         What is under way when it fails is finished and kept.
         """
-        pool = ThreadPoolExecutor(self.concurrency, "metadata")
-        try:
-            for some in batched(nodes):
-                yield from pool.map(self._one, some)
-                self._done += len(some)
-                self.progress("asking the model about chunks", self._done)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-    def _one(self, node: Node) -> Node:
-        schema = schema_of(node)
-        if schema is None:
-            return node
-        content = self.replies.ask(self.model, self.run, begun_of(node, self.model), schema)
-        reply = object_of(content, schema)
-        if reply is None:
-            self.failed.append(node.id)
-            return node
-        return described(node, reply, model=self.model.name)
+        job = Job(
+            name="metadata",
+            here=Worker(_describing(self.model, self.replies)),
+            recipe=DescribingRecipe(self.model.name, self.replies.folder.absolute()),
+            threads=self.concurrency,
+            limit=self.concurrency,
+        )
+        done = 0
+        with closing(self.executor.results(job, nodes, in_order=True)) as results:
+            for node, usage, is_sound in results:
+                self.run.charge(usage)
+                if not is_sound:
+                    self.failed.append(node.id)
+                yield node
+                done += 1
+                if not done % BATCH:
+                    self.progress("asking the model about chunks", done)
+        if done % BATCH:
+            self.progress("asking the model about chunks", done)
 
     def estimate(self, nodes: Iterable[Node], price: Price | None) -> CostEstimate:
         """Return what `annotated` would take, without a call."""
@@ -146,6 +150,46 @@ class Annotator:
         if price is not None:
             usd = round(price.usd(prompt_tokens=prompt, cached_tokens=0, completion_tokens=completion), 4)
         return CostEstimate(calls=calls, cached=cached, prompt_tokens=prompt, completion_tokens=completion, usd=usd)
+
+
+class DescribedNode(NamedTuple):
+    """A node with what the model says of it, and what asking cost."""
+
+    node: Node
+    usage: Usage = Usage()
+    is_sound: bool = True
+    """Whether the model's reply, if it was asked, is of use."""
+
+
+@dataclass(frozen=True, slots=True)
+class DescribingRecipe:
+    """What describes nodes in another process."""
+
+    model: str
+    replies: Path
+    """The folder of replies, on the machine that builds."""
+
+    def open(self, place: Place) -> Worker[Node, DescribedNode]:
+        """Open the model by its name. Raises as its opener does."""
+        replies = ReplyCache(self.replies, store=place.open_replies(self.replies / FILE))
+        return Worker(_describing(place.opener.open_model(self.model), replies))
+
+
+def _describing(model: LanguageModel, replies: ReplyCache) -> Callable[[Node], DescribedNode]:
+    """Return what has a model describe a node, which keeps its reply."""
+
+    def describe(node: Node) -> DescribedNode:
+        schema = schema_of(node)
+        if schema is None:
+            return DescribedNode(node)
+        run = Allowance()
+        content = replies.ask(model, run, begun_of(node, model), schema)
+        reply = object_of(content, schema)
+        if reply is None:
+            return DescribedNode(node, run.usage(), is_sound=False)
+        return DescribedNode(described(node, reply, model=model.name), run.usage())
+
+    return describe
 
 
 def schema_of(node: Node) -> dict[str, Any] | None:  # Any: a JSON schema
@@ -190,15 +234,3 @@ def described(node: Node, reply: dict[str, Any], *, model: str) -> Node:  # Any:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def batched(nodes: Iterable[Node]) -> Iterator[Sequence[Node]]:
-    """Return nodes some at a time, as many as are asked about before any answer is taken up."""
-    some: list[Node] = []
-    for node in nodes:
-        some.append(node)
-        if len(some) == _BATCH:
-            yield some
-            some = []
-    if some:
-        yield some

@@ -9,7 +9,7 @@ from typing import Any
 
 from orienteer.errors import BadOption
 from orienteer.llm.exchange import ask, first_request
-from orienteer.llm.replies import ChatRequest, ReplyFile
+from orienteer.llm.replies import ChatRequest, ReplyFile, ReplyStore
 from orienteer.protocols import LanguageModel, Run
 from orienteer.records import Message, Reply, Trajectory
 
@@ -28,8 +28,12 @@ class ReplyCache:
     Raises `BadOption` where the folder cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._file = folder, ReplyFile(folder / FILE)
+    def __init__(self, folder: Path, *, store: ReplyStore | None = None) -> None:
+        """`store` has the replies of the folder's file where that lies on another machine."""
+        self.folder = folder
+        self._file: ReplyStore = ReplyFile(folder / FILE) if store is None else store
+        if store is not None:
+            return
         with self._trouble():
             folder.mkdir(parents=True, exist_ok=True)
             (folder / FILE).touch()
@@ -72,6 +76,6 @@ class ReplyCache:
             yield
         except OSError as error:
             raise BadOption(
-                f"the cache of replies {self._folder} cannot be read and written ({error}): set ORIENTEER_CACHE to a "
+                f"the cache of replies {self.folder} cannot be read and written ({error}): set ORIENTEER_CACHE to a "
                 "folder that can"
             ) from error
