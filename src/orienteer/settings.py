@@ -33,11 +33,13 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orienteer.bolt.address import Address, Login
 from orienteer.errors import BadOption
-from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_offline, show
+from orienteer.llm.address import LOCAL, OFFLINE, PACKAGED, URL, is_loopback, is_of_this_machine, is_offline, show
 from orienteer.options import unknown_option
 
 if TYPE_CHECKING:
+    from orienteer.bolt.server import Server
     from orienteer.llm import Budget, OpenAIConfig, OpenAIModel
     from orienteer.llm.local import LocalModel
     from orienteer.protocols import Embedder
@@ -153,6 +155,18 @@ class Settings:
         setting = "embedder_url" if self.embedder_url else "base_url"
         return open_embedder(name, config=self._server_config(name, setting, named_by))
 
+    def open_database(self, text: str) -> Server:
+        """Open the database at an address, as the user whom `NEO4J_USERNAME` and `NEO4J_PASSWORD` name.
+
+        Raises `BadOption`, `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
+        """
+        from orienteer.bolt.server import Server
+
+        address = Address.parse(text)
+        if self.offline and not is_of_this_machine(address.host):
+            raise BadOption(f"the database is at {address}, and {OFFLINE} allows this machine only: unset it")
+        return Server(address, database_login())
+
     def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
         """Return the configuration of a server whose address this setting holds. Raises `BadOption`.
 
@@ -221,6 +235,15 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
                 f"{origins['cache']} names {values['cache']!r}, a home folder that does not exist"
             ) from error
     return Settings(origins=origins, **values)
+
+
+def database_login(*, environment: Mapping[str, str] | None = None) -> Login | None:
+    """Return who asks a database, as the environment says; None where it names nobody. Raises `BadOption`."""
+    environment = os.environ if environment is None else environment
+    user, password = environment.get("NEO4J_USERNAME"), environment.get("NEO4J_PASSWORD")
+    if user and not password:
+        raise BadOption("NEO4J_USERNAME is set and NEO4J_PASSWORD is not: set both, or neither")
+    return Login(user or "neo4j", password) if password else None
 
 
 def _read_file(file: Path) -> dict[str, Any]:
