@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from orienteer.errors import BadOption
@@ -55,6 +56,12 @@ class Address:
 def is_address(text: str) -> bool:
     """Say whether a text is meant as the address of a database."""
     return text.partition("://")[0].lower() in SCHEMES and "://" in text
+
+
+def address_in(path: Path) -> str | None:
+    """Return the address that was given where a path is expected, which makes one slash of two; None for a path."""
+    scheme, slash, rest = str(path).partition(":/")
+    return f"{scheme}://{rest.lstrip('/')}" if slash and scheme.lower() in SCHEMES else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ LONGEST_TOLD = 200
 """Characters of what a server says that a message repeats."""
 UNAUTHORIZED = ("Neo.ClientError.Security.Unauthorized", "Neo.ClientError.Security.AuthenticationRateLimit")
 FORBIDDEN = "Neo.ClientError.Security.Forbidden"
+READ_ONLY = ("Neo.ClientError.Statement.AccessMode", "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase")
+"""How servers refuse to write in a session that asked for reading alone."""
 TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 """How the codes end with which servers stop what takes too long."""
 NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
@@ -76,6 +78,22 @@ class Server:
         return self._driver.session(
             database=self.address.database, default_access_mode=neo4j.READ_ACCESS, fetch_size=FETCHED
         )
+
+    def lets_write(self, statement: str) -> bool:
+        """Say whether a writing statement passes; it is rolled back. Raises as `Server` where that cannot be told."""
+        from neo4j.exceptions import Neo4jError
+
+        with self._told(), self.session() as session, session.begin_transaction() as transaction:
+            try:
+                transaction.run(statement).consume()
+            except Neo4jError as error:
+                if error.code not in (FORBIDDEN, *READ_ONLY):
+                    raise
+                return False
+            finally:
+                if not transaction.closed():
+                    transaction.rollback()
+            return True
 
     @contextmanager
     def _told(self) -> Iterator[None]:

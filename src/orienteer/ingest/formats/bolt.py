@@ -9,7 +9,7 @@ names that tables have for ids, that every node has and no two share; else the d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class Database:
         """Read nodes, then edges. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`."""
         columns = self._columns_but_the_id()
         builder.tell("counting", 0)
-        counts = self._counts()
+        counts = count_all(self.server)
         if not counts.nodes:
             raise BadInput(f"{self.path} holds no node: check the name of the database")
         self.totals |= {READING_NODES: counts.nodes, READING_EDGES: counts.edges}
@@ -97,14 +97,6 @@ class Database:
         others = {role: name for role, name in self.columns.roles.items() if role != "id"}
         return Columns(others, self.columns.private, self.columns.explode)
 
-    def _counts(self) -> DatabaseCounts:
-        nodes, labels = 0, Counter[str]()
-        for names, count in self.server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
-            nodes += count
-            labels.update(dict.fromkeys(names, count))
-        edges = self.server.rows("MATCH ()-[r]->() RETURN count(r) AS count")
-        return DatabaseCounts(nodes, edges[0][0], labels)
-
     def _choose_ids(self, nodes: int) -> str:
         """Return the property that tells every node from every other, empty if there is none.
 
@@ -112,30 +104,14 @@ class Database:
         """
         named = self.columns.roles.get("id")
         if named is not None:
-            have, differ = self._count_values(named)
+            have, differ = count_values(self.server, named)
             if (have, differ) != (nodes, nodes):
                 raise BadInput(
                     f"--column id={named}: of {nodes:,} nodes in {self.path} {have:,} have it, with {differ:,} values; "
                     "name a property that each node has and no two share, or leave it out"
                 )
             return named
-        # What every node has, the first one has too.
-        first = self.server.rows("MATCH (n) RETURN properties(n) AS properties LIMIT 1")[0][0]
-        ranked = sorted(
-            (rank, name)
-            for name, value in first.items()
-            for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
-            if role == "id" and isinstance(value, str | int) and name not in self.columns.private
-        )
-        return next((name for _, name in ranked if self._count_values(name) == (nodes, nodes)), "")
-
-    def _count_values(self, name: str) -> tuple[int, int]:
-        """Count the nodes that have a property, and its distinct values."""
-        value = f"n.{quoted(name)}"
-        have, differ = self.server.rows(f"MATCH (n) RETURN count({value}) AS have, count(DISTINCT {value}) AS differ")[
-            0
-        ]
-        return have, differ
+        return unique_property(self.server, nodes, without=self.columns.private)
 
     def _nodes(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[NodeElement]:
         """Yield every node. Raises `BadInput` if the server keeps some back."""
@@ -150,7 +126,7 @@ class Database:
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
                 continue
             fields = self._fields(properties, number)
-            yield NodeElement(node_id, labelled(fields, _ordered(names, counts)), number)
+            yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number)
         self._require(number, counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
 
     def _edges(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[EdgeElement]:
@@ -172,7 +148,7 @@ class Database:
         for name, value in properties.items():
             if isinstance(value, bytes | bytearray):
                 self.tally.dropping(self.path)("bytes", number, shown(name))
-            elif _is_vector(value):
+            elif is_vector(value):
                 self._vectors[name] += 1
             else:
                 fields[name] = value
@@ -196,13 +172,44 @@ class Database:
             )
 
 
-def _ordered(names: Sequence[str], counts: DatabaseCounts) -> list[str]:
+def count_all(server: Server) -> DatabaseCounts:
+    """Count what a database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
+    nodes, labels = 0, Counter[str]()
+    for names, count in server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
+        nodes += count
+        for name in names:
+            labels[name] += count
+    edges = server.rows("MATCH ()-[r]->() RETURN count(r) AS count")
+    return DatabaseCounts(nodes, edges[0][0], labels)
+
+
+def count_values(server: Server, name: str) -> tuple[int, int]:
+    """Count the nodes that have a property, and its distinct values."""
+    value = f"n.{quoted(name)}"
+    have, differ = server.rows(f"MATCH (n) RETURN count({value}) AS have, count(DISTINCT {value}) AS differ")[0]
+    return have, differ
+
+
+def unique_property(server: Server, nodes: int, *, without: Collection[str] = ()) -> str:
+    """Return the best known property for ids that each of so many nodes has with a value of its own; empty for none."""
+    # What every node has, the first one has too.
+    first = server.rows("MATCH (n) RETURN properties(n) AS properties LIMIT 1")[0][0]
+    ranked = sorted(
+        (rank, name)
+        for name, value in first.items()
+        for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
+        if role == "id" and isinstance(value, str | int) and name not in without
+    )
+    return next((name for _, name in ranked if count_values(server, name) == (nodes, nodes)), "")
+
+
+def telling_labels(names: Sequence[str], counts: DatabaseCounts) -> list[str]:
     """Return the labels of a node that tell something, the one that is its type first."""
     telling = [name for name in names if counts.labels.get(name, 0) < counts.nodes]
     return sorted(telling or names, key=lambda name: (name.startswith(MARK), counts.labels.get(name, 0), name))
 
 
-def _is_vector(value: Any) -> bool:  # Any: a value of the database
+def is_vector(value: Any) -> bool:  # Any: a value of the database
     """Say whether a value is a vector: a long list of numbers, or the driver's own kind."""
     if isinstance(value, list):
         return len(value) >= SHORTEST_VECTOR and all(isinstance(member, float | int) for member in value)

@@ -21,6 +21,7 @@ from orienteer.serve.cli.arguments import (
     Where,
     file_trouble,
     open_graph,
+    open_place,
     settings,
     watched,
 )
@@ -91,7 +92,7 @@ def ask(
 
     def answer() -> Graph:
         """Answer from the graph as it is now, made anew where its sources have changed."""
-        graph = open_graph(directory, out)
+        graph = open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
         events = retriever.stream(
             question,
