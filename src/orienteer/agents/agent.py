@@ -80,8 +80,10 @@ class Agent:
                     self._last_turn(talk, run)
         except BudgetExhausted as exhausted:
             stopped_by, error = ending_of(exhausted), self._rescue(talk, run)
-        except (DatabaseAway, ModelError) as failed:
+        except ModelError as failed:
             stopped_by, error = "error", str(failed)
+        except DatabaseAway as away:  # nothing can be looked up any more: what was chosen so far stays as it is
+            stopped_by, error, is_early = "error", str(away), True
         answer, notes = (None, ()) if is_early else ending.settle()
         self._notes += [*notes, *session.payment.unpaid_notes(), *failure_notes(talk.steps)]
         return begun.model_copy(

@@ -27,6 +27,8 @@ MOST_WITH_WORD = 1_000
 """Nodes with a word that are looked at for the other words."""
 MOST_NAMED = 100
 """Nodes with all words of a name that are looked at for the name."""
+MOST_WORDS = 64
+"""Words of a query that are sent: of a thousand an index of Lucene's refuses."""
 SAMPLED = 500
 """Nodes whose texts give the mean length."""
 
@@ -106,7 +108,7 @@ class TextInPlace(StandIn):
             order = np.lexsort((rows, -scores))[:k]
             order = order[scores[order] > 0]
             return ScoredRows(rows[order], scores[order])
-        words, most = " ".join(dict.fromkeys(terms)), k
+        words, most = " ".join(list(dict.fromkeys(terms))[:MOST_WORDS]), k
         while True:
             hits = self._hits(words, most)
             kept = hits
@@ -156,7 +158,7 @@ class NamesInPlace(StandIn):
     def called(self, phrase: str) -> list[Link]:
         """Return the nodes that have the words of a phrase for a name or an alias."""
         words = self._tokenizer.words(phrase)
-        if not words:
+        if not 0 < len(words) <= MOST_WORDS:
             return []
         links = []
         for row in self._text.with_all(words).tolist():
