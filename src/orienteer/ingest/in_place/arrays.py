@@ -16,8 +16,9 @@ from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.connections import Meeting, meet
 from orienteer.graph.format import EdgeCount, Manifest
 from orienteer.graph.searchers import Searchers
+from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
-from orienteer.index.searchers import LexicalSearcher
+from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, telling_labels, unique_property
 from orienteer.ingest.in_place.edges import EdgesInPlace
 from orienteer.ingest.in_place.seen import (
@@ -110,6 +111,18 @@ class ArraysInPlace(GraphArrays):
         if node_types is None:
             return None
         return cast(Mask, MaskInPlace(self._server, self.types.node_mask(node_types), self.seen))
+
+    def rank(
+        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return a page of rows and their scores, as `GraphArrays.rank` does: the best first, then the rest by id."""
+        ranked, scores = rows[:0], np.zeros(0)
+        if query:
+            ranked, scores = self.searcher(mode).search(query, offset + k, among=rows)
+        rest = np.setdiff1d(rows, ranked, assume_unique=True)
+        rest = rest[np.argsort(self.seen.places(rest))][: max(0, offset + k - len(ranked))]
+        ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
+        return ranked[offset : offset + k], scores[offset : offset + k]
 
     @property
     def has_extras(self) -> bool:

@@ -91,8 +91,9 @@ class EdgesInPlace(StandIn):
         """Return records as entries: in the order of the rows, then by neighbour and kind, without loops."""
         records = [record for record in records if record[0] != record[3] and record[2] in self._numbers]
         place = {self._seen.element_ids[row]: number for number, row in enumerate(rows.tolist())}
-        self._seen.rows_of([record[3] for record in records])
-        neighbor = np.array([int(self._seen.rows_of([record[3]])[0]) for record in records], np.int32)
+        rows_there = self._seen.rows_by_element([record[3] for record in records])
+        records = [record for record in records if record[3] in rows_there]
+        neighbor = np.array([rows_there[record[3]] for record in records], np.int32)
         kind = np.array([self._numbers[record[2]] * 2 + (not record[1]) for record in records], np.uint16)
         at = np.arange(len(self._extras), len(self._extras) + len(records), dtype=np.int64)
         self._extras += [record[4] for record in records]

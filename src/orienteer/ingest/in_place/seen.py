@@ -8,6 +8,7 @@ from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadOption
@@ -77,23 +78,44 @@ class SeenNodes:
         return self._row_of_id[node_id]
 
     def rows_of(self, element_ids: Sequence[str]) -> Rows:
-        """Return the row of each element id, after asking for those that are new; (n,) int32."""
+        """Return the row of each element id that is there, after asking for those that are new; (n,) int32."""
+        known = self.rows_by_element(element_ids)
+        return np.array([known[element] for element in element_ids if element in known], np.int32)
+
+    def rows_by_element(self, element_ids: Sequence[str]) -> dict[str, int]:
+        """Return rows by element id. A node that went between two questions to the server has none."""
         with self._lock:
             new = [element for element in dict.fromkeys(element_ids) if element not in self._row_of_element]
-            for low in range(0, len(new), FETCHED):
-                statement = (
-                    "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id "
-                    "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
-                )
-                self.take(self._server.rows(statement, ids=new[low : low + FETCHED]))
-            # A node that went between two questions to the server has no row.
-            known = [self._row_of_element[element] for element in element_ids if element in self._row_of_element]
-        return np.array(known, np.int32)
+            statement = (
+                "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id "
+                "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
+            )
+            records = [
+                record
+                for low in range(0, len(new), FETCHED)
+                for record in self._server.rows(statement, ids=new[low : low + FETCHED])
+            ]
+            self.take(records)
+            known = self._row_of_element
+            return {element: known[element] for element in element_ids if element in known}
 
     def take(self, records: Sequence[Sequence[Any]]) -> Rows:  # Any: values of the database
-        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32."""
+        """Keep nodes, each as element id, labels, properties, and return their rows: (n,) int32.
+
+        Nodes that are new together get rows in the order of their ids, so that ties among them go by id.
+        """
         with self._lock:
-            return np.array([self._row(*record[:3]) for record in records], np.int32)
+            new = {record[0]: self._node(*record[:3]) for record in records if record[0] not in self._row_of_element}
+            for element, node in sorted(new.items(), key=lambda pair: pair[1].id):
+                self._keep(element, node)
+            return np.array([self._row_of_element[record[0]] for record in records], np.int32)
+
+    def places(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the place of each row among them in the order of their ids, by which ties go: (rows,)."""
+        order = np.array(sorted(range(len(rows)), key=lambda at: self.nodes[int(rows[at])].id), np.int64)
+        places = np.empty(len(rows), np.int64)
+        places[order] = np.arange(len(rows))
+        return places
 
     def types(self, rows: Any) -> Any:  # Any: a row, or an array of rows
         """Return the number of the type of each row."""
@@ -107,10 +129,7 @@ class SeenNodes:
             self._terms[row] = Counter(term for text in texts for term in self._tokenizer.terms(text))
         return self._terms[row]
 
-    def _row(self, element: str, labels: Collection[str], properties: dict[str, Any]) -> int:
-        if element in self._row_of_element:
-            return self._row_of_element[element]
-        node = self._node(element, labels, properties)
+    def _keep(self, element: str, node: Node) -> None:
         row = len(self.nodes)
         if row == len(self._types):
             self._types = np.concatenate([self._types, np.zeros(row, np.uint16)])
@@ -119,7 +138,6 @@ class SeenNodes:
         self.element_ids.append(element)
         self._row_of_element[element] = row
         self._row_of_id[node.id] = row
-        return row
 
     def _node(self, element: str, labels: Collection[str], properties: dict[str, Any]) -> Node:
         """Return a node as an import of the database would have it."""

@@ -105,7 +105,7 @@ class TextInPlace(StandIn):
         if among is not None:
             rows = among if mask is None else among[mask[among]]
             scores = self.scores(terms, rows)
-            order = np.lexsort((rows, -scores))[:k]
+            order = np.lexsort((self._seen.places(rows), -scores))[:k]
             order = order[scores[order] > 0]
             return ScoredRows(rows[order], scores[order])
         words, most = " ".join(list(dict.fromkeys(terms))[:MOST_WORDS]), k
@@ -140,7 +140,7 @@ class TextInPlace(StandIn):
         records = self._server.rows(statement, index=self.index.name, words=words, most=most)
         scores = np.array([record[3] for record in records], np.float64)
         rows = self._seen.take(records)
-        order = np.argsort(-scores, kind="stable")[:most]
+        order = np.lexsort((self._seen.places(rows), -scores))[:most]
         return ScoredRows(rows[order], scores[order])
 
     def with_all(self, words: Sequence[str]) -> Rows:
