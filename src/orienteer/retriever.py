@@ -499,9 +499,9 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, the path of one, or the path of tables or documents")
     if is_address(str(path)):
-        from orienteer.ingest.in_place.graph import GraphInPlace  # few graphs stay in a database
+        from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
 
-        return GraphInPlace.of(settings.open_database(str(path)))
+        return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
     folder = Path(path)
     if folder.exists() and not is_graph(folder):
         from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer

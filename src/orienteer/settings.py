@@ -155,8 +155,10 @@ class Settings:
         setting = "embedder_url" if self.embedder_url else "base_url"
         return open_embedder(name, config=self._server_config(name, setting, named_by))
 
-    def open_database(self, text: str) -> Server:
+    def open_database(self, text: str, *, seconds: float | None = None) -> Server:
         """Open the database at an address, as the user whom `NEO4J_USERNAME` and `NEO4J_PASSWORD` name.
+
+        The server is asked to stop a statement after so many seconds.
 
         Raises `BadOption`, `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
         """
@@ -165,7 +167,7 @@ class Settings:
         address = Address.parse(text)
         if self.offline and not is_of_this_machine(address.host):
             raise BadOption(f"the database is at {address}, and {OFFLINE} allows this machine only: unset it")
-        return Server(address, database_login())
+        return Server(address, database_login(), seconds=seconds)
 
     def _server_config(self, name: str, setting: str, flag: str | None, *, price: Price | None = None) -> OpenAIConfig:
         """Return the configuration of a server whose address this setting holds. Raises `BadOption`.

@@ -32,13 +32,16 @@ NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 class Server:
     """An open database. Safe to share among threads."""
 
-    def __init__(self, address: Address, login: Login | None) -> None:
-        """Reach the server and the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`."""
+    def __init__(self, address: Address, login: Login | None, *, seconds: float | None = None) -> None:
+        """Reach the server and the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
+
+        The server is asked to stop a statement after so many seconds; not every one does. None leaves it to the server.
+        """
         try:
             import neo4j
         except ImportError as error:
             raise MissingExtra(f"a database such as {address}", "neo4j") from error
-        self.address = address
+        self.address, self._seconds = address, seconds
         self._driver = neo4j.GraphDatabase.driver(
             address.server,
             auth=(login.user, login.password) if login is not None else None,
@@ -63,8 +66,10 @@ class Server:
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
         """Run a reading statement and yield its rows as the server sends them. Raises as `Server`."""
+        import neo4j
+
         with self._told(), self.session() as session:
-            for record in session.run(statement, parameters):
+            for record in session.run(neo4j.Query(statement, timeout=self._seconds), parameters):
                 yield record.values()
 
     def rows(self, statement: str, **parameters: Any) -> list[list[Any]]:  # Any: values of the database

@@ -10,6 +10,8 @@ from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.ingest.in_place.arrays import ArraysInPlace
 from orienteer.records import Path as GraphPath
 
+SECONDS = 60.0
+"""That a statement may take, where the server heeds it: Neo4j does, ArcadeDB has a limit of its own."""
 MOST_PATHS = 1_000
 """Shortest paths that are looked at, so that the first of them in the order of their nodes are the same each time."""
 

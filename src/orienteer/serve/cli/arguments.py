@@ -274,10 +274,10 @@ def open_place(path: Path, out: Output) -> Graph:
     address = address_in(path)
     if address is None:
         return open_graph(path, out)
-    from orienteer.ingest.in_place.graph import GraphInPlace
+    from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace
 
     out.note(f"reading {Address.parse(address)} in place")
-    graph = GraphInPlace.of(settings().open_database(address))
+    graph = GraphInPlace.of(settings().open_database(address, seconds=SECONDS))
     out.opened.append(graph)
     return graph
 
