@@ -34,17 +34,17 @@ def require_arcade():
 class Arcade:
     """One server with an empty database."""
 
-    def __init__(self, folder: Path, *, seconds: float = 0) -> None:
-        """Start it. `seconds` is how long a statement may take, 0 for ever."""
+    def __init__(self, folder: Path) -> None:
         self.password, self.reader = secrets.token_hex(12), secrets.token_hex(12)
-        self.folder, self._seconds = folder, seconds
+        self.folder = folder
         self.bolt_port, self.http_port = _free_port(), _free_port()
         self.address = f"bolt://127.0.0.1:{self.bolt_port}/{DATABASE}"
         self.start()
 
-    def start(self) -> None:
+    def start(self, *, seconds: float = 0) -> None:
+        """Start it again. `seconds` is how long a statement may take, 0 for ever."""
         self._log = (self.folder / "output").open("ab")
-        self._process = subprocess.Popen(self._command(), cwd=self.folder, stdout=self._log, stderr=self._log)
+        self._process = subprocess.Popen(self._command(seconds), cwd=self.folder, stdout=self._log, stderr=self._log)
         for _ in range(START_SECONDS * 10):
             with suppress(OSError):
                 if self._get("ready"):
@@ -100,7 +100,7 @@ class Arcade:
         )
         urllib.request.urlopen(request, timeout=60).close()
 
-    def _command(self) -> list[str]:
+    def _command(self, seconds: float) -> list[str]:
         spec = importlib.util.find_spec("arcadedb_embedded")
         home = Path(spec.submodule_search_locations[0])
         settings = {
@@ -110,7 +110,7 @@ class Arcade:
             "server.httpIncomingHost": "127.0.0.1",
             "server.httpIncomingPort": self.http_port,
             "server.mode": "development",
-            "command.timeout": int(self._seconds * 1000),
+            "command.timeout": int(seconds * 1000),
             "opencypher.loadCsv.allowFileUrls": "false",
             "opencypher.loadCsv.allowRemoteUrls": "false",
             "server.plugins": "Bolt:com.arcadedb.bolt.BoltProtocolPlugin",

@@ -9,7 +9,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from orienteer.bolt.address import Address, Login, is_address
-from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused
+from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import import_database
 from orienteer.ingest.importer import ImportOptions
@@ -186,27 +186,47 @@ def test_a_server_that_is_away_is_told_in_one_sentence(tmp_path):
     assert not (tmp_path / "graph").exists()
 
 
-@pytest.mark.arcadedb
-def test_a_server_that_dies_leaves_nothing_half_written(tmp_path):
+@pytest.fixture
+def large(tmp_path):
+    """A server of its own, with more nodes than the driver fetches at once."""
     require_arcade()
+    (tmp_path / "server").mkdir()
+    server = Arcade(tmp_path / "server")
+    statement = "UNWIND range(1, 60000) AS i CREATE (:Film {id: i, title: 'a film of many', text: $text})"
+    server.cypher(statement, text="t" * 400)
+    yield server
+    server.kill()
+
+
+def _published(path):
+    return (path / "orienteer.json").exists()
+
+
+@pytest.mark.arcadedb
+def test_a_server_that_dies_leaves_nothing_half_written(large, tmp_path):
     from orienteer.bolt.server import Server
 
-    (tmp_path / "server").mkdir()
-    arcade = Arcade(tmp_path / "server")
-    try:
-        arcade.cypher(
-            "UNWIND range(1, 60000) AS i CREATE (:Film {id: i, title: 'a film of many', text: $text})", text="t" * 400
-        )
-        server = Server(Address.parse(arcade.address), Login("root", arcade.password))
+    server = Server(Address.parse(large.address), Login("root", large.password))
 
-        def kill_in_the_middle(stage, count):
-            if stage == "reading nodes" and count == 4000:
-                arcade.kill()
+    def kill_in_the_middle(stage, count):
+        if stage == "reading nodes" and count == 4000:
+            large.kill()
 
-        with pytest.raises(DatabaseAway, match="no database server answers at"):
-            import_database(server, tmp_path / "graph", progress=kill_in_the_middle)
-        server.close()
-    finally:
-        arcade.kill()
-    assert not (tmp_path / "graph").exists() or not any((tmp_path / "graph").rglob("*.npy"))
-    assert [path.name for path in tmp_path.iterdir() if path.name != "server"] in ([], ["graph"])
+    with pytest.raises(DatabaseAway, match="no database server answers at"):
+        import_database(server, tmp_path / "graph", progress=kill_in_the_middle)
+    server.close()
+    assert not _published(tmp_path / "graph")
+    assert not list(tmp_path.glob("graph/*/*"))
+
+
+@pytest.mark.arcadedb
+def test_a_limit_of_the_server_is_told_with_its_name(large, tmp_path):
+    from orienteer.bolt.server import Server
+
+    large.kill()
+    large.start(seconds=0.1)
+    server = Server(Address.parse(large.address), Login("root", large.password))
+    with pytest.raises(QueryStopped, match=r"arcadedb\.command\.timeout, in Neo4j"):
+        import_database(server, tmp_path / "graph")
+    server.close()
+    assert not _published(tmp_path / "graph")

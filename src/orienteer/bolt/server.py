@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from orienteer.bolt.address import Address, Login
-from orienteer.errors import DatabaseAway, DatabaseRefused, Error, MissingExtra
+from orienteer.errors import DatabaseAway, DatabaseRefused, Error, MissingExtra, QueryStopped
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ class Server:
             self._driver.close()
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
-        """Run a reading statement and yield its rows as the server sends them. Raises as `Server`."""
+        """Run a reading statement and yield its rows as the server sends them.
+
+        Raises as `Server`, and `QueryStopped` where it takes longer than the server allows.
+        """
         import neo4j
 
         with self._told(), self.session() as session:
@@ -126,7 +129,7 @@ class Server:
         if code == FORBIDDEN:
             return DatabaseRefused(f"{self.address} does not let this user read what is needed: {said}")
         if code.endswith(TIMED_OUT):
-            return DatabaseAway(
+            return QueryStopped(
                 f"{self.address} stopped a statement for its time ({said}): allow it longer there (in ArcadeDB "
                 "arcadedb.command.timeout, in Neo4j db.transaction.timeout)"
             )
