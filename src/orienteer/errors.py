@@ -8,6 +8,7 @@ Error                    catch this at a boundary; anything else is a bug
 │   │   └── UnreadableFile
 │   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
+│   ├── DatabaseRefused  a database server does not let this user in, or lacks the database
 │   ├── MissingExtra     an optional dependency is not installed
 │   ├── NotAGraph        the path is no graph directory, or one that cannot be opened
 │   ├── UnsafeSandbox    nothing on this machine can confine a model's code as it was asked to
@@ -17,6 +18,7 @@ Error                    catch this at a boundary; anything else is a bug
 │       ├── UnknownType
 │       └── UnknownProperty
 ├── QueryStopped         a Cypher statement took too long, or too much: exit code 1
+├── DatabaseAway         a database server does not answer, or failed: exit code 1
 ├── GraphBusy            another process is publishing into the same directory: exit code 1
 ├── StoreFailed          the store at an address does not answer, or refuses: exit code 1
 │   └── ObjectMissing    it has no such object
@@ -96,6 +98,10 @@ class BadQuery(UsageError):
     """A Cypher statement is not allowed or not understood; the message says which form to use."""
 
 
+class DatabaseRefused(UsageError):
+    """A database server does not let this user in, or lacks the database."""
+
+
 class MissingExtra(UsageError):
     """An optional dependency is not installed."""
 
@@ -138,6 +144,10 @@ class UnknownProperty(Unknown):
 
 class QueryStopped(Error):
     """A Cypher statement took more time, memory or output than it may, or broke the engine."""
+
+
+class DatabaseAway(Error):
+    """A database server does not answer, or failed."""
 
 
 class GraphBusy(Error):

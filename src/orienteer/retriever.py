@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, Unpack
 
+from orienteer.bolt.address import is_address
 from orienteer.errors import BadOption, BudgetExhausted, Error, ModelError, nearest
 from orienteer.graph.damage import damage_told
 from orienteer.graph.drawn import drawn_neighbours
@@ -82,6 +83,7 @@ class Retriever:
         self._require_price(self.budget)
         asked_for = method if method is not None else method_of_settings(settings)
         self.method = self._chosen(asked_for)
+        self._require_in_place()
         is_fallback = asked_for == AUTO and self.model is None
         self.notes = (f"no model is configured: answered by {self.method.name}",) if is_fallback else ()
         """Those that come with every result of this retriever."""
@@ -423,6 +425,15 @@ class Retriever:
         has_model = self.model is not None
         return chosen(name, has_model=has_model, is_of_documents=self.graph.arrays.is_made_of_documents)
 
+    def _require_in_place(self) -> None:
+        """Raise `BadOption` where the graph stays in a database and the method needs more than tools ask of one."""
+        if self.graph.is_in_place and not self.method.works_in_place:
+            able = ", ".join(card.name for card in METHODS.values() if card.works_in_place)
+            raise BadOption(
+                f"the method {self.method.name!r} needs a graph of one's own: orienteer import {self.graph.place} -o "
+                f"DIR makes one. In place, with a model, answers: {able}"
+            )
+
     def _choose_seeds(self) -> None:
         """Settle which method finds the seeds; a graph of documents has no schema that a plan could follow."""
         named = str(self._options.get("seeds", AUTO))
@@ -496,6 +507,10 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
     """Open the graph at a path, or that of the sources that lie there, made in the cache where need be."""
     if not isinstance(path, str | Path):
         raise BadOption(f"graph is {path!r}: give a Graph, an address, or the path of a graph, tables or documents")
+    if is_address(str(path)):
+        from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace  # few graphs stay in a database
+
+        return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
     folder = Path(path)
     if may_be_address(path) or (folder.exists() and not is_graph(folder)):
         from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from orienteer.agents.answer_line import AnswerLine, read
 from orienteer.agents.dialect import DIALECTS, Terse, room_for
-from orienteer.errors import BudgetExhausted, ModelError
+from orienteer.errors import BudgetExhausted, DatabaseAway, ModelError
 from orienteer.llm.conversation import Conversation, Dialect, Turn, left_out
 from orienteer.llm.exchange import ending_of
 from orienteer.protocols import LanguageModel, Run, manner_of
@@ -67,7 +67,7 @@ class Agent:
         self._speaks, self._names = dialect, NamesOfQuestion()
 
     def explore(self, begun: Trajectory, run: Run) -> Trajectory:
-        """Run to the end; where the model fails, return the steps so far. Our own errors propagate."""
+        """Run to the end; where the model or a database fails, return the steps so far. Our own errors propagate."""
         talk, ending, session = self.begin(begun, run), self._ending, self._toolbox.session
         stopped_by: StoppedBy = "finish"
         error: str | None = None
@@ -82,6 +82,8 @@ class Agent:
             stopped_by, error = ending_of(exhausted), self._rescue(talk, run)
         except ModelError as failed:
             stopped_by, error = "error", str(failed)
+        except DatabaseAway as away:  # nothing can be looked up any more: what was chosen so far stays as it is
+            stopped_by, error, is_early = "error", str(away), True
         answer, notes = (None, ()) if is_early else ending.settle()
         self._notes += [*notes, *session.payment.unpaid_notes(), *failure_notes(talk.steps)]
         return begun.model_copy(
@@ -152,7 +154,7 @@ class Agent:
         """Let the model answer from what it has seen; return the error where it fails, else None."""
         try:
             self._last_turn(talk, run)
-        except ModelError as failed:
+        except (DatabaseAway, ModelError) as failed:
             return str(failed)
         return None
 

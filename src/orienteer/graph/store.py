@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class Graph:
     A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
     their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
     """
+
+    is_in_place: ClassVar[bool] = False
+    """Whether the graph stays in a database, so that only what agents' tools ask for is there."""
 
     def __init__(self, arrays: GraphArrays) -> None:
         self.arrays = arrays
@@ -143,6 +146,11 @@ class Graph:
         'languages'
         """
         return self.arrays.path
+
+    @property
+    def place(self) -> str:
+        """Where the graph is, as a person names it: its directory, or the address of its database."""
+        return str(self.path)
 
     @property
     def schema(self) -> Schema:

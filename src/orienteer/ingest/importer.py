@@ -104,15 +104,17 @@ def import_with(
     options: ImportOptions,
     progress: Progress | None = None,
     beside: Beside | None = None,
+    open_layout: OpenLayout | None = None,
 ) -> Report:
-    """Make a graph of tables as `import_graph` does, and of what lies beside them."""
+    """Make a graph of tables as `import_graph` does, and of what lies beside them; with `open_layout` of that alone."""
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
     unreadable: dict[Path, str] = {}
     while True:
         try:
-            report = _imported(sources, target, options, unreadable, progress, beside)
+            importer = _Importer(sources, options, unreadable, open_layout)
+            report = _imported(importer, sources, target, options, unreadable, progress, beside)
         except UnreadableFile as error:
             if options.strict:
                 raise BadInput(f"--strict: {error}. Mend the file, or leave out --strict.") from error
@@ -136,6 +138,7 @@ def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path
 
 
 def _imported(
+    importer: _Importer,
     sources: Sequence[Path],
     target: Path | None,
     options: ImportOptions,
@@ -148,7 +151,6 @@ def _imported(
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
-        importer = _Importer(sources, options, unreadable)
         if options.strict and importer.guesses:
             raise BadInput(_guessed(importer.guesses))
         provenance = describe_import([*sources, *named], importer.files, _written(options))
@@ -202,7 +204,13 @@ def holds_graph(path: Path) -> bool:
 class _Importer:
     """One import: how each file is read, and what is counted on the way."""
 
-    def __init__(self, sources: Sequence[Path], options: ImportOptions, unreadable: Mapping[Path, str]) -> None:
+    def __init__(
+        self,
+        sources: Sequence[Path],
+        options: ImportOptions,
+        unreadable: Mapping[Path, str],
+        open_layout: OpenLayout | None = None,
+    ) -> None:
         self._sources, self._options = sources, options
         self._columns = Columns(options.columns, options.private, options.explode)
         self._tally = Tally(hides_rows=bool(self._options.private))
@@ -210,7 +218,11 @@ class _Importer:
             raise BadOption("--mapping says how every table is read: leave out --nodes, --edges and --column")
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
-        self._own = None if by_hand else recognize(sources, self._columns, self._tally, language=options.language)
+        self._own: Layout | None = None
+        if open_layout is not None:
+            self._own = open_layout(self._columns, self._tally)
+        elif not by_hand:
+            self._own = recognize(sources, self._columns, self._tally, language=options.language)
         if self._own is not None:
             self._plan = ImportPlan(ignored=left_over(sources, self._own.files))
         elif options.mapping is not None:
@@ -373,6 +385,10 @@ class Layout(Protocol):
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read everything into the builder, and return the labels of types."""
+
+
+OpenLayout = Callable[[Columns, Tally], Layout]
+"""Opens a source that is no file, given what a person says of columns and where to count what is left out."""
 
 
 def recognize(sources: Sequence[Path], columns: Columns, tally: Tally, *, language: str = "en") -> Layout | None:

@@ -122,6 +122,8 @@ class Ark:
             raise BadOption("node_types and where are not the paper's: leave them out, or faithful and tools")
         self._graph.arrays.mask(question.node_types or None, question.where)  # told before a model is paid
         agreement = _Agreement(self.config)
+        # Of a database in place they are looked up now: hits are shown by them even if the server goes meanwhile.
+        self._graph.arrays.text_index.postings(self._graph.arrays.tokenizer.query(question.text))
         with ThreadPoolExecutor(self.config.agents, thread_name_prefix="ark") as pool:
             try:
                 futures = [
@@ -210,7 +212,10 @@ class Ark:
         if self._is_compact:
             return open_compact(self._graph, self.config.mode)
         if not self.config.is_plain:
-            return Toolbox.full(self._graph, mode=self.config.mode, more=self.config.more_tools)
+            names_first = not self._graph.is_in_place  # a server's index knows words, and no names
+            return Toolbox.full(
+                self._graph, mode=self.config.mode, names_first=names_first, more=self.config.more_tools
+            )
         parameters = _PAPER_PARAMETERS.get("paper" if self.config.tools == "all" else self.config.tools, ())
         return open_plain(self._graph, self.config.mode, parameters)
 

@@ -44,6 +44,8 @@ class MethodCard:
     """Whether its class takes a `rerank`, a function that has the last word on the order."""
     last_turns: int | str = 0
     """Calls of the model that a budget keeps back for its agents' last turns, or the option that says how many."""
+    works_in_place: bool = False
+    """Whether it answers from a database in place, by its agents' tools alone."""
     summary: str = ""
     paper: str | None = None
     over: MethodCard | None = None

@@ -143,6 +143,7 @@ _TABLE = (
         model="required",
         takes_reranker=True,
         last_turns="agents",
+        works_in_place=True,
         summary="agents search the graph widely and along its edges, and vote",
         paper="000 (DGR) and 001 (ARK)",
     ),

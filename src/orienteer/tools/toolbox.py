@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, ValidationError, validate_call
 
-from orienteer.errors import AmbiguousNode, BadInput, BadOption, Error, ModelError, NotAGraph, UnknownNode
+from orienteer.errors import AmbiguousNode, BadInput, BadOption, DatabaseAway, Error, ModelError, NotAGraph, UnknownNode
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm import arguments_of
@@ -139,7 +139,7 @@ class Toolbox:
             return self._refused(str(error), "BadCall")
         try:
             observation = self.call(call.name, arguments)
-        except (ModelError, NotAGraph):  # an embedder that is down, a damaged graph: no arguments mend it
+        except (DatabaseAway, ModelError, NotAGraph):  # a server or an embedder that is down: no arguments mend it
             raise
         except Error as error:
             if isinstance(error, UnknownNode | AmbiguousNode):

@@ -155,10 +155,37 @@ def reader_of(path: Path) -> MakeReader | None:
     return NodeLink if name == ".json" and is_node_link(head, is_whole=len(head) < HEAD) else None
 
 
-class AttributedGraph:
-    """Takes the elements of one file."""
+class ElementSource(Protocol):
+    """What has to be known of the file, or the database, that elements come from."""
 
-    def __init__(self, reader: GraphReader, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
+    @property
+    def path(self) -> object:
+        """Return what it is called in messages."""
+
+    @property
+    def node_type(self) -> str:
+        """Return the attribute that holds the type of every node; empty for none."""
+
+    @property
+    def edge_type(self) -> str:
+        """Return the attribute that holds the type of every edge; empty for none."""
+
+    @property
+    def declares_edges(self) -> bool:
+        """Say whether every attribute of edges is known from the start."""
+
+    @property
+    def types_edges(self) -> bool:
+        """Say whether every edge has a type of its own, beside its attributes."""
+
+    edge_names: dict[str, None]
+    """Attributes of edges that are known so far, in order."""
+
+
+class AttributedGraph:
+    """Takes the elements of one file, or of one database."""
+
+    def __init__(self, reader: ElementSource, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
         # The attributes of nodes are asked for one by one, those of edges have to be known: `reader` knows them now.
         self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
         self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_type_hint
 
 import typer
 
+from orienteer.bolt.address import Address, address_in
 from orienteer.display import counted
 from orienteer.errors import BadInput, Error, UsageError
 from orienteer.serve.cli.output import DISK_ERRORS, Output, drop_output
@@ -272,6 +273,33 @@ def watched(out: Output, graph: Graph) -> Iterator[None]:
             yield
 
 
+def open_place(path: Path, out: Output) -> Graph:
+    """Open a graph directory as `open_graph` does, or a database in place where the path is an address.
+
+    Raises `DatabaseRefused` where the user of the database could write there, and `DatabaseAway`.
+    """
+    address = address_in(path)
+    if address is None:
+        return open_graph(path, out)
+    from orienteer.ingest.in_place.graph import SECONDS, GraphInPlace
+
+    out.note(f"reading {Address.parse(address)} in place")
+    graph = GraphInPlace.of(settings().open_database(address, seconds=SECONDS))
+    out.opened.append(graph)
+    return graph
+
+
+def _refuse_address(path: Path) -> None:
+    """Raise `UsageError` for the address of a database where only a graph of one's own will do."""
+    address = address_in(path)
+    if address is not None:
+        place = Address.parse(address)
+        raise UsageError(
+            f"{place} is a database, and this command needs a graph of one's own: orienteer import {place} -o DIR "
+            "makes one. In place, orienteer ask answers"
+        )
+
+
 def graph_of(path: Path, out: Output) -> Path:
     """Return a graph directory as it is; for a folder of sources, the graph in the cache that is made of them."""
     return _found(path, out)[0]
@@ -281,6 +309,7 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
     """Return the directory of a graph, and whether it was made just now."""
     from orienteer.graph.format import is_graph
 
+    _refuse_address(path)
     if is_graph(path) and not (out.include or out.exclude):
         return path, False
     from orienteer.ingest.sources import graph_at
@@ -304,6 +333,7 @@ def found_or_made(path: Path, out: Output) -> Path | Making:
     from orienteer.ingest.remote.pull import check_published
     from orienteer.ingest.sources import confirm_large, graph_at, graph_that_is_ready, may_hold_sources
 
+    _refuse_address(path)
     cache, chosen = settings().cache, _chosen(out)
     if (ready := graph_that_is_ready(path, cache=cache, selection=chosen)) is not None:
         return ready

@@ -22,6 +22,7 @@ from orienteer.serve.cli.arguments import (
     Where,
     file_trouble,
     open_graph,
+    open_place,
     settings,
     watched,
 )
@@ -93,7 +94,7 @@ def ask(
 
     def answer() -> Graph:
         """Answer from the graph as it is now, made anew where its sources have changed."""
-        graph = open_graph(directory, out)
+        graph = open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
         shows_words = sys.stdout.isatty() and not out.as_json and trace != traces.STANDARD
         events = retriever.stream(

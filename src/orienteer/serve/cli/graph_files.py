@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -13,7 +14,7 @@ import typer
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption, UsageError
-from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writable, file_trouble, open_graph
+from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writable, file_trouble, open_graph, settings
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 
 Sources = Annotated[
-    list[Path] | None,
-    typer.Argument(metavar="SOURCE", help="Folders of tables, or tables: parquet, CSV, TSV, JSON lines."),
+    list[str] | None,
+    typer.Argument(
+        metavar="SOURCE",
+        help="Folders of tables, or tables: parquet, CSV, TSV, JSON lines; or a database: bolt://HOST/DB, neo4j://...",
+    ),
 ]
 
 
@@ -80,7 +84,7 @@ class TableFlags:
         typer.Option("--language", metavar="L", help="The preferred language of names and texts in RDF: en, de, ..."),
     ] = "en"
 
-    def options(self, sources: list[Path] | None, *, force: bool = False) -> ImportOptions:
+    def options(self, sources: list[str] | None, *, force: bool = False) -> ImportOptions:
         """Return the options of an import. Raises `UsageError` where there is nothing to read, and `BadOption`."""
         from orienteer.ingest.importer import ImportOptions
         from orienteer.ingest.tables.spec import spec_of
@@ -111,13 +115,29 @@ def import_(
     *,
     tables: TableFlags,
 ) -> None:
-    """Make a graph from tables of nodes and edges, and report what was left out and why."""
-    from orienteer.ingest.importer import import_graph
-
+    """Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."""
     options = tables.options(sources, force=force)
     with file_trouble("name a folder that can be written with -o"):
-        report = import_graph(sources or [], target, options=options, progress=out.progress)
+        report = _imported(out, sources or [], target, options)
     _print_report(out, report)
+
+
+def _imported(out: Output, sources: list[str], target: Path | None, options: ImportOptions) -> Report:
+    """Make a graph of files or of a database; without a target only report. Raises `UsageError` for several of both."""
+    from orienteer.bolt.address import is_address
+    from orienteer.ingest.importer import import_graph
+
+    if not any(map(is_address, sources)):
+        return import_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
+    if len(sources) > 1:
+        raise UsageError("a database is imported alone: name its address and nothing beside it")
+    from orienteer.graph.publication import check_target
+    from orienteer.ingest.database import import_database
+
+    if target is not None:
+        check_target(target, force=options.force)  # before anybody is asked
+    with closing(settings().open_database(sources[0])) as server:
+        return import_database(server, target, options=options, progress=out.progress)
 
 
 def validate(
@@ -132,7 +152,6 @@ def validate(
 ) -> None:
     """Print the report of an import without writing a graph."""
     from orienteer.files import write_whole
-    from orienteer.ingest.importer import validate
     from orienteer.ingest.tables.mapping_file import written
 
     if write_mapping is not None:
@@ -140,9 +159,9 @@ def validate(
         if write_mapping.exists():
             raise BadInput(f"{write_mapping} is there already: name another file, or remove it")
     with file_trouble("check the path and its permissions"):
-        report = validate(sources or [], options=tables.options(sources), progress=out.progress)
+        report = _imported(out, sources or [], None, tables.options(sources))
         if write_mapping is not None:
-            write_whole(write_mapping, written(report.mapping, sources or []))
+            write_whole(write_mapping, written(report.mapping, list(map(Path, sources or []))))
             out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")
     _print_report(out, report)
 

@@ -65,6 +65,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     for face in faces:
         app.include_router(face(site))
     _add_upkeep(app, site)
+    _add_description(app)
     if for_agents is not None:
         app.router.routes.extend(for_agents.routes)
     app.include_router(page_routes(page))
@@ -81,7 +82,7 @@ def _for_agents(site: Site) -> HttpFace | None:
 
 
 def _add_upkeep(app: FastAPI, site: Site) -> None:
-    """Add what watches the server, and what describes it."""
+    """Add what watches the server."""
 
     @app.get("/health", tags=["upkeep"])
     async def health() -> Response:
@@ -104,6 +105,9 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
             """Return counters as Prometheus reads them."""
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)
 
+
+def _add_description(app: FastAPI) -> None:
+    """Add what describes the server."""
     schema: dict[str, object] = {}
 
     def described() -> dict[str, object]:

@@ -1,0 +1,216 @@
+"""A database that speaks Bolt (Neo4j, ArcadeDB, Memgraph) -> a graph, read in one stream of nodes and one of edges.
+
+Of several labels the one that the fewest nodes bear is the type, for it says the most; the others are the property
+`labels`. Labels that begin with `__` are other programs' marks and come last; one that every node bears tells nothing
+and is left out where a node has others. The id is the first property, by the
+names that tables have for ids, that every node has and no two share; else the database's own element id.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from orienteer.bolt.server import Server, quoted
+from orienteer.errors import BadInput, BadOption
+from orienteer.graph.builder import GraphBuilder
+from orienteer.ingest.formats.apoc import LABELS, labelled
+from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
+from orienteer.ingest.formats.graph_file import AttributedGraph
+from orienteer.ingest.formats.table import shown
+from orienteer.ingest.report import EMPTY_ID, Tally
+from orienteer.ingest.tables.columns import NODE_RANKS, Columns, plainly
+from orienteer.ingest.tables.labels import Labels
+from orienteer.ingest.tables.values import identifier
+
+MARK = "__"
+"""What a label begins with that another program marks its nodes with (`__Entity__`, `__KGBuilder__`)."""
+SHORTEST_VECTOR = 64
+"""Numbers in a list from which on it is a vector, and no property that anybody reads."""
+TOLD_EVERY = 2_000
+"""Rows between two reports of progress."""
+READING_NODES, READING_EDGES = "reading nodes", "reading edges"
+"""Stages, as the builder calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseCounts:
+    """How much there is to read."""
+
+    nodes: int
+    edges: int
+    labels: Mapping[str, int]
+    """Nodes by label."""
+
+
+@dataclass(slots=True)
+class Database:
+    """A database that is read as a whole."""
+
+    server: Server
+    columns: Columns
+    tally: Tally
+    totals: dict[str, int]
+    """The counts of nodes and edges by stage, once they are known: progress tells them."""
+    id_property: str = ""
+    """The property whose values are the ids; empty for the element ids."""
+    edge_names: dict[str, None] = field(default_factory=dict)
+    _vectors: Counter[str] = field(default_factory=Counter)
+
+    node_type = LABELS
+    edge_type = ""
+    declares_edges = False
+    types_edges = True
+    files: tuple[Path, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """Return the address."""
+        return str(self.server.address)
+
+    def read(self, builder: GraphBuilder) -> Labels:
+        """Read nodes, then edges. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`."""
+        columns = self._columns_but_the_id()
+        builder.tell("counting", 0)
+        counts = count_all(self.server)
+        if not counts.nodes:
+            raise BadInput(f"{self.path} holds no node: check the name of the database")
+        self.totals |= {READING_NODES: counts.nodes, READING_EDGES: counts.edges}
+        self.id_property = self._choose_ids(counts.nodes)
+        graph = AttributedGraph(self, columns, builder, self.tally)
+        for node in self._nodes(counts, builder):
+            graph.add_node(node)
+        for edge in self._edges(counts, builder):
+            graph.add_edge(edge)
+        labels = graph.finish()
+        self._tell()
+        return labels
+
+    def _columns_but_the_id(self) -> Columns:
+        """Return the roles that are left when the id has been chosen. Raises `BadOption` for those of edges' ends."""
+        for role in ("source", "target"):
+            if role in self.columns.roles:
+                raise BadOption(f"--column {role} has no meaning for {self.path}, which tells it: leave it out")
+        others = {role: name for role, name in self.columns.roles.items() if role != "id"}
+        return Columns(others, self.columns.private, self.columns.explode)
+
+    def _choose_ids(self, nodes: int) -> str:
+        """Return the property that tells every node from every other, empty if there is none.
+
+        Raises `BadInput` if the one that was named does not.
+        """
+        named = self.columns.roles.get("id")
+        if named is not None:
+            have, differ = count_values(self.server, named)
+            if (have, differ) != (nodes, nodes):
+                raise BadInput(
+                    f"--column id={named}: of {nodes:,} nodes in {self.path} {have:,} have it, with {differ:,} values; "
+                    "name a property that each node has and no two share, or leave it out"
+                )
+            return named
+        return unique_property(self.server, nodes, without=self.columns.private)
+
+    def _nodes(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[NodeElement]:
+        """Yield every node. Raises `BadInput` if the server keeps some back."""
+        number = 0
+        statement = "MATCH (n) RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
+        for own_id, names, properties in self.server.stream(statement):
+            number += 1
+            if number % TOLD_EVERY == 0:
+                builder.tell(READING_NODES, number)
+            node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
+            if not node_id.strip():  # it came after the ids were counted
+                self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
+                continue
+            fields = self._fields(properties, number)
+            yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number)
+        self._require(number, counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
+
+    def _edges(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[EdgeElement]:
+        """Yield every edge. Raises `BadInput` if the server keeps some back."""
+        number = 0
+        ends = [f"{end}.{quoted(self.id_property)}" if self.id_property else f"elementId({end})" for end in "ab"]
+        statement = f"MATCH (a)-[r]->(b) RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
+        for source, kind, target, properties in self.server.stream(statement):
+            number += 1
+            if number % TOLD_EVERY == 0:
+                builder.tell(READING_EDGES, number)
+            fields = self._fields(properties, number) if properties else {}
+            yield EdgeElement(identifier(source), identifier(target), kind, True, fields, number)
+        self._require(number, counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
+
+    def _fields(self, properties: Mapping[str, Any], number: int) -> Fields:  # Any: values of the database
+        """Return properties without those that no text can hold; they are counted."""
+        fields: Fields = {}
+        for name, value in properties.items():
+            if isinstance(value, bytes | bytearray):
+                self.tally.dropping(self.path)("bytes", number, shown(name))
+            elif is_vector(value):
+                self._vectors[name] += 1
+            else:
+                fields[name] = value
+        return fields
+
+    def _require(self, read: int, counted: int, statement: str, what: str) -> None:
+        """Raise `BadInput` if fewer came than were counted, and are there still: a server may cut a reader short."""
+        if read < counted and self.server.rows(statement)[0][0] > read:
+            raise BadInput(
+                f"{self.path} gave {read:,} of {counted:,} {what} and no error: its user is given only so many rows "
+                "(in ArcadeDB resultSetLimit); import as one who is given all"
+            )
+
+    def _tell(self) -> None:
+        """Note what was chosen and what was left out."""
+        ids = f"the property {self.id_property!r}" if self.id_property else "the database's own, which may change"
+        self.tally.notes.append(f"ids of nodes: {ids}")
+        for name, count in sorted(self._vectors.items()):
+            self.tally.notes.append(
+                f"left out {count:,} vectors of the property {name!r}: orienteer embed makes others"
+            )
+
+
+def count_all(server: Server) -> DatabaseCounts:
+    """Count what a database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
+    nodes, labels = 0, Counter[str]()
+    for names, count in server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
+        nodes += count
+        for name in names:
+            labels[name] += count
+    edges = server.rows("MATCH ()-[r]->() RETURN count(r) AS count")
+    return DatabaseCounts(nodes, edges[0][0], labels)
+
+
+def count_values(server: Server, name: str) -> tuple[int, int]:
+    """Count the nodes that have a property, and its distinct values."""
+    value = f"n.{quoted(name)}"
+    have, differ = server.rows(f"MATCH (n) RETURN count({value}) AS have, count(DISTINCT {value}) AS differ")[0]
+    return have, differ
+
+
+def unique_property(server: Server, nodes: int, *, without: Collection[str] = ()) -> str:
+    """Return the best known property for ids that each of so many nodes has with a value of its own; empty for none."""
+    # What every node has, the first one has too.
+    first = server.rows("MATCH (n) RETURN properties(n) AS properties LIMIT 1")[0][0]
+    ranked = sorted(
+        (rank, name)
+        for name, value in first.items()
+        for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
+        if role == "id" and isinstance(value, str | int) and name not in without
+    )
+    return next((name for _, name in ranked if count_values(server, name) == (nodes, nodes)), "")
+
+
+def telling_labels(names: Sequence[str], counts: DatabaseCounts) -> list[str]:
+    """Return the labels of a node that tell something, the one that is its type first."""
+    telling = [name for name in names if counts.labels.get(name, 0) < counts.nodes]
+    return sorted(telling or names, key=lambda name: (name.startswith(MARK), counts.labels.get(name, 0), name))
+
+
+def is_vector(value: Any) -> bool:  # Any: a value of the database
+    """Say whether a value is a vector: a long list of numbers, or the driver's own kind."""
+    if isinstance(value, list):
+        return len(value) >= SHORTEST_VECTOR and all(isinstance(member, float | int) for member in value)
+    return type(value).__name__ == "Vector"

@@ -1,0 +1,191 @@
+"""The rows of a database in place: what agents' tools need of `GraphArrays`. All else says that it needs an import."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.bolt.server import Server, quoted
+from orienteer.errors import BadOption, nearest
+from orienteer.graph.arrays import GraphArrays
+from orienteer.graph.connections import Meeting, meet
+from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.searchers import Searchers
+from orienteer.index.arrays import Rows
+from orienteer.index.bm25 import Mask
+from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, telling_labels, unique_property
+from orienteer.ingest.in_place.edges import EdgesInPlace
+from orienteer.ingest.in_place.seen import (
+    NodeFacts,
+    SeenColumn,
+    SeenNodes,
+    SeenTypes,
+    StandIn,
+    needs_import,
+    type_counts,
+)
+from orienteer.ingest.in_place.words import NamesInPlace, TextInPlace, full_text_index
+from orienteer.ingest.tables.nodes import DEFAULT_TYPE
+from orienteer.ingest.tables.values import plain
+from orienteer.text.tokenizer import Tokenizer
+from orienteer.version import __version__
+
+NO_GENERATION = "00000000T000000-00000000"
+"""A database has none: it changes under its readers."""
+
+
+class ArraysInPlace(GraphArrays):
+    """A database by rows: the place at which each node was first seen. Safe to share among threads."""
+
+    def __init__(self, server: Server) -> None:  # no files: nothing of the base class is opened
+        """Count what there is. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
+        self._server = server
+        self.path = Path(str(server.address))
+        counts = count_all(server)
+        self.manifest = _manifest(server, counts)
+        self.generation = NO_GENERATION
+        self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
+        self._once, self._locks = {}, {}
+        id_property = unique_property(server, counts.nodes)
+        facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
+        self.seen = seen
+        text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
+        # Each has those methods of what it stands for that agents' tools call.
+        self.ids = cast(Any, SeenColumn(server, seen, "id"))
+        self.names = cast(Any, SeenColumn(server, seen, "name"))
+        self.texts = cast(Any, SeenColumn(server, seen, "text"))
+        self.node_types = cast(Any, SeenTypes(server, seen))
+        self.text_index = cast(Any, text)
+        self.name_index = cast(Any, NamesInPlace(server, text, seen, self.tokenizer))
+        self.adjacency = cast(Any, EdgesInPlace(server, seen, tuple(self.manifest.edge_types)))
+        self.properties = cast(Any, PropertiesInPlace(server, seen))
+        self.searcher = Searchers(self.path, NO_GENERATION, LexicalSearcher(self.tokenizer, self.text_index), None)
+        self._row_of = cast(Any, seen.find)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise `BadOption` for all that only a graph of our own has."""
+        if name.startswith("__") or name == "_server":
+            raise AttributeError(name)
+        raise needs_import(self._server)
+
+    def __len__(self) -> int:
+        """Raise `BadOption`: nobody can go through all rows."""
+        raise needs_import(self._server)
+
+    def touching(self, groups: Sequence[NDArray[np.int32]], mask: Mask | None = None) -> Meeting:
+        """Return the rows that are in all of these groups, or else in two or more, as `GraphArrays.touching` does."""
+        return meet(groups, len(self.seen), mask)
+
+    def aliases_at(self, row: int) -> tuple[str, ...]:
+        """Return the aliases of a row."""
+        return tuple(self.seen.nodes[row].aliases)
+
+    def named_in_part(self, name: str) -> int | None:
+        """Return None: a full-text index does not tell which names hold some words in a row."""
+        return None
+
+    def near_names(self, text: str, *, most: int = 5) -> list[str]:
+        """Return at most `most` names of nodes that share words with a text, those that look most like it."""
+        rows = self.text_index.search(self.tokenizer.query(text), 50).rows
+        return nearest(text, dict.fromkeys(self.names[row] for row in rows.tolist()), most=most)
+
+    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
+        """Return what marks the nodes of these types, as rows are looked up in it; None without types.
+
+        Raises `UnknownType`, and `BadOption` for conditions on properties.
+        """
+        for name, names in (("node_types", node_types), ("where", where)):
+            if isinstance(names, str):
+                raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
+        if where:
+            raise BadOption(
+                "where: properties of a database in place are not compared; name node_types, or leave it out"
+            )
+        if node_types is None:
+            return None
+        return cast(Mask, MaskInPlace(self._server, self.types.node_mask(node_types), self.seen))
+
+    def rank(
+        self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
+    ) -> tuple[Rows, NDArray[np.float64]]:
+        """Return a page of rows and their scores, as `GraphArrays.rank` does: the best first, then the rest by id."""
+        ranked, scores = rows[:0], np.zeros(0)
+        if query:
+            ranked, scores = self.searcher(mode).search(query, offset + k, among=rows)
+        rest = np.setdiff1d(rows, ranked, assume_unique=True)
+        rest = rest[np.argsort(self.seen.places(rest))][: max(0, offset + k - len(ranked))]
+        ranked, scores = np.concatenate([ranked, rest]), np.concatenate([scores, np.zeros(len(rest))])
+        return ranked[offset : offset + k], scores[offset : offset + k]
+
+    @property
+    def has_extras(self) -> bool:
+        """Tell whether any edge may have properties."""
+        return True
+
+    def extras(self, at: int) -> dict[str, Any]:  # Any: JSON
+        """Return the properties of the edge of an entry."""
+        carried = plain(cast(Any, self.adjacency).extras(at))
+        return {"properties": carried} if carried else {}
+
+
+class MaskInPlace(StandIn):
+    """Marks the nodes of some types."""
+
+    def __init__(self, server: Server, types: Mask, seen: SeenNodes) -> None:
+        super().__init__(server)
+        self._types, self._seen = types, seen
+
+    def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
+        return self._types[self._seen.types(rows)]
+
+
+class PropertiesInPlace(StandIn):
+    """The properties of nodes that were seen."""
+
+    def __init__(self, server: Server, seen: SeenNodes) -> None:
+        super().__init__(server)
+        self._seen = seen
+
+    def of(self, row: int) -> dict[str, Any]:  # Any: JSON
+        """Return all properties of a node."""
+        return dict(self._seen.nodes[row].properties)
+
+
+def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
+    """Return the types of a database as a manifest has them."""
+    labels = server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count")
+    nodes = type_counts(counts, ((names, count) for names, count in labels))
+    joined: dict[tuple[str, str, str], int] = {}
+    statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
+    for source, kind, target, count in server.stream(statement):
+        ends = [next(iter(telling_labels(names, counts)), DEFAULT_TYPE) for names in (source, target)]
+        triple = (ends[0], kind, ends[1])
+        joined[triple] = joined.get(triple, 0) + count
+    edges: dict[str, int] = {}
+    for (_, kind, _), count in sorted(joined.items()):
+        edges[kind] = edges.get(kind, 0) + count
+    return Manifest(
+        generation=NO_GENERATION,
+        created=datetime.now(UTC).isoformat(),
+        made_by=__version__,
+        tokenizer=Tokenizer(stem=False).id,
+        nodes=counts.nodes,
+        edges=counts.edges,
+        node_types=nodes,
+        edge_types=edges,
+        triples=tuple(EdgeCount(source=a, type=kind, target=b, count=n) for (a, kind, b), n in sorted(joined.items())),
+    )
+
+
+def _has_numbers(server: Server, id_property: str) -> bool:
+    """Say whether the ids of a database are whole numbers there."""
+    if not id_property:
+        return False
+    return isinstance(server.rows(f"MATCH (n) RETURN n.{quoted(id_property)} AS id LIMIT 1")[0][0], int)
