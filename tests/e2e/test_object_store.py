@@ -73,7 +73,7 @@ def _silent(stage, count):
     """Take no notice."""
 
 
-def test_pushed_graph_is_that_graph_and_a_second_push_costs_one_request(store, address, languages, cli, home):
+def test_pushed_graph_is_that_graph_and_a_second_push_costs_two_requests(store, address, languages, cli, home):
     local = languages("one")
     ran = cli("push", "languages", address, "--json")
     assert ran.code == 0, ran.err
@@ -85,7 +85,7 @@ def test_pushed_graph_is_that_graph_and_a_second_push_costs_one_request(store, a
     store.requests = 0
     again = cli("push", "languages", address, "--json").json
     assert (again["sent"], again["is_new"]) == (0, False)
-    assert store.requests == 1
+    assert store.requests == 2  # the pointer, and what is there
     store.requests = 0
     assert cli("search", address, "ruby", "-k", "1").code == 0
     assert store.requests == 1
@@ -211,6 +211,19 @@ def test_wrong_keys_are_one_sentence_without_them(store, address, cli, monkeypat
     assert "403 SignatureDoesNotMatch" in ran.err
     assert "hunter2" not in ran.err
     assert KEYS["AWS_ACCESS_KEY_ID"] not in ran.err
+
+
+def test_damaged_file_is_mended_by_removal_and_a_push(store, address, languages):
+    graph = languages("one")
+    push_graph(graph.path, address, tell=_silent)
+    there, name = objects_at(address), f"generations/{graph.generation}/neighbor.i4"
+    there.put(name, b"0" * there.list()[name].size)
+    with pytest.raises(NotAGraph, match="neighbor.i4 is damaged .*: have it removed there, and the graph pushed again"):
+        Graph.open(str(address))
+    there.remove([name])
+    report = push_graph(graph.path, address, tell=_silent)
+    assert (report.sent, report.is_new) == (1, False)
+    assert len(Graph.open(str(address))) == 169
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ MOST_POINTER = 1 << 20
 """Bytes of a pointer at the most."""
 _MOST_MANIFEST, _MOST_FILES = 64 << 20, 10_000
 _SHA256 = re.compile("[0-9a-f]{64}")
-PUSH_AGAIN = "have it pushed again"
+PUSH_AGAIN = "have it removed there, and the graph pushed again"
 
 
 class PublishedPointer(NamedTuple):

@@ -85,11 +85,12 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
     before = _pointer_before(target)
     total = sum(record.bytes for record in files.values())
     report = partial(PushReport, address=str(address), generation=pointer.generation, files=len(files), bytes=total)
-    if before is not None and before.pointer == pointer:
-        return report(is_new=False, sent=0, sent_bytes=0, copied=0, removed=0, seconds=monotonic() - began)
     there = target.list()
     _check_ours(target, there, before)
     lacking = {name: record for name, record in files.items() if not _is_there(there.get(name), record)}
+    is_new = before is None or before.pointer != pointer
+    if not (is_new or lacking):
+        return report(is_new=False, sent=0, sent_bytes=0, copied=0, removed=0, seconds=monotonic() - began)
     copied = _copied(target, lacking, before, there)
     left = {name: record for name, record in lacking.items() if name not in copied}
     sent_bytes = sum(record.bytes for record in left.values())
@@ -99,10 +100,11 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
     except FileNotFoundError as error:
         raise GraphBusy(f"{path} was replaced while it was pushed: push again") from error
     _require_all(target, files)
-    target.put_over(POINTER, pointer.model_dump_json().encode(), None if before is None else before.content)
+    if is_new:
+        target.put_over(POINTER, pointer.model_dump_json().encode(), None if before is None else before.content)
     removed = _removed(target, there, [pointer, *([before.pointer] if before is not None else [])])
     return report(
-        is_new=True,
+        is_new=is_new,
         sent=len(left),
         sent_bytes=sent_bytes,
         copied=len(copied),

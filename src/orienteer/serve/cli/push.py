@@ -26,7 +26,7 @@ def push(
     report = push_graph(graph_of(directory, out), address, tell=out.progress)
     if out.as_json:
         out.json(report)
-    elif not report.is_new:
+    elif not (report.is_new or report.sent):
         out.print(f"{address} has generation {report.generation} already")
     else:
         copied = f", {counted(report.copied, 'file')} copied there" if report.copied else ""
