@@ -9,7 +9,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from orienteer.bolt.address import Address, Login, is_address
-from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, QueryStopped
+from orienteer.errors import BadInput, BadOption, DatabaseAway, DatabaseRefused, MissingExtra, QueryStopped
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import import_database
 from orienteer.ingest.importer import ImportOptions
@@ -92,6 +92,14 @@ def test_who_asks_is_told_by_the_environment_and_never_shown():
     assert database_login(environment={}) is None
     with pytest.raises(BadOption, match="NEO4J_PASSWORD"):
         database_login(environment={"NEO4J_USERNAME": "ada"})
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch):
+    from orienteer.bolt.server import Server
+
+    monkeypatch.setitem(sys.modules, "neo4j", None)
+    with pytest.raises(MissingExtra, match=r"orienteer\[neo4j\]"):
+        Server(Address.parse("bolt://localhost/films"), None)
 
 
 @pytest.fixture(scope="module")

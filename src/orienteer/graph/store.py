@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -40,9 +40,6 @@ class Graph:
     A node is named by its id, or by a name or an alias that it alone bears. What the graph gives back names nodes by
     their ids. `graph.arrays` is the same graph by rows, for methods and tools of your own.
     """
-
-    is_in_place: ClassVar[bool] = False
-    """Whether the graph stays in a database, so that only what agents' tools ask for is there."""
 
     def __init__(self, arrays: GraphArrays) -> None:
         self.arrays = arrays
@@ -148,8 +145,21 @@ class Graph:
         return self.arrays.path
 
     @property
+    def is_in_place(self) -> bool:
+        """Whether the graph stays in a database, so that only what agents' tools ask for is there.
+
+        >>> graph.is_in_place
+        False
+        """
+        return False
+
+    @property
     def place(self) -> str:
-        """Where the graph is, as a person names it: its directory, or the address of its database."""
+        """Where the graph is, as a person names it: its directory, or the address of its database.
+
+        >>> graph.place == str(graph.path)
+        True
+        """
         return str(self.path)
 
     @property

@@ -20,7 +20,6 @@ class GraphInPlace(Graph):
     """A database that agents' tools walk over Bolt. Nothing of it is kept but what was seen."""
 
     arrays: ArraysInPlace
-    is_in_place = True
 
     def __init__(self, arrays: ArraysInPlace, server: Server) -> None:
         super().__init__(arrays)
@@ -38,6 +37,11 @@ class GraphInPlace(Graph):
     def __len__(self) -> int:
         """Return the number of nodes that the database had when it was opened."""
         return self.arrays.manifest.nodes
+
+    @property
+    def is_in_place(self) -> bool:
+        """Return True."""
+        return True
 
     @property
     def place(self) -> str:

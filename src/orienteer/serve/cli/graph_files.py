@@ -152,7 +152,6 @@ def validate(
 ) -> None:
     """Print the report of an import without writing a graph."""
     from orienteer.files import write_whole
-    from orienteer.ingest.tables.mapping_file import written
 
     if write_mapping is not None:
         check_writable(write_mapping)
@@ -161,6 +160,8 @@ def validate(
     with file_trouble("check the path and its permissions"):
         report = _imported(out, sources or [], None, tables.options(sources))
         if write_mapping is not None:
+            from orienteer.ingest.tables.mapping_file import written  # needs the importer to be loaded
+
             write_whole(write_mapping, written(report.mapping, list(map(Path, sources or []))))
             out.note(f"the mapping is in {write_mapping}: change it, and import with --mapping {write_mapping}")
     _print_report(out, report)
