@@ -343,6 +343,18 @@ class Retriever:
 
         return plain_functions(self.graph, ask)
 
+    def check(
+        self,
+        question: str,
+        k: int = 20,
+        *,
+        node_types: Sequence[str] = (),
+        where: Sequence[str] = (),
+        reading: str | None = None,
+    ) -> None:
+        """Raise what `ask` raises before a model is paid: `BadOption`, `UnknownType`, `UnknownProperty`."""
+        self._question(question, k, node_types, where, reading)
+
     def _question(
         self, text: str, k: int, node_types: Sequence[str], where: Sequence[str], reading: str | None
     ) -> Question:

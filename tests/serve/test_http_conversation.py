@@ -59,6 +59,25 @@ def test_a_follow_up_is_told_in_a_stream_at_its_beginning_and_at_its_end(convers
     assert done["usage"]["calls"] == 2
 
 
+def test_putting_a_follow_up_in_words_is_paid_from_its_budget(conversing):
+    client, asked = conversing
+    one = client.post("/api/ask", {**FOLLOWED, "budget": {"calls": 1}}).json
+    assert one["question"] == "And Ruby?"
+    assert one["notes"][0].startswith("asked as it stands: its budget has one call")
+    assert one["usage"]["calls"] == len(asked) == 1
+    two = client.post("/api/ask", {**FOLLOWED, "budget": {"calls": 2}}).json
+    assert (two["question"], two["usage"]["calls"]) == ("Who designed Ruby?", 2)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"node_types": ["langage"]}, {"where": ["colour=red"]}, {"reading": "read as: x"}, {"where": ["?"]}]
+)
+def test_what_is_refused_costs_nothing(conversing, wrong):
+    client, asked = conversing
+    assert client.post("/api/ask", {**FOLLOWED, **wrong}).status == 400
+    assert asked == []
+
+
 def test_without_a_model_a_follow_up_is_asked_as_it_stands(client):
     result = client.post("/api/ask", {**FOLLOWED, "graph": "languages"}).json
     assert result["question"] == "And Ruby?"

@@ -30,6 +30,15 @@ class Budget(Options, use_attribute_docstrings=False):  # every question loads i
     )
     usd: float | None = Field(default=None, gt=0, description="Money. Needs a model whose price is known.")
 
+    def without(self, spent: Usage) -> Budget:
+        """Return what is left of it; of a limit that is reached the least that a limit can be."""
+        return Budget(
+            calls=None if self.calls is None else max(1, self.calls - spent.calls),
+            tokens=None if self.tokens is None else max(1, self.tokens - spent.tokens),
+            seconds=None if self.seconds is None else max(1e-3, self.seconds - spent.seconds),
+            usd=None if self.usd is None else max(1e-9, self.usd - (spent.usd or 0.0)),
+        )
+
     def require_price(self, model: str, price: Price | None) -> None:
         """Raise `BadOption` where money is limited and the price of the model is not known."""
         if self.usd is not None and price is None:

@@ -16,7 +16,7 @@ from orienteer.serve.door import LONGEST_QUESTION
 PACKAGE = "orienteer.serve"
 _TURNS = 6  # messages before the question that are read with it
 _LONGEST_TURN = 1_500  # characters
-_REWORDING = Budget(calls=2, seconds=15.0)  # one call, and a repair
+_CALLS, _SECONDS = 2, 15.0  # that putting it in words may take: one call, and a repair
 _SCHEMA: dict[str, JsonValue] = {
     "type": "object",
     "properties": {"question": {"type": "string"}},
@@ -48,17 +48,25 @@ class FollowUp(NamedTuple):
         return result.model_copy(update={"notes": notes, "usage": result.usage + self.usage})
 
 
-def understood_alone(question: str, before: Sequence[Turn], model: LanguageModel | None) -> FollowUp:
+def understood_alone(
+    question: str, before: Sequence[Turn], model: LanguageModel | None, budget: Budget | None = None
+) -> FollowUp:
     """Return a question put in words that need none of what was said before, the earliest first.
 
-    Without a model, and where the model fails, it stays as it is, and a note says so.
+    Without a model, and where the model fails, it stays as it is, and a note says so. `budget` is that of the question:
+    a call of it is left to be answered with.
     """
     if not before:
         return FollowUp(question)
     if model is None:
         return FollowUp(question, "asked as it stands: without a model, what was said before is not read")
+    calls = _CALLS if budget is None or budget.calls is None else min(_CALLS, budget.calls - 1)
+    if calls < 1:
+        return FollowUp(question, "asked as it stands: its budget has one call, and what was said before is not read")
     turns = "\n".join(f"{turn.role}: {turn.words[:_LONGEST_TURN]}" for turn in before[-_TURNS:])
-    run = Allowance(_REWORDING, reserve=0)
+    own = Budget() if budget is None else budget
+    seconds = _SECONDS if own.seconds is None else min(_SECONDS, own.seconds)
+    run = Allowance(own.model_copy(update={"calls": calls, "seconds": seconds}), reserve=0)
     try:
         prompt = prompt_of("follow-up", PACKAGE)
         given = ask_for(model, run, prompt, _SCHEMA, question=question, turns=turns).value

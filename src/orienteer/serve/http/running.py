@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from starlette.types import Receive
 
@@ -156,15 +157,25 @@ async def begun(
     try:
         follow_up = FollowUp(body.question)
         if before:
-            model, text = site.answering.model, body.question
-            follow_up = await while_there(receive, site.beside(lambda: understood_alone(text, before, model)))
+            follow_up = await while_there(receive, site.beside(partial(_reworded, site, generation, body, before)))
             site.metrics.count_usage(follow_up.usage)
-            body = body.model_copy(update={"question": follow_up.question})
+            left = within(site.answering.budget, body.budget).without(follow_up.usage)
+            body = body.model_copy(update={"question": follow_up.question, "budget": left})
         method = await question.start(generation, body, hears_parts=hears_parts)
     except BaseException:
         question.close()
         raise
     return Begun(question, generation, served.name, method, follow_up)
+
+
+def _reworded(site: Site, generation: Generation, body: AskBody, before: Sequence[Turn]) -> FollowUp:
+    """Return a question in words of its own. Raises what asking it would raise, before a model is paid."""
+    with generation.telling():
+        generation.retriever(body.method).check(
+            body.question, body.most_hits, node_types=body.node_types, where=body.where, reading=body.reading
+        )
+    budget = within(site.answering.budget, body.budget)
+    return understood_alone(body.question, before, site.answering.model, budget)
 
 
 def within(most: Budget, asked: Budget) -> Budget:
