@@ -1,5 +1,6 @@
 """A folder that is still being read: what has been read answers by words, over every face, and says so."""
 
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -85,14 +86,20 @@ def reading(folder, tmp_path, **site_fields):
             until(lambda: graph.is_ready or graph.failure is not None)
 
 
+def without_time(note):
+    """Return a note without the time left, which only a slow reading tells."""
+    return re.sub(r", about [\d.,]+ \w+ left", "", note)
+
+
 def test_what_was_read_answers_and_every_answer_says_so(folder, tmp_path):
     with reading(folder, tmp_path) as client:
         asked = client.post("/api/ask", {"question": "How long are payroll records kept?"}).json
-        assert asked["notes"][0] == f"1 of 3 files are read so far: {SO_FAR}"
+        assert without_time(asked["notes"][0]) == f"1 of 3 files are read so far: {SO_FAR}"
         assert asked["answer"].startswith("Payroll records are kept for seven years")
         assert asked["method"] == "documents"
         searched = client.post("/api/search", {"query": "train"}).json
-        assert (searched["hits"], searched["notes"][0]) == ([], f"1 of 3 files are read so far: {SO_FAR}")
+        assert searched["hits"] == []
+        assert without_time(searched["notes"][0]) == f"1 of 3 files are read so far: {SO_FAR}"
         client.held.go_on()
         until(lambda: client.post("/api/search", {"query": "train"}).json["hits"])
         assert client.post("/api/search", {"query": "train"}).json["notes"][0].startswith("2 of 3 files are read so")
@@ -120,7 +127,7 @@ def test_the_last_event_has_the_note(folder, tmp_path):
 def test_look_ups_note_it_too(folder, tmp_path, method, path, body):
     with reading(folder, tmp_path) as client:
         reply = client.get(path) if method == "GET" else client.post(path, body)
-        assert reply.json["notes"] == [f"1 of 3 files are read so far: {SO_FAR}"]
+        assert [*map(without_time, reply.json["notes"])] == [f"1 of 3 files are read so far: {SO_FAR}"]
         assert str(tmp_path) not in reply.body.decode()
 
 
@@ -128,10 +135,10 @@ def test_a_name_that_is_not_there_yet_is_not_said_to_be_missing(folder, tmp_path
     with reading(folder, tmp_path) as client:
         refused = client.get("/api/node?id=b-travel.md")
         assert refused.status == 404
-        assert f"(1 of 3 files are read so far: {SO_FAR})" in refused.error["message"]
+        assert f"(1 of 3 files are read so far: {SO_FAR})" in without_time(refused.error["message"])
         refused = client.post("/api/ask", {"question": "train", "node_types": ["table"]})
         assert refused.status == 400
-        assert "(1 of 3 files are read so far" in refused.error["message"]
+        assert "(1 of 3 files are read so far" in without_time(refused.error["message"])
 
 
 def test_the_list_of_graphs_says_how_far_it_is(folder, tmp_path):
@@ -139,7 +146,7 @@ def test_the_list_of_graphs_says_how_far_it_is(folder, tmp_path):
         graph = client.get("/api/graphs").json["graphs"][0]
         assert (graph["is_ready"], graph["is_partial"], graph["files"], graph["of_files"]) == (False, True, 1, 3)
         assert (graph["stage"], graph["done"], graph["of"]) == ("reading documents", 1, 3)
-        assert graph["note"] == f"1 of 3 files are read so far: {SO_FAR}"
+        assert without_time(graph["note"]) == f"1 of 3 files are read so far: {SO_FAR}"
         assert graph["nodes"] == 2
         assert client.get("/ready").status == 503
         assert client.get("/api/info").json["stale"] is False
@@ -163,7 +170,7 @@ def test_chat_clients_are_told(folder, tmp_path):
         assert "orienteer/notes:bm25" in names
         body = {"model": "orienteer/notes", "messages": [{"role": "user", "content": "Where are bicycles parked?"}]}
         said = client.post("/v1/chat/completions", body).json["choices"][0]["message"]["content"]
-        assert said.endswith(f"(1 of 3 files are read so far: {SO_FAR})")
+        assert without_time(said).endswith(f"(1 of 3 files are read so far: {SO_FAR})")
         with client.stream("/v1/chat/completions", {**body, "stream": True}) as lines:
             assert "1 of 3 files are read so far" in b"".join(lines).decode()
 
