@@ -34,6 +34,7 @@ EXTRAS = {
     "llamaindex": "llama_index",
     "local": "xllamacpp",
     "mcp": "mcp",
+    "neo4j": "neo4j",
     "notebook": "anywidget",
     "parquet": "pyarrow",
     "ray": "ray",
