@@ -151,7 +151,9 @@ class Server:
 
 def told(error: BaseException) -> str:
     """Return what a server said, or why it did not: one line, of bounded length."""
-    text = getattr(error, "message", None) or str(error) or type(error).__name__
+    from neo4j.exceptions import Neo4jError
+
+    text = (error.message if isinstance(error, Neo4jError) else str(error)) or type(error).__name__
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.strerror:
         text = cause.strerror
