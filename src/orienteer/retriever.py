@@ -352,7 +352,13 @@ class Retriever:
         where: Sequence[str] = (),
         reading: str | None = None,
     ) -> None:
-        """Raise what `ask` raises before a model is paid: `BadOption`, `UnknownType`, `UnknownProperty`."""
+        """Raise what asking this would raise before a model is paid, for servers that spend something before.
+
+            >>> retriever.check("Which language did Matz design?", where=["year > 1990"])
+
+        `question`, `k`, `node_types`, `where` and `reading` are those of `ask`. Raises `BadOption`, `UnknownType`,
+        `UnknownProperty`.
+        """
         self._question(question, k, node_types, where, reading)
 
     def _question(

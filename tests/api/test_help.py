@@ -33,7 +33,7 @@ SHOWN = {
         "to_frames",
         "to_networkx",
     },
-    Retriever: {"aask", "as_functions", "ask", "asearch", "astream", "search", "start", "stream"},
+    Retriever: {"aask", "as_functions", "ask", "asearch", "astream", "check", "search", "start", "stream"},
 }
 
 
