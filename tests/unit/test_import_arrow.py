@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from orienteer.errors import BadInput
 from orienteer.graph.edges import CodedColumn
 from orienteer.index.arrays import Strings
-from orienteer.ingest.formats import arrow
+from orienteer.ingest.formats import arrow, delimited
 from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
 
 pytest.importorskip("pyarrow")
@@ -42,7 +42,7 @@ def both(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(arrow, "BLOCK", block)
         by_arrow = read(path, dialect, header=header)
-        patch.setattr(arrow, "is_installed", lambda: False)
+        patch.setattr(delimited, "has_arrow", lambda: False)
         return by_arrow, read(path, dialect, header=header)
 
 

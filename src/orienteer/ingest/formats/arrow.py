@@ -29,7 +29,7 @@ _QUOTE, _NEWLINE, _RETURN = b'"', b"\n", b"\r"
 _NONE = np.zeros(0, np.int64)
 
 
-def is_installed() -> bool:
+def has_arrow() -> bool:
     """Say whether Arrow is there."""
     return find_spec("pyarrow") is not None
 

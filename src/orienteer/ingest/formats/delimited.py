@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from orienteer.errors import BadInput
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD
-from orienteer.ingest.formats import arrow
+from orienteer.ingest.formats.arrow import ParsedRows, columns_of, has_arrow, texts_of
 from orienteer.ingest.formats.files import READ, UTF8, MeasuredBytes, encoding_of, measured, opened, opened_text, suffix
 from orienteer.ingest.formats.table import Batch, Drop, shown, undecodable
 
@@ -69,7 +69,7 @@ class DelimitedText:
     def batches(self, path: Path, *, rows: int, drop: Drop, header: bool) -> Iterator[Batch]:
         """Read the table in batches; a row that is not as long as the first one is an error."""
         place = _Place()
-        if self._encoding(path) == UTF8 and arrow.is_installed():
+        if self._encoding(path) == UTF8 and has_arrow():
             yield from self._parsed(path, rows, place, header=header)
         if not place.is_end:
             yield from self._read(path, rows, place, drop=drop, header=header)
@@ -84,14 +84,14 @@ class DelimitedText:
         if not first:
             return
         with opened(path, has_lines=True) as raw:
-            parsed = arrow.ParsedRows(raw, len(first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
+            parsed = ParsedRows(raw, len(first), delimiter=dialect.delimiter, is_quoted=dialect.is_quoted)
             for block in parsed:
                 begin = 0
                 if place.names is None:
                     place.names = named(first, path) if header else numbered(len(first))
                     begin = int(header)
                 for low in range(begin, block.table.num_rows, rows):
-                    columns = map(arrow.texts_of, arrow.columns_of(block.table, low, rows))
+                    columns = map(texts_of, columns_of(block.table, low, rows))
                     yield Batch(dict(zip(place.names, columns, strict=True)), block.lines[low : low + rows])
                 place.line += block.line_count
                 place.byte += block.size

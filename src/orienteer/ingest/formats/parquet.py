@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
-from orienteer.ingest.formats import arrow
+from orienteer.ingest.formats.arrow import is_text, texts_of
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.parquet_pages import Chunk, Group, directory, pages
 from orienteer.ingest.formats.table import Batch, Drop, shown
@@ -159,14 +159,14 @@ def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array
     from pyarrow import types
 
     kind = column.type
-    if arrow.is_text(kind) and not column.null_count:
+    if is_text(kind) and not column.null_count:
         column.validate(full=True)  # its UTF-8
-        return arrow.texts_of(column)
+        return texts_of(column)
     if types.is_dictionary(kind):
         words = [*_list(column.dictionary), None]
         return [words[place] for place in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]
     is_whole = column.null_count == 0 and (types.is_integer(kind) or types.is_boolean(kind))
-    if is_whole or arrow.is_text(kind):
+    if is_whole or is_text(kind):
         column = column.to_numpy(zero_copy_only=False)
     values: list[Any] = column.tolist()
     return values
@@ -243,8 +243,7 @@ def _lengths(column: Any, path: Path) -> Any:  # Any: pyarrow's arrays
     from pyarrow import compute, types
 
     kind = column.type
-    is_text = types.is_string(kind) or types.is_large_string(kind)
-    if not is_text and not types.is_binary(kind) and not types.is_large_binary(kind):
+    if not is_text(kind) and not types.is_binary(kind) and not types.is_large_binary(kind):
         return None
     lengths = compute.binary_length(column)
     if (compute.max(lengths).as_py() or 0) > MOST_RECORD:
