@@ -101,7 +101,9 @@ class Terminal:
         os.close(self._master)
 
     def _read(self, seconds):
-        if select.select([self._master], [], [], seconds)[0]:
+        poll = select.poll()  # `select` takes no descriptor above 1,023, and other tests hold many open
+        poll.register(self._master, select.POLLIN)
+        if poll.poll(1_000 * seconds):
             with contextlib.suppress(OSError):  # the other end is closed
                 came = os.read(self._master, 65536).decode(errors="replace")
                 self.raw += came
