@@ -1,7 +1,8 @@
 """Synthetic graphs with the statistics of real ones, made once and kept in a folder.
 
 Words follow Zipf-Mandelbrot's law and come in bursts, texts have log-normal lengths, degrees follow power laws, and
-three hubs touch a good part of the graph. Sizes S and L are those of STaRK's PRIME and MAG.
+three hubs touch a good part of the graph. Sizes S and L are those of STaRK's PRIME and MAG, XL is what a machine of
+8 GB should build, and of M's sisters each has four times as much of one thing, so that its cost can be told apart.
 """
 
 from __future__ import annotations
@@ -44,7 +45,12 @@ class Size:
 SIZES = {
     "XS": Size(3_000, 40_000, 400_000, 6, 6, 1_500),
     "S": Size(129_375, 8_100_000, 32_000_000, 10, 18, 100_000),
+    "M": Size(500_000, 8_000_000, 40_000_000, 8, 16, 50_000),
+    "M-nodes": Size(2_000_000, 8_000_000, 40_000_000, 8, 16, 50_000),
+    "M-edges": Size(500_000, 32_000_000, 40_000_000, 8, 16, 50_000),
+    "M-words": Size(500_000, 8_000_000, 160_000_000, 8, 16, 50_000),
     "L": Size(1_872_968, 39_800_000, 213_000_000, 4, 4, 200_000),
+    "XL": Size(10_000_000, 100_000_000, 600_000_000, 8, 16, 500_000),
 }
 
 

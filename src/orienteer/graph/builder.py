@@ -207,8 +207,9 @@ class GraphBuilder:
             raise BadInput("there are no nodes: a graph needs at least one")
         for writer in (self._names, self._texts, self._aliases, self._extras):
             writer.close()
+        self._edges.complete()
         ids = list(self._rows)
-        order = sorted(range(len(ids)), key=ids.__getitem__)
+        order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
         place = np.empty(len(ids), np.int32)
         place[order] = np.arange(len(ids), dtype=np.int32)
         types = np.array(self._types, np.uint16)[order]
@@ -216,7 +217,7 @@ class GraphBuilder:
         indexing = self._indexer.finish(place, self._identifiers(), measured=measured)
         if measured is not None:
             self._provenance[TEXT_TYPES] = sorted(text_types)
-        self._write_nodes(ids, np.array(order))
+        self._write_nodes(ids, order)
         write_properties(self._work, list(self._properties.values()), place)
         text = indexing.result()  # edges want the room
         self._digests.add(*self._work.glob("*.*"))

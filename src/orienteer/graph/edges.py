@@ -192,6 +192,10 @@ class EdgeSpool:
         table._batches, table._dangling, table._node_ids = self._batches, self._dangling, list(self._rows)
         return table
 
+    def complete(self) -> None:
+        """Free what finds nodes by their ids: no more edges come."""
+        self._numbers = _NodeNumbers(self._rows)
+
     def forget(self) -> None:
         """Free the edges after they are written."""
         self._chunks = []

@@ -100,11 +100,17 @@ class NamesWriter:
     def finish(self, folder: Path, place: NDArray[np.int32] | None = None) -> None:
         """Write all files; with `place`, (nodes,), row r becomes row `place[r]`."""
         self._index()
-        exact, stem, rows, kinds = (np.concatenate(column) for column in zip(*self._columns, strict=True))
+        del self._vocabulary, self._stems  # of a large graph they are hundreds of megabytes, and no more names come
+        columns = [list(column) for column in zip(*self._columns, strict=True)]
+        self._columns = []
+        rows, kinds = np.concatenate(columns[2]), np.concatenate(columns[3])
         if place is not None:
             rows = place[rows]
-        for name, keys in (("exact", exact), ("stem", stem)):
-            save_phrases(folder, name, keys, rows, kinds)
+        for name, keys in (("exact", columns[0]), ("stem", columns[1])):
+            joined = np.concatenate(keys)
+            keys.clear()
+            save_phrases(folder, name, joined, rows, kinds)
+            del joined
         save_spelling(folder, sorted(set(self._spelling)))
 
 

@@ -193,6 +193,7 @@ class PostingsWriter:
         The mean length is taken over the rows under the mask `measured`, (rows,); over all rows without it.
         """
         self.close()
+        del self._words, self._word_terms  # of a large graph they are hundreds of megabytes, and no more texts come
         by_row = np.concatenate(
             [np.zeros(0, np.int32), *(lengths for _, lengths in sorted(self._lengths, key=itemgetter(0)))]
         )
@@ -201,6 +202,7 @@ class PostingsWriter:
         lengths[row_place] = by_row
         save(self._folder, "length", lengths)
         hashes = self._terms.hashes
+        del self._terms
         order = np.argsort(hashes)
         place = np.empty(len(order), np.int32)  # of each term among the sorted hashes
         place[order] = np.arange(len(order), dtype=np.int32)
