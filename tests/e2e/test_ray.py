@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,7 @@ def cluster(tmp_path_factory):
     }
     with RayCluster(environment) as started:
         started.join()
+        started.cache = folder / "cache"
         yield started
 
 
@@ -196,6 +199,20 @@ def test_methods_without_a_model_rank_over_nodes_as_here(cluster, folder, cli, p
     finished(process(*command, "-o", folder / "run", "--ray", cluster.address, stdin=subprocess.DEVNULL))
     assert cli(*command, "-o", folder / "here").code == 0
     assert lines_of(folder / "run") == lines_of(folder / "here")
+
+
+def test_a_graph_at_an_address_is_pulled_by_the_nodes_themselves(cluster, folder, process):
+    pytest.importorskip("obstore", reason="needs the extra s3")
+    files = partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as store, FakeServer(policy(0.01)) as server:
+        threading.Thread(target=store.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{store.server_port}/novels"
+        run = ("eval", "run", address, folder / "questions.jsonl", "--method", "ark agents=1", "-o", folder / "run")
+        model = ("--model", "fake", "--base-url", server.url, "--ray", cluster.address)
+        finished(process(*run, *model, stdin=subprocess.DEVNULL))
+        store.shutdown()
+    assert len((folder / "run" / "results.jsonl").read_text().splitlines()) == COUNT
+    assert [path.name for path in (cluster.cache / "graphs").iterdir() if path.name.startswith("novels-")]
 
 
 def test_a_teacher_is_asked_over_nodes_as_here(cluster, folder, cli, process):

@@ -14,6 +14,7 @@ from orienteer.evaluation.running.sweep import Variant
 from orienteer.evaluation.running.warm_up import MANY_QUESTIONS, warmed
 from orienteer.executors.executor import Place, Worker
 from orienteer.graph.store import Graph
+from orienteer.ingest.sources import graph_directory
 from orienteer.llm.budget import Budget
 from orienteer.protocols import LanguageModel
 from orienteer.settings import Settings
@@ -26,6 +27,8 @@ class AskingRecipe:
     """What an `Asker` is made of where the questions are asked. Settings that are pickled leave their keys behind."""
 
     graph: Path
+    published_at: str | None
+    """The address of a graph that was pulled from there; each machine pulls it into its own cache."""
     graph_sha256: str
     is_compiled: bool
     """Whether searches of the graph are compiled, where numba is."""
@@ -43,10 +46,13 @@ class AskingRecipe:
 
     def open(self, place: Place) -> Worker[Task, Outcome]:
         """Open graph, model and methods. Raises `BadInput` for another graph, and as `Graph.open` and `Asker` do."""
-        graph = Graph.open(self.graph, embedder=self.settings.open_embedder)
+        graph = Graph.open(self._directory(), embedder=self.settings.open_embedder)
         if graph_hash(graph) != self.graph_sha256:
+            if self.published_at is not None:
+                raise BadInput(f"{self.published_at} was published anew since this run began: repeat the command")
             raise BadInput(
-                f"{self.graph} is another graph there than here: copy it anew, or name a path that all machines share"
+                f"{self.graph} is another graph there than here: copy it anew, name a path that all machines share, or "
+                "push it (orienteer push) and name its address"
             )
         if self.is_compiled:
             graph = warmed(graph, MANY_QUESTIONS)
@@ -67,6 +73,12 @@ class AskingRecipe:
         )
         asker.prepare(self.variants, self.question)
         return Worker(asker.ask, asker.stopping.set)
+
+    def _directory(self) -> Path:
+        """Return the graph directory on this machine."""
+        if self.published_at is None:
+            return self.graph
+        return graph_directory(Path(self.published_at), cache=self.settings.cache)
 
 
 def model_for(

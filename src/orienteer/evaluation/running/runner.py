@@ -37,6 +37,7 @@ from orienteer.executors.executor import Executor, Job, Worker
 from orienteer.executors.threads import Threads
 from orienteer.files import write_whole
 from orienteer.graph.store import Graph
+from orienteer.ingest.remote.pull import address_of_copy
 from orienteer.llm.budget import Budget
 from orienteer.options import Options
 from orienteer.protocols import LanguageModel, manner_of
@@ -148,6 +149,7 @@ def evaluate(
         manifest = _begin(path, manifest, examples)
         recipe = AskingRecipe(
             graph=graph.path.absolute(),
+            published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
             graph_sha256=manifest.graph_sha256,
             is_compiled=graph.arrays.text_index.is_compiled,
             run=path.absolute(),

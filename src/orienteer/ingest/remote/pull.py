@@ -37,7 +37,7 @@ from orienteer.graph.format import (
 )
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
-from orienteer.ingest.remote.address import Address
+from orienteer.ingest.remote.address import Address, address_of
 from orienteer.ingest.remote.objects import Objects, endpoint, objects_at
 from orienteer.ingest.remote.published import (
     PUSH_AGAIN,
@@ -87,6 +87,12 @@ def sound_copy_of(address: Address, *, cache: Path) -> Path | None:
     """Return the copy of a graph where there is one, of whatever age; None where there is none, or a damaged one."""
     target = copy_of(address, cache=cache)
     return target if _is_sound(target) else None
+
+
+def address_of_copy(graph: Path) -> Address | None:
+    """Return the address that a graph was pulled from; None where it is not, or no longer, what was pulled."""
+    origin = _origin(graph)
+    return None if origin is None else address_of(origin.address)
 
 
 def pulled(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
