@@ -22,6 +22,7 @@ from orienteer.serve.cli.arguments import (
     ModelFlags,
     check_writable,
     found_or_made,
+    graph_of,
 )
 from orienteer.serve.cli.output import Output
 from orienteer.serve.door import KEYS, ServeOptions, served_methods
@@ -98,7 +99,7 @@ def serve(
     site.has_mcp = find_spec("mcp") is not None
     site.feedback = None if feedback is None else FeedbackFile(feedback)
     if chosen.workers > 1:
-        _check_made(folders.values())
+        _require_there(folders.values(), out)
     begins = [take_up(_served(site, graph_name), folder, out) for graph_name, folder in folders.items()]
 
     def tell(address: str) -> None:
@@ -178,10 +179,15 @@ def take_up(
     return begin
 
 
-def _check_made(folders: Iterable[Path]) -> None:
-    """Raise `UsageError` for sources: while a graph is made, one process knows how far it has come."""
+def _require_there(folders: Iterable[Path], out: Output) -> None:
+    """Pull graphs at addresses, and raise `UsageError` for sources: workers are forked from a process that has all.
+
+    While a graph is made or pulled later, the one process that does it would know of it.
+    """
     for folder in folders:
-        if not is_graph(folder) and address_of(folder) is None:
+        if address_of(folder) is not None:
+            graph_of(folder, out)
+        elif not is_graph(folder):
             told = f"{folder} is no graph yet, and several workers serve only what is there"
             raise UsageError(f"{told}: make it first (orienteer import, orienteer build), or leave out --workers")
 
