@@ -70,9 +70,9 @@ def measured(size: str, work: Path) -> Figures:
     """Return the figures of a size, part by part out of the work folder where they are there."""
     file, graph = work / f"scale-{size}.json", work / f"graph-{size}"
     figures: Figures = json.loads(file.read_text()) if file.exists() else {}
-    data = load(size, work)
-    figures |= {"nodes": data.size.nodes, "edges": len(data.source), "words": len(data.tokens)}
     if "build, s" not in figures:
+        data = load(size, work)
+        figures |= {"nodes": data.size.nodes, "edges": len(data.source), "words": len(data.tokens)}
         built = _apart([str(Path(probe.__file__)), "build", size, str(work), str(graph)])
         figures |= {"build, s": built["seconds"], "build, processor s": built["processor"]}
         figures |= {"build, GB at most": built["peak"] / GIGABYTE}

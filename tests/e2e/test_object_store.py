@@ -232,7 +232,16 @@ def test_server_follows_publications_under_load(store, address, languages, home,
     pytest.importorskip("fastapi", reason="needs the extra serve")
     push_graph(languages("note 0").path, address, tell=_silent)
     process = subprocess.Popen(
-        [sys.executable, "-m", "orienteer", "serve", f"--name=languages={address}", "--port", "0", f"--workers={workers}"],
+        [
+            sys.executable,
+            "-m",
+            "orienteer",
+            "serve",
+            f"--name=languages={address}",
+            "--port",
+            "0",
+            f"--workers={workers}",
+        ],
         stderr=subprocess.PIPE,
         text=True,
     )

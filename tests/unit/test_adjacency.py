@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from orienteer.errors import BadInput
 from orienteer.graph import adjacency
 from orienteer.graph.adjacency import Adjacency
 from orienteer.index.arrays import Folder
@@ -102,3 +103,10 @@ def test_between_finds_the_edges_of_a_pair(scratch):
     assert graph.between(1, 0).kind.tolist() == [1, 1, 4]
     assert graph.between(1, 2).kind.tolist() == []
     assert graph.between(0, 3).kind.tolist() == [1]
+
+
+@pytest.mark.parametrize(("nodes", "types"), [(2**27 - 1, 512), (2**31 - 1, 2)])
+def test_most_nodes_and_types_that_fit_are_said(nodes, types):
+    assert 2 * adjacency._widths(nodes, types - 1)[0] + adjacency._widths(nodes, types - 1)[1] == 64
+    with pytest.raises(BadInput, match=f"{nodes:,} nodes with {types + 1} edge types are more than one graph can hold"):
+        adjacency._widths(nodes, types)

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.errors import BadInput
 from orienteer.index.arrays import (
     Array,
     Folder,
@@ -226,10 +227,9 @@ def write(
 ) -> None:
     """Write the arrays of these edges: `source`, `target`, `types` and, if any has an extra, its number (-1: none).
 
-    All four have the shape (edges,), in any order.
+    All four have the shape (edges,), in any order. Raises `BadInput` for more nodes and types than fit.
     """
-    width = max(1, int(types.max(initial=0)).bit_length()) + 1
-    bits = max(1, int(nodes).bit_length())
+    bits, width = _widths(nodes, int(types.max(initial=0)))
     keys, is_apart = _keys(source, target, types, bits, width)
     if extra is None:
         keys.sort()
@@ -239,6 +239,20 @@ def write(
         save(folder, "extra_number", np.concatenate([extra, extra[is_apart]])[order])
         del order
     _save_keys(folder, nodes, keys, bits, width)
+
+
+def _widths(nodes: int, last_type: int) -> tuple[int, int]:
+    """Return the bits of a row and of a kind in the number that sorts an edge's end.
+
+    Just under 2 ** 27 nodes fit with 512 edge types, and just under 2 ** 31 with 2. Raises `BadInput` for more.
+    """
+    bits, width = max(1, nodes.bit_length()), max(1, last_type.bit_length()) + 1
+    if 2 * bits + width > 64:
+        raise BadInput(
+            f"{nodes:,} nodes with {last_type + 1:,} edge types are more than one graph can hold: make several graphs, "
+            "or fewer edge types"
+        )
+    return bits, width
 
 
 def _save_keys(folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int) -> None:
@@ -285,8 +299,7 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
 
     Of parallel edges of one type those that stay come first, the others in their order.
     """
-    width = max(1, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)).bit_length()) + 1
-    bits = max(1, int(nodes).bit_length())
+    bits, width = _widths(nodes, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)))
     keys, new = (_end_keys(part, bits, width) for part in (stay, come))
     order = np.argsort(new, kind="stable")
     at = np.searchsorted(keys, new[order], side="right")
@@ -313,7 +326,6 @@ def _keys(
 
     Returns the keys, (edge ends,), first the outgoing ones, then the incoming ones; and which edges have the latter.
     """
-    assert 2 * bits + width <= 64, (bits, width)  # 2 ** 27 nodes with 256 edge types fit
     is_apart = source != target
     keys = np.empty(len(source) + int(is_apart.sum()), np.uint64)
     going, end = keys[: len(source)], len(source)
