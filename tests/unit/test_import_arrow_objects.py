@@ -98,7 +98,7 @@ def tables(draw: st.DrawFn) -> list[dict[str, Any]]:
     return rows
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     rows=tables(),
     is_ascii=st.booleans(),
@@ -129,7 +129,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(pieces=st.lists(PIECES, max_size=14), block=st.integers(1, 60))
 @example(pieces=['{"a":1}', " ", "null", " ", '{"b":"x"}', "\n", '{"a":', "\n", "1", "}"], block=60)
 @example(pieces=['{"a":1}', "null", "}", "\n"], block=60)
