@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,15 @@ def test_columns_and_records_give_the_same_bytes(tmp_path: Path) -> None:
             builder.add_node(Node("first", "b", "First", "", ("one",), {"late": 1}))
             ids, names = [f"n{place}" for place in range(6)], [f"Name {place}" for place in range(6)]
             texts = ["", "the quick fox", "é", "a b", "", "x" * 300]
+            aliases: list[tuple[str, ...]] = [(), ("another name",), (), ("é", "N2"), (), ()]
             if form == "columns":
-                assert builder.add_nodes(
-                    NodeBatch(ids, ["a", "b"] * 3, names, texts, {"early": values, "none": [None] * 6, "late": [1] * 6})
-                )
+                properties = {"early": values, "none": [None] * 6, "late": [1] * 6}
+                assert builder.add_nodes(NodeBatch(ids, ["a", "b"] * 3, names, texts, properties, aliases))
             else:
                 for place in range(6):
                     early = {} if values[place] is None else {"early": values[place]}
-                    node_type, properties = "ab"[place % 2], early | {"late": 1}
-                    builder.add_node(Node(ids[place], node_type, names[place], texts[place], (), properties))
+                    node = Node(ids[place], "ab"[place % 2], names[place], texts[place], aliases[place])
+                    builder.add_node(replace(node, properties=early | {"late": 1}))
             builder.publish()
     assert files(tmp_path / "columns") == files(tmp_path / "records")
 
@@ -94,10 +95,10 @@ def test_any_table_gives_the_bytes_of_its_rows(
 JSON_CELL = st.sampled_from(
     [None, "", "7", "x", " ", '{"a": 1}', "{no", "Rock", "a|b", 7, 2.5, True, [], ["a"], ["a", "b", 3], [" "], [None]]
 ) | st.just({"b": "inner"})
-JSON_KEYS = st.sampled_from(["type", "name", "text", "category", "labels", "synonyms", "year", "score"])
+JSON_KEYS = st.sampled_from(["type", "name", "text", "category", "labels", "synonyms", "aliases", "year", "score"])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     kinds=st.dictionaries(JSON_KEYS, st.lists(JSON_CELL, min_size=1, max_size=3), max_size=4),
     count=st.integers(1, 7),

@@ -127,10 +127,9 @@ class NodeMaker:
         if id_column is None or id_column not in batch.columns:
             return None
         roles = {name: self._roles.of(name)[0] for name in batch.columns if name != id_column}
-        named = {role: name for name, role in roles.items() if role not in ("", IGNORED)}
-        own = [name for name, role in roles.items() if role == ""]
-        taken = sum(role not in ("", IGNORED) for role in roles.values())
-        if taken > len(named) or not named.keys() <= {"name", "text", "type"}:
+        own, called = ([name for name, role in roles.items() if role == kind] for kind in ("", "aliases"))
+        named = {role: name for name, role in roles.items() if role in ("name", "text", "type")}
+        if len(own) + len(called) + len(named) < sum(role != IGNORED for role in roles.values()):
             return None
         ids = batch.columns[id_column]
         if not is_text(ids):
@@ -142,12 +141,14 @@ class NodeMaker:
         if not (is_text_or_nothing(texts) and is_text_or_nothing(names)):
             return None
         types, further = self._types(batch, named["type"]) if "type" in named else ([self._type] * len(batch), {})
+        names = [name or node_id for name, node_id in zip(names, ids, strict=True)]
         return NodeBatch(
             ids=[f"{self._type}:{node_id}" for node_id in ids] if self._is_prefixed else ids,
             types=types,
-            names=[name or node_id for name, node_id in zip(names, ids, strict=True)],
+            names=names,
             texts=texts if is_text(texts) else [text or "" for text in texts],
             properties={name: self._property(batch.columns[name]) for name in own} | further,
+            aliases=_aliases([batch.columns[name] for name in called], names) if called else None,
         )
 
     def _types(self, batch: Batch, name: str) -> tuple[list[str], dict[str, list[JsonValue]]]:
@@ -263,6 +264,14 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
                 builder.add_node(Node(node_id, column, member))
             types = [columns.explode[column]] * len(nodes)
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
+
+
+def _aliases(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[tuple[str, ...]]:  # Any: JSON
+    """Return the aliases of each row, of all columns that hold some, without its name."""
+    return [
+        tuple(dict.fromkeys(alias for cell in cells for alias in items(plain(cell)) if alias != name))
+        for name, *cells in zip(names, *columns, strict=True)
+    ]
 
 
 def _type(best: tuple[int, str, JsonValue] | None, default: str) -> tuple[str, dict[str, JsonValue]]:
