@@ -76,6 +76,8 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{path} is no whole Parquet file ({reason}); fetch the file again") from error
+    finally:
+        pyarrow.default_memory_pool().release_unused()  # hundreds of megabytes, which indexing wants
 
 
 def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
