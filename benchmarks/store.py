@@ -1,11 +1,15 @@
 """The store on synthetic graphs, beside other engines in the same run: building, opening, searching, walking.
 
-    python benchmarks/store.py [--size XS|S|L] [--json FILE] [--work FOLDER] [--queries N] [--no-build] [--import]
+    python benchmarks/store.py [--size XS|S|L] [--json FILE] [--work FOLDER] [--queries N] [--no-build]
+    python benchmarks/store.py --import [--size XS|S|L] [--format csv|tsv|parquet|jsonl] [--json FILE] [--work FOLDER]
 
 One thread throughout. Every set of queries runs once to warm up, then three times, engines taking turns; a query's
 time is the least of the three, for what else the machine does only ever adds; p50 and p95 are over queries. The graph
 is built without stemming, so that all engines index the same words. Searches are ours with numpy; where numba is
 installed the compiled ones have rows of their own.
+
+With `--import` the graph is written as tables instead, and these are imported by the command line, beside DuckDB,
+ladybug and ArcadeDB, each in a process of its own.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import imports
 import peers
 import tables
 from orienteer.graph.adjacency import distinct
@@ -48,6 +53,10 @@ MEGABYTE = 1_000_000
 TARGETS = {
     "build": Target(60),
     "build, peak memory": Target(3_500),
+    "import, csv": Target(180),
+    "import, csv, peak memory": Target(3_500),
+    "import, parquet": Target(150),
+    "import, parquet, peak memory": Target(3_500),
     "disk, index and adjacency": Target(1_200),
     "open, fresh process": Target(20),
     "open, again": Target(20),
@@ -103,16 +112,24 @@ def main() -> None:
     parser.add_argument("--work", type=Path, metavar="FOLDER", help="where graphs are made and kept")
     parser.add_argument("--queries", type=int, default=300, metavar="N", help="at most this many of each set")
     parser.add_argument("--no-build", action="store_true", help="take the graph and the indexes of the run before")
-    parser.add_argument("--import", action="store_true", dest="imports", help="write tables and import them, besides")
+    parser.add_argument("--import", action="store_true", dest="imports", help="measure the import of tables instead")
+    parser.add_argument("--format", choices=tables.FORMATS, help="import tables of this format alone")
     options = parser.parse_args()
     work: Path = options.work or Path(tempfile.gettempdir()) / "orienteer-benchmark"
     data = load(options.size, work)
     report = Report(_targets(options.size))
+    if options.imports:
+        imports.measure(report, data, options.size, work, [options.format] if options.format else tables.FORMATS)
+    else:
+        _measure_store(report, options, data, work)
+    if options.json:
+        report.write(options.json)
+
+
+def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic, work: Path) -> None:
     path = work / f"graph-{options.size}"
     if not options.no_build:
         _measure_build(report, options.size, work, path)
-    if options.imports:
-        _measure_import(report, data, work)
     _measure_disk(report, path)
     postings = Postings(data)
     twin = Graph.open(path, compiled=True) if compiled.is_available() else None
@@ -122,8 +139,6 @@ def main() -> None:
     _measure_global(setting, others)
     _measure_neighborhoods(setting, others)
     _measure_walks(setting)
-    if options.json:
-        report.write(options.json)
 
 
 def _targets(size: str) -> dict[str, Target]:
@@ -168,21 +183,6 @@ def _measure_build(report: Report, size: str, work: Path, path: Path) -> None:
     report.add("build", built["seconds"], "s")
     report.add("build, of this making the input in Python", built["input"], "s")
     report.add("build, peak memory", built["peak"] / MEGABYTE, "MB")
-
-
-def _measure_import(report: Report, data: Synthetic, work: Path) -> None:
-    """Write the graph as tables of each format and import them with the command line; keep neither."""
-    for form in tables.FORMATS:
-        folder, target = work / f"tables-{form}", work / f"graph-{form}"
-        try:
-            tables.write(data, folder, form)
-            found = _probe("import", folder, target)
-        finally:
-            for made in (folder, target):
-                shutil.rmtree(made, ignore_errors=True)
-        report.add(f"import, {form}", found["seconds"], "s")
-        report.add(f"import, {form}, processor time", found["processor"], "s")
-        report.add(f"import, {form}, peak memory", found["peak"] / MEGABYTE, "MB")
 
 
 def _measure_disk(report: Report, path: Path) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 from probe import edge_batches, records
 from synthetic import Synthetic
 
-FORMATS = ("csv", "tsv", "parquet")
+FORMATS = ("csv", "tsv", "parquet", "jsonl")
 
 
 def write(graph: Synthetic, folder: Path, form: str) -> None:
@@ -16,6 +17,8 @@ def write(graph: Synthetic, folder: Path, form: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if form == "parquet":
         _write_parquet(graph, folder)
+    elif form == "jsonl":
+        _write_lines(graph, folder)
     else:
         _write_text(graph, folder, form)
 
@@ -31,6 +34,18 @@ def _write_text(graph: Synthetic, folder: Path, form: str) -> None:
         for batch in edge_batches(graph):
             rows = map(delimiter.join, zip(batch.sources, batch.types, batch.targets, strict=True))
             file.write("\n".join(rows) + "\n")
+
+
+def _write_lines(graph: Synthetic, folder: Path) -> None:
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    with (folder / "nodes.jsonl").open("w", encoding="utf-8") as file:
+        for node in records(graph):
+            row = {"id": node.id, "type": node.type, "name": node.name, "text": node.text, **node.properties}
+            file.write(encode(row) + "\n")
+    with (folder / "edges.jsonl").open("w", encoding="utf-8") as file:
+        for batch in edge_batches(graph):
+            for source, kind, target in zip(batch.sources, batch.types, batch.targets, strict=True):
+                file.write(encode({"source": source, "type": kind, "target": target}) + "\n")
 
 
 def _write_parquet(graph: Synthetic, folder: Path) -> None:

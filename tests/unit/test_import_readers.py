@@ -240,6 +240,15 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
         Parquet().columns(tmp_path / "nodes.parquet")
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_text_is_read_without_pyarrow(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    path = tmp_path / name
+    path.write_text('id,name\n1,"a"\n' if name == "t.csv" else '{"id": "1", "name": "a"}\n')
+    (batch,) = read(format_of(path).reader, path)
+    assert [*batch.rows()] == [{"id": "1", "name": "a"}]
+
+
 def test_a_parquet_file_cut_short_says_so(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import DuplicateNode
 from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import CodedColumn
 from orienteer.graph.node_batch import NodeBatch
 from orienteer.graph.store import Graph
+from orienteer.index.arrays import Strings
 from orienteer.ingest.importer import import_graph
+from orienteer.ingest.tables.cells import prefixed
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.records import Node
 
@@ -31,15 +36,15 @@ def test_columns_and_records_give_the_same_bytes(tmp_path: Path) -> None:
             builder.add_node(Node("first", "b", "First", "", ("one",), {"late": 1}))
             ids, names = [f"n{place}" for place in range(6)], [f"Name {place}" for place in range(6)]
             texts = ["", "the quick fox", "é", "a b", "", "x" * 300]
+            aliases: list[tuple[str, ...]] = [(), ("another name",), (), ("é", "N2"), (), ()]
             if form == "columns":
-                assert builder.add_nodes(
-                    NodeBatch(ids, ["a", "b"] * 3, names, texts, {"early": values, "none": [None] * 6, "late": [1] * 6})
-                )
+                properties = {"early": values, "none": [None] * 6, "late": [1] * 6}
+                assert builder.add_nodes(NodeBatch(ids, ["a", "b"] * 3, names, texts, properties, aliases))
             else:
                 for place in range(6):
                     early = {} if values[place] is None else {"early": values[place]}
-                    node_type, properties = "ab"[place % 2], early | {"late": 1}
-                    builder.add_node(Node(ids[place], node_type, names[place], texts[place], (), properties))
+                    node = Node(ids[place], "ab"[place % 2], names[place], texts[place], aliases[place])
+                    builder.add_node(replace(node, properties=early | {"late": 1}))
             builder.publish()
     assert files(tmp_path / "columns") == files(tmp_path / "records")
 
@@ -85,3 +90,87 @@ def test_any_table_gives_the_bytes_of_its_rows(
     assert files(folder / "columns") == files(folder / "rows")
     assert by_columns.merged == by_rows.merged
     assert by_columns.dropped == by_rows.dropped
+
+
+JSON_CELL = st.sampled_from(
+    [None, "", "7", "x", " ", '{"a": 1}', "{no", "Rock", "a|b", 7, 2.5, True, [], ["a"], ["a", "b", 3], [" "], [None]]
+) | st.just({"b": "inner"})
+JSON_KEYS = st.sampled_from(["type", "name", "text", "category", "labels", "synonyms", "aliases", "year", "score"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kinds=st.dictionaries(JSON_KEYS, st.lists(JSON_CELL, min_size=1, max_size=3), max_size=4),
+    count=st.integers(1, 7),
+    choice=st.randoms(use_true_random=False),
+    repeated=st.booleans(),
+    is_numbered=st.booleans(),
+)
+def test_any_objects_give_the_bytes_of_their_rows(
+    kinds: dict[str, list[Any]],
+    count: int,
+    choice: Any,
+    repeated: bool,
+    is_numbered: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("objects")
+    rows = [
+        {"id": place if is_numbered else f"n{place}", **{key: choice.choice(cells) for key, cells in kinds.items()}}
+        for place in range(count)
+    ]
+    rows += rows[:1] if repeated else []
+    (folder / "nodes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "edges.jsonl").write_text("".join(json.dumps({"source": 0, "target": 0}) + "\n"))
+    by_columns = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "columns")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NodeMaker, "as_columns", lambda *_: None)
+        by_rows = import_graph([folder / "nodes.jsonl", folder / "edges.jsonl"], folder / "rows")
+    assert files(folder / "columns") == files(folder / "rows")
+    assert by_columns.merged == by_rows.merged
+    assert by_columns.dropped == by_rows.dropped
+
+
+LABELS = st.sampled_from(["", "A", "B", "A;B", "A; ;C", " A ", ";"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(CELL, CELL, LABELS, st.sampled_from(["", "1", "1;2", "x"])), min_size=1, max_size=7),
+    has_space=st.booleans(),
+    repeated=st.booleans(),
+)
+def test_files_for_neo4j_admin_give_the_bytes_of_their_rows(
+    rows: list[tuple[str, str, str, str]], has_space: bool, repeated: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("neo4j")
+    space = "(S)" if has_space else ""
+    lines = [
+        ",".join([f"n{place}", *(json.dumps(cell, ensure_ascii=False).replace('\\"', '""') for cell in row)])
+        for place, row in enumerate(rows)
+    ]
+    lines += lines[:1] if repeated else []
+    header = f"key:ID{space},name,year:int,:LABEL,counts:int[]"
+    (folder / "nodes.csv").write_text("\n".join([header, *lines]))
+    (folder / "edges.csv").write_text(f":START_ID{space},:END_ID{space},:TYPE\nn0,n0,SAME\n")
+    by_columns = import_graph([folder], folder / "columns")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(NodeMaker, "as_columns", lambda *_: None)
+        by_rows = import_graph([folder / "nodes.csv", folder / "edges.csv"], folder / "rows")
+    assert files(folder / "columns") == files(folder / "rows")
+    assert by_columns.merged == by_rows.merged
+    assert by_columns.notes == by_rows.notes
+
+
+@pytest.mark.parametrize("prefix", ["S:", "é:", ":"])
+def test_ids_of_a_space_have_it_before_them_but_empty_ones(prefix: str) -> None:
+    cells = ["a", "", "é", "longer", ""]
+    wanted = [f"{prefix}{cell}" if cell else "" for cell in cells]
+    assert list(prefixed(cells, prefix)) == wanted
+    assert list(prefixed(Strings.of(cells), prefix)) == wanted
+    assert list(prefixed(CodedColumn(Strings.of(cells), np.array([4, 0, 0, 2])), prefix)) == [
+        "",
+        *wanted[:1] * 2,
+        wanted[2],
+    ]
+    assert list(prefixed(Strings.of([]), prefix)) == []

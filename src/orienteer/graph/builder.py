@@ -147,13 +147,14 @@ class GraphBuilder:
             key: [None if value is None else encode_value(value) for value in values]
             for key, values in batch.properties.items()
         }
-        self._content.extend(_contents(types, names, texts, encoded))
+        aliases = batch.aliases if batch.aliases is not None else [()] * len(ids)
+        self._content.extend(_contents(types, names, texts, aliases, encoded))
         for key in sorted(encoded, key=lambda key: _first(encoded[key])):
             self._add_property(key, first, batch.properties[key], encoded[key])
         self._names.extend(map(encode, names))
         self._texts.extend(map(encode, texts))
-        self._aliases.extend(repeat(b"", len(ids)))
-        self._indexer.add(zip(ids, names, repeat(()), texts))
+        self._aliases.extend(encode(_json(several)) if several else b"" for several in aliases)
+        self._indexer.add(zip(ids, names, aliases, texts, strict=True))
         if len(self._rows) // _BATCH > first // _BATCH:
             self._progress("reading nodes", len(self._rows))
         return True
@@ -307,14 +308,18 @@ class GraphBuilder:
 
 
 def _contents(
-    types: Sequence[str], names: Sequence[str], texts: Sequence[str], encoded: Mapping[str, Sequence[bytes | None]]
+    types: Sequence[str],
+    names: Sequence[str],
+    texts: Sequence[str],
+    aliases: Sequence[tuple[str, ...]],
+    encoded: Mapping[str, Sequence[bytes | None]],
 ) -> Iterator[int]:
     """Yield the hash of what each of several nodes says, as `add_node` has it."""
     keys = tuple(encoded)
     cells: Iterable[tuple[bytes | None, ...]] = zip(*encoded.values(), strict=True) if keys else repeat((), len(types))
-    for kind, name, text, values in zip(types, names, texts, cells, strict=True):
+    for kind, name, text, several, values in zip(types, names, texts, aliases, cells, strict=True):
         pairs = tuple(pair for pair in zip(keys, values, strict=True) if pair[1] is not None)
-        yield hash((kind, name, text, (), pairs))
+        yield hash((kind, name, text, several, pairs))
 
 
 def _first(encoded: Sequence[bytes | None]) -> int:

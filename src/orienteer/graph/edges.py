@@ -163,11 +163,15 @@ class EdgeSpool:
 
     def _spool(self, extras: Sequence[Mapping[str, JsonValue] | None]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         hashes, numbers = np.zeros(len(extras), np.uint64), np.full(len(extras), -1, np.int32)
+        written: dict[int, tuple[bytes, int]] = {}  # by the identity of extras that several edges share
         for index, extra in enumerate(extras):
             if not extra:
                 continue
-            text = encode_extra(extra)
-            hashes[index] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") or 1
+            if id(extra) not in written:
+                text = encode_extra(extra)
+                digest = hashlib.blake2b(text, digest_size=8).digest()
+                written[id(extra)] = text, int.from_bytes(digest, "little") or 1
+            text, hashes[index] = written[id(extra)]
             numbers[index] = self.extra_count
             self._extras.add(text)
             self.extra_count += 1

@@ -10,7 +10,7 @@ from orienteer.records import JsonValue
 
 @dataclass(frozen=True, slots=True)
 class NodeBatch:
-    """Nodes without aliases as columns of one length. Of a property None stands for none."""
+    """Nodes as columns of one length. Of a property None stands for none."""
 
     ids: Sequence[str]
     types: Sequence[str]
@@ -18,6 +18,8 @@ class NodeBatch:
     """None of them empty."""
     texts: Sequence[str]
     properties: Mapping[str, Sequence[JsonValue]] = field(default_factory=dict)
+    aliases: Sequence[tuple[str, ...]] | None = None
+    """None if no node has any."""
 
     def __len__(self) -> int:
         return len(self.ids)

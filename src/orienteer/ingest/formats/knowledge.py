@@ -18,8 +18,9 @@ import hashlib
 import math
 import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import Any
 
 from orienteer.graph.builder import GraphBuilder
@@ -34,10 +35,15 @@ from orienteer.ingest.tables.values import identifier, plain
 from orienteer.records import Edge, JsonValue, Node
 
 BROKEN = "dangling"
+Extra = Mapping[str, JsonValue]
+EdgeRow = tuple[str, str, str, Extra | None]
+"""Source, type, target, and what an edge carries besides."""
 HASH_BYTES = 8
 SHORT = 80
 """Characters of a statement that name it."""
 _BATCH = 20_000
+_ROLES: Mapping[str, Extra] = {role: {"properties": {"role": role}} for role in (SUBJECT, OBJECT)}
+"""What ties a fact to its ends; one object for all, so that it is written once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +129,9 @@ class KnowledgeWriter:
     """Entities that are not in the builder yet: a later one may be the same."""
     _names: dict[str, str] = field(default_factory=dict)
     _mentions: list[tuple[str, str]] = field(default_factory=list)
-    _edges: list[Edge] = field(default_factory=list)
-    _ties: dict[tuple[str, str, str], Edge] = field(default_factory=dict)
+    _edges: list[EdgeRow] = field(default_factory=list)
+    """Of the type related_to."""
+    _ties: dict[tuple[str, str, str], Extra | None] = field(default_factory=dict)
     """Edges that say nothing more when they are said twice."""
     _merged: int = 0
 
@@ -177,22 +184,23 @@ class KnowledgeWriter:
         sources = self._known(relation.sources, relation.place)
         fact = self._fact(relation, source, target)
         for passage in sources:
-            self._tie(Edge(passage, STATES, fact.id))
+            self._tie(passage, STATES, fact.id)
         if not self.builder.add_node(fact):
             self.tally.merge("duplicate", [relation.place.model_copy(update={"value": shown(fact.name)})])
             return
         ends = {target: OBJECT, source: SUBJECT}  # one of both is tied once
         for end, role in reversed(ends.items()):
-            self._tie(Edge(fact.id, MEMBER, end, properties={"role": role} if self.is_directed else {}))
+            self._tie(fact.id, MEMBER, end, _ROLES[role] if self.is_directed else None)
         properties = {**fact.properties, **({"sources": list(sources)} if sources else {})}
-        self._edges.append(Edge(source, RELATED_TO, target, relation.text, relation.weight, properties))
+        edge = Edge(source, RELATED_TO, target, relation.text, relation.weight, properties)
+        self._edges.append((source, RELATED_TO, target, edge.extras or None))
 
     def add_statement(self, statement: HyperFact) -> None:
         """Take a statement; of several with the same words the first stays, with the sources of all."""
         digest = hashlib.blake2b(statement.text.encode(), digest_size=HASH_BYTES)
         node_id = self._facts[statement.key] = f"{FACT}:{digest.hexdigest()}"
         for passage in self._known(statement.sources, statement.place):
-            self._tie(Edge(passage, STATES, node_id))
+            self._tie(passage, STATES, node_id)
         name = textwrap.shorten(statement.text, SHORT, placeholder=" ...")
         if self.builder.has(node_id):
             self.tally.merge("duplicate", [statement.place.model_copy(update={"value": shown(name)})])
@@ -203,7 +211,7 @@ class KnowledgeWriter:
     def add_member(self, statement: str, entity: str, weight: float, place: RowPlace) -> None:
         """Tie a statement to an entity; both come before."""
         if statement in self._facts and entity in self._entities:
-            self._tie(Edge(self._facts[statement], MEMBER, self._entities[entity], weight=weight))
+            self._tie(self._facts[statement], MEMBER, self._entities[entity], _weighted(weight))
         else:
             self._drop(place, f"{statement} -> {entity}")
 
@@ -216,7 +224,7 @@ class KnowledgeWriter:
         self.builder.add_node(Node(node_id, COMMUNITY, community.title, community.text, (), properties))
         for key in dict.fromkeys(community.members):
             if key in self._entities:
-                self._tie(Edge(self._entities[key], "in_community", node_id))
+                self._tie(self._entities[key], "in_community", node_id)
             else:
                 self._drop(community.place, key)
 
@@ -225,43 +233,37 @@ class KnowledgeWriter:
         self._settle()
         if self._merged:
             self.tally.notes.append(f"merged {self._merged:,} rows of entities that share name and type with others")
-        edges = [*self._parts(), *self._mentioned(), *self._ties.values(), *self._edges]
-        for low in range(0, len(edges), _BATCH):
-            part = edges[low : low + _BATCH]
-            self.builder.add_edges(
-                EdgeBatch(
-                    sources=[edge.source for edge in part],
-                    types=[edge.type for edge in part],
-                    targets=[edge.target for edge in part],
-                    extras=[edge.extras or None for edge in part],
-                )
-            )
-        if not self.is_directed and any(edge.type == RELATED_TO for edge in edges):
+        ties = ((*ends, extra) for ends, extra in self._ties.items())
+        rows = chain(self._parts(), self._mentioned(), ties, self._edges)
+        while part := list(islice(rows, _BATCH)):
+            sources, types, targets, extras = zip(*part, strict=True)
+            self.builder.add_edges(EdgeBatch(sources, types, targets, extras if any(extras) else None))
+        if not self.is_directed and self._edges:
             self.builder.edges.symmetric.add(RELATED_TO)
         return Labels(text_types=READ)
 
-    def _parts(self) -> Iterable[Edge]:
+    def _parts(self) -> Iterator[EdgeRow]:
         """Tie passages to their documents, and each to the one after it."""
         several: defaultdict[str, list[Passage]] = defaultdict(list)
         for passage in self._passages.values():
             if passage.document:
-                yield Edge(passage.id, PART_OF, f"{DOCUMENT}:{passage.document}")
+                yield passage.id, PART_OF, f"{DOCUMENT}:{passage.document}", None
                 if passage.order is not None:
                     several[passage.document].append(passage)
         for parts in several.values():
             parts.sort(key=lambda passage: (passage.order or 0, passage.id))
-            yield from (Edge(passage.id, NEXT, after.id) for passage, after in zip(parts, parts[1:], strict=False))
+            yield from ((passage.id, NEXT, after.id, None) for passage, after in zip(parts, parts[1:], strict=False))
 
-    def _mentioned(self) -> Iterable[Edge]:
+    def _mentioned(self) -> Iterator[EdgeRow]:
         """Tie passages to their entities, by the rarity of these."""
         pairs = list(dict.fromkeys(self._mentions))
         seen = Counter(entity for _, entity in pairs)
         for passage, entity in pairs:
             weight = math.log(1 + len(self._passages) / seen[entity])
-            yield Edge(passage, MENTIONS, entity, weight=round(weight, 4))
+            yield passage, MENTIONS, entity, _weighted(round(weight, 4))
 
-    def _tie(self, edge: Edge) -> None:
-        self._ties.setdefault((edge.source, edge.type, edge.target), edge)
+    def _tie(self, source: str, edge_type: str, target: str, extra: Extra | None = None) -> None:
+        self._ties.setdefault((source, edge_type, target), extra)
 
     def _settle(self) -> None:
         """Put the entities into the builder: no more come."""
@@ -290,6 +292,11 @@ class KnowledgeWriter:
 
     def _drop(self, place: RowPlace, value: str) -> None:
         self.tally.drop(BROKEN, [place.model_copy(update={"value": shown(value)})])
+
+
+def _weighted(weight: float) -> Extra | None:
+    """Return what an edge of a weight carries."""
+    return {"weight": weight} if weight != 1.0 else None
 
 
 def text_of_value(value: Any) -> str:  # Any: JSON, or whatever a Parquet file can hold

@@ -204,7 +204,8 @@ def _ids(row: Row, name: str) -> tuple[str, ...]:
 
 def _description(row: Row) -> str:
     """Return the description of an entity or a relation, each line once."""
-    return "\n".join(dict.fromkeys(line.strip() for line in _text(row, "description").splitlines() if line.strip()))
+    lines = (text := _text(row, "description")).splitlines()
+    return text if len(lines) < 2 else "\n".join(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
 def _number(row: Row, name: str) -> float | None:

@@ -16,14 +16,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText, FieldDialect
 from orienteer.ingest.formats.files import opened_text, stem, suffix
 from orienteer.ingest.formats.graph_file import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
+from orienteer.ingest.tables.cells import prefixed
 from orienteer.ingest.tables.columns import Columns, EdgeRoles, check_named
 from orienteer.ingest.tables.edges import EdgeMaker
 from orienteer.ingest.tables.labels import Labels
@@ -126,6 +130,11 @@ class TablePart:
     dialect: FieldDialect
     has_header: bool
 
+    @property
+    def array_separator(self) -> str:
+        """Return what parts the members of a list."""
+        return ";" if self.dialect.delimiter != ";" else "|"
+
     def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
         """Read the rows; columns are named by their place. Raises `BadInput` if they do not fit the header."""
         is_first, drop = self.has_header, tally.dropping(str(self.path))
@@ -173,7 +182,10 @@ class Database:
     def _read_nodes(self, part: TablePart, maker: NodeMaker, builder: GraphBuilder) -> None:
         typed, file = TypedValues(), str(part.path)
         for batch in part.batches(NODE_ROWS, self.tally):
-            table = Batch(_columns(part, batch, typed), batch.lines)
+            table = Batch(_columns(part, batch, typed) | _labels(part, batch), batch.lines)
+            nodes = maker.as_columns(table, NODE)
+            if nodes is not None and builder.add_nodes(nodes):
+                continue
             for node, line in maker.of_batch(table, id_column=NODE, file=file):
                 add_once(builder, node, self.tally, file=file, line=line)
         typed.tell(self.tally, file)
@@ -195,27 +207,35 @@ class Database:
 
 
 def _columns(part: TablePart, batch: Batch, typed: TypedValues) -> dict[str, Sequence[Any]]:  # Any: JSON
-    """Return the columns of a batch under the names that they have here, with values of their types."""
+    """Return the columns of a batch but its labels, under the names that they have here, with values of their types."""
     own = {"START_ID": SOURCE, "END_ID": TARGET, "TYPE": TYPE}
     columns: dict[str, Sequence[Any]] = {}
-    labels: list[list[str]] = [[] for _ in batch.lines]
-    array = ";" if part.dialect.delimiter != ";" else "|"
     for column, values in zip(part.header.columns, batch.columns.values(), strict=True):
         if column.role == "ID":
             columns[NODE] = _ids(column, values)
             if column.name and (column.space or not is_id(column.name)):
                 columns[column.name] = values
-        elif column.role == "LABEL":
-            labels = [[*some, *_members(text, array)] for some, text in zip(labels, values, strict=True)]
         elif column.role in own:
             columns[own[column.role]] = _ids(column, values)
         elif column.role == "":
-            columns[column.name] = _values(column, values, typed, batch.lines, array)
-    return columns | ({LABELS: labels} if any(labels) else {})
+            columns[column.name] = _values(column, values, typed, batch.lines, part.array_separator)
+    return columns
+
+
+def _labels(part: TablePart, batch: Batch) -> dict[str, Sequence[Any]]:  # Any: lists of texts
+    """Return a column of the labels of each row of nodes; none where no row has any."""
+    pairs = zip(part.header.columns, batch.columns.values(), strict=True)
+    columns = [values for column, values in pairs if column.role == "LABEL"]
+    codes: dict[tuple[str, ...], int] = {}
+    of_rows = [codes.setdefault(texts, len(codes)) for texts in zip(*columns, strict=True)]
+    several: list[Any] = [
+        [label for text in texts for label in _members(text, part.array_separator)] for texts in codes
+    ]
+    return {LABELS: CodedColumn(several, np.array(of_rows))} if any(several) else {}
 
 
 def _ids(column: Column, values: Sequence[str]) -> Sequence[str]:
-    return [f"{column.space}:{value}" if value else "" for value in values] if column.space else values
+    return prefixed(values, f"{column.space}:") if column.space else values
 
 
 def _members(text: str, separator: str) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.ingest.bounds import MOST_HELD, MOST_RECORD, check_ratio, memory_told, too_long
-from orienteer.ingest.formats.arrow import is_text, texts_of
+from orienteer.ingest.formats.arrow import is_text, values_of
 from orienteer.ingest.formats.files import require
 from orienteer.ingest.formats.parquet_pages import Chunk, Group, directory, pages
 from orienteer.ingest.formats.table import Batch, Drop, shown
@@ -76,6 +76,8 @@ def _opened(path: Path) -> Iterator[Any]:  # Any: pyarrow has no types
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{path} is no whole Parquet file ({reason}); fetch the file again") from error
+    finally:
+        pyarrow.default_memory_pool().release_unused()  # hundreds of megabytes, which indexing wants
 
 
 def _parts(path: Path, rows: int) -> Iterator[Any]:  # Any: pyarrow has no types
@@ -103,7 +105,7 @@ def _values(column: Any, kind: Any) -> tuple[Sequence[Any], set[int]]:  # Any: a
     try:
         if "[ns" in str(column.type):  # as Python's own times, value by value: pandas, where it is, has others
             return [_python(value) for value in column], set()
-        return _list(column), set()
+        return values_of(column), set()
     except (*_UNREADABLE, pyarrow.ArrowException):  # of a text, or of a time that Python has not
         values, bad = [], set()
         for row, value in enumerate(column):
@@ -149,27 +151,6 @@ def _time(value: Any) -> str:  # Any: a pyarrow scalar
     text = "" if types.is_duration(value.type) else str(value.cast("string").as_py())
     is_told = text and not text.startswith("<")  # else Arrow says that it is out of range
     return text.replace(" ", "T", 1) if is_told else f"{value.value} {value.type.unit}"
-
-
-def _list(column: Any) -> Sequence[Any]:  # Any: a pyarrow array
-    """Return a column as Python values, by way of numpy where that is the same and several times faster.
-
-    Texts that repeat come as `Coded`.
-    """
-    from pyarrow import types
-
-    kind = column.type
-    if is_text(kind) and not column.null_count:
-        column.validate(full=True)  # its UTF-8
-        return texts_of(column)
-    if types.is_dictionary(kind):
-        words = [*_list(column.dictionary), None]
-        return [words[place] for place in column.indices.fill_null(len(words) - 1).to_numpy().tolist()]
-    is_whole = column.null_count == 0 and (types.is_integer(kind) or types.is_boolean(kind))
-    if is_whole or is_text(kind):
-        column = column.to_numpy(zero_copy_only=False)
-    values: list[Any] = column.tolist()
-    return values
 
 
 class PackedColumns(NamedTuple):

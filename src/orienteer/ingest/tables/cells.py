@@ -34,22 +34,38 @@ def is_text(column: Sequence[Any]) -> bool:  # Any: whatever a file format can h
     return isinstance(column, Strings) or set(map(type, column)) <= {str}
 
 
-def holds_scalars(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
-    """Say whether all cells of a column are texts, numbers or truths, or say nothing."""
-    if isinstance(column, CodedColumn):
-        return holds_scalars(column.values)
-    return isinstance(column, Strings) or set(map(type, column)) <= {str, int, float, bool, type(None)}
+def is_text_or_nothing(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
+    """Say whether all cells of a column are texts, or None."""
+    return is_text(column) or set(map(type, column)) <= {str, type(None)}
 
 
 def has_objects(column: Sequence[Any]) -> bool:  # Any: whatever a file format can hold
-    """Say whether some cell of a column may be an object that is written as text."""
+    """Say whether some cell of a column may be an object, also one that is written as text."""
     if isinstance(column, CodedColumn):
         return has_objects(column.values)
     if isinstance(column, Strings):
         utf8, _ = column.run(0, len(column))
         if b"{" not in utf8:
             return False
-    return any(isinstance(cell, str) and cell[:1] == "{" for cell in column)
+    return any(isinstance(cell, dict) or (isinstance(cell, str) and cell[:1] == "{") for cell in column)
+
+
+def prefixed(column: Sequence[str], prefix: str) -> Sequence[str]:
+    """Return a column of texts with something before each, but for empty ones."""
+    if isinstance(column, CodedColumn):
+        return CodedColumn(prefixed(column.values, prefix), column.codes)
+    if not isinstance(column, Strings):
+        return [f"{prefix}{cell}" if cell else "" for cell in column]
+    utf8, sizes = column.run(0, len(column))
+    before = np.frombuffer(prefix.encode(), np.uint8)
+    ends = np.cumsum(np.where(sizes, sizes + len(before), 0))
+    starts = (ends - sizes - len(before))[sizes > 0]
+    places = starts[:, np.newaxis] + np.arange(len(before))  # (filled cells, bytes of the prefix)
+    whole = np.empty(len(utf8) + places.size, np.uint8)
+    is_own = np.ones(len(whole), np.bool_)
+    is_own[places] = False
+    whole[places], whole[is_own] = before, np.frombuffer(utf8, np.uint8)
+    return Strings(np.concatenate([[0], ends]), whole.tobytes())
 
 
 def blank_rows(column: Sequence[str]) -> set[int]:

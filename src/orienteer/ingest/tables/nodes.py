@@ -13,7 +13,7 @@ from orienteer.graph.node_batch import NodeBatch
 from orienteer.ingest.formats import Batch
 from orienteer.ingest.formats.table import shown
 from orienteer.ingest.report import RowPlace, Tally
-from orienteer.ingest.tables.cells import blank_rows, has_objects, holds_scalars, is_text
+from orienteer.ingest.tables.cells import blank_rows, has_objects, is_text, is_text_or_nothing
 from orienteer.ingest.tables.columns import Columns, NodeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, FileMapping, measured_property, unit_of
 from orienteer.ingest.tables.values import (
@@ -124,39 +124,43 @@ class NodeMaker:
 
     def as_columns(self, batch: Batch, id_column: str | None) -> NodeBatch | None:
         """Make the nodes of a batch column by column; None where some cell needs a look at its row."""
-        names = [name for name in batch.columns if name != id_column]
-        roles = {name: self._roles.of(name)[0] for name in names}
-        taken = [role for role in roles.values() if role != "" and role != IGNORED]
-        if (
-            id_column is None
-            or id_column not in batch.columns
-            or len(set(taken)) < len(taken)
-            or not {*taken} <= {"name", "text", "type"}
-        ):
+        if id_column is None or id_column not in batch.columns:
+            return None
+        roles = {name: self._roles.of(name)[0] for name in batch.columns if name != id_column}
+        own, called = ([name for name, role in roles.items() if role == kind] for kind in ("", "aliases"))
+        named = {role: name for name, role in roles.items() if role in ("name", "text", "type")}
+        if len(own) + len(called) + len(named) < sum(role != IGNORED for role in roles.values()):
             return None
         ids = batch.columns[id_column]
-        if not is_text(ids) or blank_rows(ids) or not all(map(self._is_plain, batch.columns.items())):
+        if not is_text(ids):
+            ids = list(map(identifier, ids))
+        if blank_rows(ids) or any(has_objects(batch.columns[name]) for name in own):
             return None
-        by_role = {role: batch.columns[name] for name, role in roles.items() if role in taken}
-        types, texts = by_role.get("type", ()), by_role.get("text", [""] * len(batch))
-        called = by_role.get("name", ids)
-        if not (is_text(types) and is_text(texts) and is_text(called)):
+        texts = batch.columns[named["text"]] if "text" in named else [""] * len(batch)
+        names = batch.columns[named["name"]] if "name" in named else ids
+        if not (is_text_or_nothing(texts) and is_text_or_nothing(names)):
             return None
-        own = list(ids)
+        types, further = self._types(batch, named["type"]) if "type" in named else ([self._type] * len(batch), {})
+        names = [name or node_id for name, node_id in zip(names, ids, strict=True)]
         return NodeBatch(
-            ids=[f"{self._type}:{node_id}" for node_id in own] if self._is_prefixed else own,
-            types=[name or self._type for name in types] if types else [self._type] * len(batch),
-            names=[name or node_id for name, node_id in zip(called, own, strict=True)],
-            texts=texts,
-            properties={name: self._property(batch.columns[name]) for name, role in roles.items() if role == ""},
+            ids=[f"{self._type}:{node_id}" for node_id in ids] if self._is_prefixed else ids,
+            types=types,
+            names=names,
+            texts=texts if is_text(texts) else [text or "" for text in texts],
+            properties={name: self._property(batch.columns[name]) for name in own} | further,
+            aliases=_aliases([batch.columns[name] for name in called], names) if called else None,
         )
 
-    def _is_plain(self, column: tuple[str, Sequence[Any]]) -> bool:  # Any: whatever a file format can hold
-        """Say whether the cells of a column say what they say without their rows, and without being opened."""
-        name, cells = column
-        if self._roles.of(name)[0] == "":
-            return holds_scalars(cells) and not has_objects(cells)
-        return plainly(name) != "category"  # of which a cell may hold several types
+    def _types(self, batch: Batch, name: str) -> tuple[list[str], dict[str, list[JsonValue]]]:
+        """Return the type of each row, and the further ones of rows that have several."""
+        cells = batch.columns[name]
+        if is_text_or_nothing(cells) and plainly(name) != "category":
+            return [cell or self._type for cell in cells], {}
+        several = cells.values if isinstance(cells, CodedColumn) else cells
+        told = [_type((0, name, cell) if (cell := plain(value)) is not None else None, self._type) for value in several]
+        if isinstance(cells, CodedColumn):
+            told = [told[code] for code in cells.codes.tolist()]
+        return [kind for kind, _ in told], {name: [further.get(name) for _, further in told]}
 
     def _property(self, cells: Sequence[Any]) -> list[JsonValue]:  # Any: whatever a file format can hold
         if isinstance(cells, CodedColumn):
@@ -260,6 +264,14 @@ def explode(makers: Sequence[NodeMaker], columns: Columns, builder: GraphBuilder
                 builder.add_node(Node(node_id, column, member))
             types = [columns.explode[column]] * len(nodes)
             builder.add_edges(EdgeBatch(sources=nodes, types=types, targets=ids, file=column))
+
+
+def _aliases(columns: Sequence[Sequence[Any]], names: Sequence[str]) -> list[tuple[str, ...]]:  # Any: JSON
+    """Return the aliases of each row, of all columns that hold some, without its name."""
+    return [
+        tuple(dict.fromkeys(alias for cell in cells for alias in items(plain(cell)) if alias != name))
+        for name, *cells in zip(names, *columns, strict=True)
+    ]
 
 
 def _type(best: tuple[int, str, JsonValue] | None, default: str) -> tuple[str, dict[str, JsonValue]]:
