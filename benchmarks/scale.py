@@ -33,6 +33,8 @@ from synthetic import SIZES, Asked, Synthetic, load
 GROWING = ("S", "M", "M-nodes", "M-edges", "M-words", "L", "XL")
 METHODS = ("bm25", "anchor", "hippo")
 QUESTIONS, SEARCHES, ROUNDS, K = 20, 100, 3, 10
+ENOUGH = 60.0
+"""Seconds of one figure, after which no more is asked."""
 GIGABYTE = 1e9
 PARTS = ("nodes", "edges", "words")
 SUMS = ("build, s", "build, processor s", "build, GB at most", "disk, GB")
@@ -153,15 +155,22 @@ PROBES: Mapping[str, Callable[[Synthetic, Path, str], Figures]] = {
 
 
 def _timed(name: str, call: Callable[[Any], Any], cases: Sequence[Any]) -> Figures:  # Any: whatever a case is
-    """Return p50 and p95 over cases, in ms; a case's time is the least of some rounds."""
-    chosen = cases[:SEARCHES]
-    seconds: NDArray[np.float64] = np.zeros((ROUNDS, len(chosen)))
-    for turn in range(ROUNDS):
-        for number, case in enumerate(chosen):
+    """Return p50 and p95 over cases, in ms; a case's time is the least of some rounds.
+
+    After `ENOUGH` seconds no further case is asked, nor another round begun.
+    """
+    begun, rounds = time.perf_counter(), list[list[float]]()
+    while len(rounds) < ROUNDS and time.perf_counter() - begun < ENOUGH:
+        rounds.append([])
+        for case in cases[: len(rounds[0]) or SEARCHES]:
             started = time.perf_counter()
             call(case)
-            seconds[turn, number] = time.perf_counter() - started
-    p50, p95 = np.percentile(seconds.min(axis=0), [50, 95]) * 1e3
+            ended = time.perf_counter()
+            rounds[-1].append(ended - started)
+            if ended - begun > ENOUGH and len(rounds) == 1:
+                break
+    seconds: NDArray[np.float64] = np.array(rounds).min(axis=0)
+    p50, p95 = np.percentile(seconds, [50, 95]) * 1e3
     return {f"{name}, p50 ms": float(p50), f"{name}, p95 ms": float(p95)}
 
 
