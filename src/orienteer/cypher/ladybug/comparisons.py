@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orienteer.cypher.ladybug.kinds import BOOLEAN, Value, ValueKind
+from orienteer.cypher.kinds import BOOLEAN, Value, ValueKind
 from orienteer.errors import BadQuery
 
 _TURNED = {"<": ">", "<=": ">="}

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from orienteer.cypher.ladybug.kinds import quoted, rendered
+from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.names import Catalog, PropertyColumn, engine_names
 from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph.format import damaged

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from orienteer.cypher.ladybug import texts
-from orienteer.cypher.ladybug.kinds import (
+from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
     FLOAT,
@@ -22,6 +21,7 @@ from orienteer.cypher.ladybug.kinds import (
     rendered,
     repeated,
 )
+from orienteer.cypher.ladybug import texts
 from orienteer.errors import BadQuery, nearest
 
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory

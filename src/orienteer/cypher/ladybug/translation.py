@@ -18,15 +18,15 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple
 
 from orienteer.cypher import syntax
+from orienteer.cypher.kinds import UNKNOWN, Value, list_of
 from orienteer.cypher.ladybug.functions import AGGREGATES
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, conjuncts, is_unsure, joined, matches, parts_of
-from orienteer.cypher.ladybug.kinds import UNKNOWN, Value, list_of
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
-from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
+from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue

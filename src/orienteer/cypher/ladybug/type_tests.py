@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from orienteer.cypher import syntax
+from orienteer.cypher.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
 from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
-from orienteer.cypher.ladybug.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
-from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.patterns import is_domain
+from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 

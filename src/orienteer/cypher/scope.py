@@ -9,7 +9,7 @@ from itertools import count
 from typing import TypeAlias
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.kinds import NULL, UNKNOWN, Value, common, constant, list_of
+from orienteer.cypher.kinds import NULL, UNKNOWN, Value, common, constant, list_of
 from orienteer.cypher.names import NameMap
 from orienteer.errors import BadQuery, nearest
 from orienteer.records import JsonValue
