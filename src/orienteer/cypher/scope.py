@@ -26,8 +26,8 @@ class Scope:
 
     names: NameMap
     parameters: Mapping[str, JsonValue]
-    largest_for_shortest: int
-    """The most edges of a graph in which the engine searches for shortest paths."""
+    largest_for_shortest: int | None = None
+    """The most edges of a graph in which the engine searches for shortest paths; None for any number."""
     variables: dict[str, Value] = field(default_factory=dict)
     optional: dict[str, str] = field(default_factory=dict)
     """By path of an OPTIONAL MATCH, a part that is null if it is missing: the engine gives a path of nulls then."""
@@ -83,10 +83,7 @@ class Scope:
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
-        text = self._used(name, value)
-        if type(value) is int:
-            text = f"cast({text}, 'INT64')"  # or the engine takes 151 for a number of one byte, and -$a is 105
-        return constant(_checked(name, value))._replace(text=text)
+        return constant(_checked(name, value))._replace(text=self._used(name, value))
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for any other expression."""

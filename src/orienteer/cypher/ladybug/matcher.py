@@ -76,8 +76,8 @@ class Matcher(PatternReader):
         return lambda: f"{value} = "
 
     def _check_shortest(self) -> None:
-        edges = sum(self.scope.names.schema.edges.values())
-        if edges > self.scope.largest_for_shortest:
+        edges, most = sum(self.scope.names.schema.edges.values()), self.scope.largest_for_shortest
+        if most is not None and edges > most:
             raise BadQuery(
                 f"shortestPath takes the engine too long in a graph of {edges:,} edges: use the `paths` tool "
                 "(orienteer paths, Graph.paths)"

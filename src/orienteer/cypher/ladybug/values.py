@@ -77,7 +77,11 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.Parameter) -> Value:
-        return self.scope.parameter(expression.name)
+        value = self.scope.parameter(expression.name)
+        if type(value.known) is not int:
+            return value
+        # Else the engine takes 151 for a number of one byte, and -$a is 105.
+        return value._replace(text=f"cast({value.text}, 'INT64')")
 
     @_written.register
     def _(self, expression: syntax.Variable) -> Value:
