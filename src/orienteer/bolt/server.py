@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ READ_ONLY = ("Neo.ClientError.Statement.AccessMode", "Neo.ClientError.General.Fo
 """How servers refuse to write in a session that asked for reading alone."""
 TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 """How the codes end with which servers stop what takes too long."""
+OF_STATEMENTS = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.", "Neo.DatabaseError.")
+"""How the codes begin with which servers say that a statement is none, or cannot be carried out."""
 NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
@@ -41,7 +43,7 @@ class Server:
             import neo4j
         except ImportError as error:
             raise MissingExtra(f"a database such as {address}", "neo4j") from error
-        self.address, self._seconds = address, seconds
+        self.address, self._login, self._seconds = address, login, seconds
         self._driver = neo4j.GraphDatabase.driver(
             address.server,
             auth=(login.user, login.password) if login is not None else None,
@@ -50,7 +52,6 @@ class Server:
             telemetry_disabled=True,
         )
         try:
-            self._has_login = login is not None
             with self._told():
                 self.agent = str(self._driver.get_server_info().agent)
                 """What the server calls itself."""
@@ -64,15 +65,25 @@ class Server:
         with suppress(Exception):  # it may be gone
             self._driver.close()
 
+    def another(self) -> Server:
+        """Open the same database once more, for a statement that may have to be given up. Raises as `Server`."""
+        return Server(self.address, self._login, seconds=self._seconds)
+
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
         """Run a reading statement and yield its rows as the server sends them.
 
         Raises as `Server`, and `QueryStopped` where it takes longer than the server allows.
         """
+        return self.ask(statement, parameters, self._seconds)
+
+    def ask(
+        self, statement: str, parameters: Mapping[str, Any], seconds: float | None
+    ) -> Iterator[list[Any]]:  # Any: values of the database
+        """Run a reading statement that the server is asked to stop after so many seconds, as `stream` does."""
         import neo4j
 
         with self._told(), self.session() as session:
-            for record in session.run(neo4j.Query(statement, timeout=self._seconds), parameters):
+            for record in session.run(neo4j.Query(statement, timeout=seconds), parameters):
                 yield record.values()
 
     def rows(self, statement: str, **parameters: Any) -> list[list[Any]]:  # Any: values of the database
@@ -119,7 +130,7 @@ class Server:
 
         code, said = getattr(error, "code", None) or "", told(error)
         if code in UNAUTHORIZED:
-            what = "refuses this user: check" if self._has_login else "wants to know who asks: set"
+            what = "refuses this user: check" if self._login is not None else "wants to know who asks: set"
             return DatabaseRefused(f"{self.address} {what} NEO4J_USERNAME and NEO4J_PASSWORD")
         if code == NO_DATABASE:
             return DatabaseRefused(
@@ -147,6 +158,16 @@ class Server:
         except Exception:  # noqa: BLE001  # it is told what is missing in any case
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
+
+
+def complaint(error: Error) -> str | None:
+    """Return what a server finds wrong with a statement itself; None for any other trouble."""
+    from neo4j.exceptions import Neo4jError
+
+    cause = error.__cause__
+    if not isinstance(cause, Neo4jError) or not isinstance(error, DatabaseAway):
+        return None
+    return told(cause) if str(cause.code).startswith(OF_STATEMENTS) else None
 
 
 def told(error: BaseException) -> str:

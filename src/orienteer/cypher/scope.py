@@ -108,6 +108,15 @@ class Scope:
         self.used[parameter] = value
         return f"${parameter}"
 
+    def hold(self, value: JsonValue) -> str:
+        """Return a parameter that holds a value of the statement itself; the same one for the same value."""
+        for name, held in self.used.items():
+            if name.startswith("h") and type(held) is type(value) and held == value:
+                return f"${name}"
+        name = f"h{len(self.used)}"
+        self.used[name] = value
+        return f"${name}"
+
     @contextmanager
     def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:
         """Add variables inside the block."""

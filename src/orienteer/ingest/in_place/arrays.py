@@ -19,7 +19,7 @@ from orienteer.graph.searchers import Searchers
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
-from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, telling_labels, unique_property
+from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, unique_property
 from orienteer.ingest.in_place.edges import EdgesInPlace
 from orienteer.ingest.in_place.seen import (
     NodeFacts,
@@ -29,9 +29,9 @@ from orienteer.ingest.in_place.seen import (
     StandIn,
     needs_import,
     type_counts,
+    type_of,
 )
 from orienteer.ingest.in_place.words import NamesInPlace, TextInPlace, full_text_index
-from orienteer.ingest.tables.nodes import DEFAULT_TYPE
 from orienteer.ingest.tables.values import plain
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
@@ -53,7 +53,8 @@ class ArraysInPlace(GraphArrays):
         self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
         self._once, self._locks = {}, {}
         id_property = unique_property(server, counts.nodes)
-        facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        """How nodes are told apart."""
         seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
         self.seen = seen
         text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
@@ -160,12 +161,11 @@ class PropertiesInPlace(StandIn):
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
     """Return the types of a database as a manifest has them."""
-    labels = server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count")
-    nodes = type_counts(counts, ((names, count) for names, count in labels))
+    nodes = type_counts(counts)
     joined: dict[tuple[str, str, str], int] = {}
     statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
     for source, kind, target, count in server.stream(statement):
-        ends = [next(iter(telling_labels(names, counts)), DEFAULT_TYPE) for names in (source, target)]
+        ends = [type_of(names, counts) for names in (source, target)]
         triple = (ends[0], kind, ends[1])
         joined[triple] = joined.get(triple, 0) + count
     edges: dict[str, int] = {}

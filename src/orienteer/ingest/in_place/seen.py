@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 
@@ -220,9 +220,14 @@ class SeenTypes(StandIn):
         return self._seen.types(rows)
 
 
-def type_counts(counts: DatabaseCounts, labels: Iterator[tuple[Sequence[str], int]]) -> dict[str, int]:
-    """Return the nodes by type, of sets of labels with the nodes that bear each; the most first."""
+def type_of(labels: Sequence[str], counts: DatabaseCounts) -> str:
+    """Return the type of nodes with these labels."""
+    return next(iter(telling_labels(labels, counts)), DEFAULT_TYPE)
+
+
+def type_counts(counts: DatabaseCounts) -> dict[str, int]:
+    """Return the nodes by type; the most first."""
     types: Counter[str] = Counter()
-    for names, count in labels:
-        types[next(iter(telling_labels(names, counts)), DEFAULT_TYPE)] += count
+    for labels, count in counts.sets.items():
+        types[type_of(labels, counts)] += count
     return dict(types.most_common())

@@ -87,12 +87,10 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
     return "type"
 
 
-def has_cypher() -> bool:
-    """Tell whether Cypher can be run: whether its extra is installed."""
-    from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
-
+def has_cypher(graph: Graph) -> bool:
+    """Tell whether Cypher can be run over a graph: whether the extra that it needs is installed."""
     try:
-        engine()
+        Cypher.require(graph)
     except MissingExtra:
         return False
     return True
@@ -204,11 +202,9 @@ class _Checker:
 
     def _check_cypher(self, step: CypherStep) -> None:
         """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
-        from orienteer.cypher.ladybug.translation import rewrite  # as above
-
-        if not self._offers_cypher and has_cypher():
+        if not self._offers_cypher and has_cypher(self._graph):
             raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-        rewrite(step.query, Cypher(self._graph).names, {})
+        Cypher(self._graph).check(step.query)
 
     def _match(self, step: MatchStep, starts: Types | None) -> tuple[PlanStep, Types]:
         edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)

@@ -128,7 +128,7 @@ class Spark:
 
     @cached_property
     def _offers_cypher(self) -> bool:
-        return self.config.cypher and has_cypher()
+        return self.config.cypher and has_cypher(self._graph)
 
     @cached_property
     def _prompt(self) -> PlanPrompt:

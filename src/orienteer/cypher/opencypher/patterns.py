@@ -1,0 +1,135 @@
+"""Patterns as openCypher."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+from orienteer.cypher.kinds import Value, ValueKind, quoted
+from orienteer.cypher.ladybug.comparisons import check_compared
+from orienteer.cypher.opencypher.names import ServerNames
+from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.syntax import Expression, PathPattern
+from orienteer.errors import BadQuery
+
+_SHORTEST: Mapping[str, str] = {"SHORTEST": "shortestPath", "ALL SHORTEST": "allShortestPaths"}
+
+
+class Matched(NamedTuple):
+    """The patterns of a clause as openCypher, with their conditions and variables."""
+
+    paths: list[str]
+    conditions: list[str]
+    variables: dict[str, Value]
+    """What they introduce, and earlier variables with the types that are left."""
+
+    @property
+    def text(self) -> str:
+        """Return them as MATCH takes them."""
+        where = f" WHERE {' AND '.join(self.conditions)}" if self.conditions else ""
+        return ", ".join(self.paths) + where
+
+
+@dataclass(slots=True)
+class ServerPatterns(PatternReader):
+    """Writes the patterns of one clause."""
+
+    @property
+    def names(self) -> ServerNames:
+        """Return the names that the database has."""
+        return cast(ServerNames, self.scope.names)
+
+    def match(self, paths: Sequence[PathPattern]) -> Matched:
+        """Return the patterns, with the conditions of their braces; types are known once all paths are read.
+
+        Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
+        """
+        read = [self._read(path) for path in paths]
+        self.narrow()
+        for edge in self.edges:
+            self._restrict(edge)
+        texts = [self._drawn(*path) for path in read]
+        variables = self.variables | {name: self.node_value(node) for name, node in self.nodes.items()}
+        with self.scope.inner(variables):
+            for owner, items in self.pending():
+                self.conditions += [self._equal(owner, key, value) for key, value in items]
+        return Matched(texts, self.conditions, variables)
+
+    def is_of(self, value: str, types: Iterable[str]) -> str:
+        """Write the condition that a node has one of these types."""
+        return self.names.has_type(value, list(types))
+
+    def edges_of(self, value: str) -> str:
+        """Write the list of the edges that a pattern of variable length has walked: its variable is that list."""
+        return value
+
+    def _read(self, path: PathPattern) -> tuple[PathPattern, str, list[PatternNode], list[PatternEdge]]:
+        """Return a path with the beginning of its text, its nodes and its edges."""
+        begin = ""
+        if path.variable is not None:
+            self.require_new(path.variable)
+            value = self.scope.fresh()
+            self.variables[path.variable] = Value(value, ValueKind("path"))
+            begin = f"{value} = "
+        nodes = [self.read_node(path.nodes[0])]
+        edges = []
+        for pattern, following in zip(path.edges, path.nodes[1:], strict=True):
+            node = self.read_node(following)
+            edges.append(self.read_edge(pattern, nodes[-1], node, is_shortest=bool(path.shortest)))
+            nodes.append(node)
+        return path, begin, nodes, edges
+
+    def _drawn(self, path: PathPattern, begin: str, nodes: list[PatternNode], edges: list[PatternEdge]) -> str:
+        parts = [self._node(nodes[0])]
+        for edge, node in zip(edges, nodes[1:], strict=True):
+            parts += [self._edge(edge), self._node(node)]
+        text = "".join(parts)
+        return f"{begin}{_SHORTEST[path.shortest]}({text})" if path.shortest else f"{begin}{text}"
+
+    def _node(self, node: PatternNode) -> str:
+        """Write a node: with its types at its first occurrence, by its name afterwards."""
+        if node.is_drawn or node.asked is None:
+            return f"({node.value})"
+        node.is_drawn = True
+        if all(map(self.names.is_plain, node.asked)):
+            return f"({node.value}:{'|'.join(map(quoted, sorted(node.asked)))})"
+        self.conditions.append(self.is_of(node.value, node.asked))
+        return f"({node.value})"
+
+    def _edge(self, edge: PatternEdge) -> str:
+        types = "" if edge.all_triples else f":{'|'.join(map(quoted, edge.types))}"
+        hops = edge.pattern.hops
+        length = f"*{hops.least}..{hops.most}" if hops else ""
+        left, right = ("<-", "-") if edge.direction == "in" else ("-", "->" if edge.direction == "out" else "-")
+        return f"{left}[{edge.value}{types}{length}]{right}"
+
+    def _restrict(self, edge: PatternEdge) -> None:
+        """Add a condition for an edge type that was named with its end types, where the pattern allows more."""
+        ways = []
+        for triple, is_forward in self.narrower(edge):
+            source, target = (edge.start, edge.end) if is_forward else (edge.end, edge.start)
+            is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
+            begins = f"startNode({edge.value}) = {source.value}"
+            ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
+            ways.append(f"({is_type} AND {begins} AND {ends})")
+        if ways:
+            self.conditions.append(f"({' OR '.join(ways)})")
+
+    def _equal(self, owner: Value, key: str, expression: Expression) -> str:
+        """Write `{key: expression}` as a condition. Raises `BadQuery` for a literal null."""
+        value = self.write(expression)
+        if value.kind.name == "null":
+            raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
+        own = property_of(self.names, owner, key)
+        check_compared("=", own, value)
+        return f"({own.text} = {value.text})"
+
+
+def property_of(names: ServerNames, owner: Value, key: str) -> Value:
+    """Return a property of a node or an edge. Raises `UnknownProperty`."""
+    is_own = key.casefold() in ("id", "name") and key not in names.catalog.node_columns
+    if owner.kind.name == "node" and is_own:
+        return Value(names.identifier(owner) if key.casefold() == "id" else names.name(owner), ValueKind("text"))
+    column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
+    return Value(names.property_text(owner.text, column.column), column.value_kind)
