@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,10 @@ READ_ONLY = ("Neo.ClientError.Statement.AccessMode", "Neo.ClientError.General.Fo
 """How servers refuse to write in a session that asked for reading alone."""
 TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 """How the codes end with which servers stop what takes too long."""
+BUSY = "Neo.TransientError."
+"""How the codes begin of what may pass by itself."""
+TRANSACTION = re.compile(r"[\w.:-]{1,100}")
+"""The id of a transaction."""
 OF_STATEMENTS = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.", "Neo.DatabaseError.")
 """How the codes begin with which servers say that a statement is none, or cannot be carried out."""
 NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
@@ -34,16 +40,19 @@ NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 class Server:
     """An open database. Safe to share among threads."""
 
-    def __init__(self, address: Address, login: Login | None, *, seconds: float | None = None) -> None:
+    def __init__(
+        self, address: Address, login: Login | None, *, seconds: float | None = None, mark: str | None = None
+    ) -> None:
         """Reach the server and the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
 
         The server is asked to stop a statement after so many seconds; not every one does. None leaves it to the server.
+        `mark` is a word that its statements bear in a comment, by which they can be found and ended.
         """
         try:
             import neo4j
         except ImportError as error:
             raise MissingExtra(f"a database such as {address}", "neo4j") from error
-        self.address, self._login, self._seconds = address, login, seconds
+        self.address, self._login, self._seconds, self.mark = address, login, seconds, mark
         self._driver = neo4j.GraphDatabase.driver(
             address.server,
             auth=(login.user, login.password) if login is not None else None,
@@ -66,8 +75,16 @@ class Server:
             self._driver.close()
 
     def another(self) -> Server:
-        """Open the same database once more, for a statement that may have to be given up. Raises as `Server`."""
-        return Server(self.address, self._login, seconds=self._seconds)
+        """Open the same database once more, for statements that may have to be ended. Raises as `Server`."""
+        mark = f"orienteer-{secrets.token_hex(6)}"
+        return Server(self.address, self._login, seconds=self._seconds, mark=mark)
+
+    def end(self, mark: str) -> None:
+        """End the statements with a mark that the server still works at: some go on when nobody listens any more."""
+        with suppress(Error):  # a server that knows no such statement, or does not let this user, has limits of its own
+            for own_id, text in self.rows("SHOW TRANSACTIONS YIELD transactionId, currentQuery"):
+                if mark in str(text) and TRANSACTION.fullmatch(str(own_id)):
+                    self.rows(f"TERMINATE TRANSACTION '{own_id}'")
 
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
         """Run a reading statement and yield its rows as the server sends them.
@@ -82,8 +99,9 @@ class Server:
         """Run a reading statement that the server is asked to stop after so many seconds, as `stream` does."""
         import neo4j
 
+        text = statement if self.mark is None else f"/* {self.mark} */ {statement}"
         with self._told(), self.session() as session:
-            for record in session.run(neo4j.Query(statement, timeout=seconds), parameters):
+            for record in session.run(neo4j.Query(text, timeout=seconds), parameters):
                 yield record.values()
 
     def rows(self, statement: str, **parameters: Any) -> list[list[Any]]:  # Any: values of the database
@@ -144,6 +162,8 @@ class Server:
                 f"{self.address} stopped a statement for its time ({said}): allow it longer there (in ArcadeDB "
                 "arcadedb.command.timeout, in Neo4j db.transaction.timeout)"
             )
+        if code.startswith(BUSY):
+            return QueryStopped(f"{self.address} has too much to do ({said}): ask again")
         if isinstance(error, Neo4jError) and not isinstance(error, DriverError):
             return DatabaseAway(f"{self.address} failed: {said}")
         return DatabaseAway(

@@ -35,6 +35,7 @@ from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
+_MOST_PARTS = 1_000  # texts or lists put together: WITH x + x AS x doubles them each time
 _DATE_PARTS = frozenset({"year", "month", "day"})
 
 
@@ -55,6 +56,10 @@ class ServerExpressions:
     def write(self, expression: Expression) -> Value:
         """Write an expression. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
         value: Value = _WRITERS(type(expression))(self, expression)
+        if value.parts > _MOST_PARTS:
+            raise BadQuery(
+                f"the query puts more than {_MOST_PARTS:,} texts or lists together: use collect() of what MATCH finds"
+            )
         return value
 
     @singledispatchmethod
@@ -90,7 +95,8 @@ class ServerExpressions:
         if kind == "date" and expression.key in _DATE_PARTS:
             return Value(f"({base.text}).{expression.key}", INTEGER)
         if kind in ("map", ""):
-            return Value(f"({base.text}).{quoted(expression.key)}", ValueKind(deep=max(base.kind.deep - 1, 0)))
+            item = ValueKind(deep=max(base.kind.deep - 1, 0))
+            return Value(f"({base.text}).{quoted(expression.key)}", item, parts=base.parts)
         if kind not in ("node", "edge"):
             hint = ": name one of them, as in list[0].name" if kind == "list" else ""
             raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
@@ -154,18 +160,20 @@ class ServerExpressions:
     def _(self, expression: syntax.ListOf) -> Value:
         values = [self.write(part) for part in expression.items]
         kind = common([value.kind for value in values], "a list")
-        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind))
+        parts = sum(value.parts for value in values if value.parts > 1)
+        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind), parts=max(parts, 1))
 
     @_written.register
     def _(self, expression: syntax.MapOf) -> Value:
-        items, kinds = [], []
+        items, kinds, parts = [], [], 1
         for key, part in expression.items:
             if not key.isprintable():
                 raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
             value = self.write(part)
             items.append(f"{quoted(key)}: {value.text}")
             kinds.append(value.kind)
-        return Value(f"{{{', '.join(items)}}}", map_of(kinds))
+            parts += value.parts - 1
+        return Value(f"{{{', '.join(items)}}}", map_of(kinds), parts=parts)
 
     @_written.register
     def _(self, expression: syntax.Item) -> Value:
@@ -176,7 +184,7 @@ class ServerExpressions:
             raise BadQuery("a property is named after a dot, as in n.name")
         check_kind("a place in brackets", base, "list")
         check_kind("a place in a list", at, "integer")
-        return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN)
+        return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN, parts=base.parts)
 
     @_written.register
     def _(self, expression: syntax.Slice) -> Value:
@@ -184,7 +192,7 @@ class ServerExpressions:
         check_kind("a slice", base, "list")
         begin = "" if expression.begin is None else expression.begin
         end = "" if expression.end is None else expression.end
-        return Value(f"({base.text})[{begin}..{end}]", base.kind)
+        return Value(f"({base.text})[{begin}..{end}]", base.kind, parts=base.parts)
 
     @_written.register
     def _(self, expression: syntax.CaseExpression) -> Value:
@@ -195,17 +203,18 @@ class ServerExpressions:
         kind = common([value.kind for value in results], "CASE")
         whens = " ".join(f"WHEN {test} THEN {value.text}" for test, value in zip(tests, results, strict=False))
         otherwise = "" if expression.otherwise is None else f" ELSE {results[-1].text}"
-        return Value(f"CASE {whens}{otherwise} END", kind)
+        return Value(f"CASE {whens}{otherwise} END", kind, parts=max(value.parts for value in results))
 
     @_written.register
     def _(self, expression: syntax.Comprehension) -> Value:
         source, name = self._source(expression.source, "a list comprehension"), self.scope.fresh()
-        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN)}):
+        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
             where = f" WHERE {self.condition(expression.where)}" if expression.where is not None else ""
             result = self.write(expression.result) if expression.result is not None else None
         if result is None:
-            return Value(f"[{name} IN {source.text}{where}]", source.kind)
-        return Value(f"[{name} IN {source.text}{where} | {result.text}]", list_of(result.kind))
+            return Value(f"[{name} IN {source.text}{where}]", source.kind, parts=source.parts)
+        parts = source.parts * result.parts
+        return Value(f"[{name} IN {source.text}{where} | {result.text}]", list_of(result.kind), parts=parts)
 
     def _source(self, expression: Expression, what: str) -> Value:
         source = self.write(expression)
@@ -215,7 +224,7 @@ class ServerExpressions:
     @_written.register
     def _(self, expression: syntax.Quantifier) -> Value:
         source, name = self._source(expression.source, f"{expression.kind}()"), self.scope.fresh()
-        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN)}):
+        with self.scope.inner({expression.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts)}):
             where = self.condition(expression.where)
         return Value(f"{expression.kind}({name} IN {source.text} WHERE {where})", BOOLEAN)
 
@@ -280,7 +289,7 @@ class ServerExpressions:
         if name == "count":
             return Value(written, INTEGER)
         if name == "collect":
-            return Value(written, list_of(value.kind))
+            return Value(written, list_of(value.kind), parts=value.parts)
         if name in ("sum", "avg"):
             check_kind(f"{name}()", value, "number")
         elif value.kind.name in ("list", "map", "node", "edge", "path"):
@@ -320,10 +329,10 @@ def _calculated(operator: str, left: Value, right: Value) -> Value:
     if operator == "+" and any(kind.name == "list" for kind in kinds):
         if not all(kind.name in ("list", "") for kind in kinds):
             raise BadQuery("a list and a value are added as list + [value]")
-        return Value(f"({left.text} + {right.text})", common(kinds, "a list"))
+        return Value(f"({left.text} + {right.text})", common(kinds, "a list"), parts=left.parts + right.parts)
     if operator == "+" and any(kind.is_text for kind in kinds):
         texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (left, right)]
-        return Value(f"({' + '.join(texts)})", TEXT)
+        return Value(f"({' + '.join(texts)})", TEXT, parts=left.parts + right.parts)
     for value in (left, right):
         check_kind(operator, value, "number")
     if operator == "^":

@@ -22,6 +22,7 @@ from orienteer.cypher.ladybug.functions import TABLE, check_count, check_kind
 from orienteer.errors import BadQuery
 
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the server's memory
+_REPLACED = 10  # what replace() may make of a text, in parts of it: it may put a longer one in place of each letter
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLED = {
     "tolower": "toLower", "toupper": "toUpper", "ltrim": "lTrim", "rtrim": "rTrim", "tointeger": "toInteger",
@@ -38,8 +39,10 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
         check_count(name, arguments, function.least, function.most)
         for value, wanted in zip(arguments, function.takes, strict=False):
             check_kind(name, value, wanted)
-        return Value(_called(name, arguments), arguments[0].kind if name == "abs" else function.gives)
-    return _OTHERS[name](name, arguments)
+        gives = arguments[0].kind if name == "abs" else function.gives
+        parts = arguments[0].parts * arguments[2].parts if name == "replace" else arguments[0].parts
+        return Value(_called(name, arguments), gives, parts=parts * (_REPLACED if name == "replace" else 1))
+    return _OTHERS[name](name, arguments)._replace(parts=max(argument.parts for argument in arguments))
 
 
 def _called(name: str, arguments: Sequence[Value]) -> str:

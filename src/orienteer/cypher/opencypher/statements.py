@@ -111,7 +111,10 @@ class _QueryWriter:
                 f"the variable {clause.variable!r} is there already: give what UNWIND takes out another name"
             )
         name = self.scope.fresh()
-        self.scope.variables = {**self.scope.variables, clause.variable: Value(name, source.kind.item or UNKNOWN)}
+        self.scope.variables = {
+            **self.scope.variables,
+            clause.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts),
+        }
         return f"UNWIND {source.text} AS {name}"
 
     def _projection(self, clause: Projection, *, is_last: bool = False) -> str:
@@ -126,7 +129,7 @@ class _QueryWriter:
             is_kept = isinstance(item.expression, syntax.Variable) and not is_last
             name = value.text if is_kept else f"c{place}" if is_last else self.scope.fresh()
             written.append(value.text if name == value.text else f"{value.text} AS {name}")
-            after[item.name] = Value(name, value.kind)
+            after[item.name] = Value(name, value.kind, parts=value.parts)
         order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
         self.scope.variables = after
         page = "" if is_last else self._page(clause)

@@ -1,8 +1,8 @@
 """Cypher over a database in place: the guard's trees, written as openCypher, answered by the server.
 
 A statement has a session of its own, on a connection of its own. It ends after its time, whatever the server does: the
-server is asked to stop it, and if it does not, its connection is cut. Rows are counted here, for some servers cut
-results without a word: one more is asked for than is wanted.
+server is asked to stop it by itself, and if it does not, the connection is cut and the server told to end it. Rows are
+counted here, for some servers cut results without a word: one more is asked for than is wanted.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from orienteer.records import JsonValue
 if TYPE_CHECKING:
     from orienteer.ingest.in_place.arrays import ArraysInPlace
 
-SESSIONS = 4
-"""Statements that the server is asked at once."""
+SESSIONS = 3
+"""Statements that the server is asked at once. ArcadeDB takes four on two cores, and lets all others wait."""
 GRACE = 1.0
 """Seconds beyond its time that a statement has, for the server to say itself that it has stopped it."""
 HELD = 10
 """How many times the characters of an answer its values may have as they come, with what an answer leaves out."""
+_TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
 _PLACE = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
 """A path of the server's machine."""
 
@@ -88,9 +89,10 @@ class StatementsInPlace:
             try:
                 return _within(server, until, lambda: _fetched(server, written.text, written.parameters, until, most))
             except DatabaseAway as error:
-                if (what := complaint(error)) is None:
-                    raise
-                raise BadQuery(_advice(what)) from error
+                if (what := complaint(error)) is not None:
+                    raise BadQuery(_advice(what)) from error
+                self._server.rows("RETURN 1")  # raises where it is the server that is away
+                raise QueryStopped(f"the query broke off: {_TOO_MUCH}") from error
             except QueryStopped as error:
                 raise QueryStopped(_too_long(bounds.seconds)) from error
 
@@ -118,11 +120,18 @@ class StatementsInPlace:
             yield server
         except BaseException as error:
             if server is not None and not isinstance(error, BadQuery):  # what comes late is of no use to anybody
-                server.close()
+                self._give_up(server)
                 server = None
             raise
         finally:
             self._idle.put(server)
+
+    def _give_up(self, server: Server) -> None:
+        """Cut a session's connection, and have the server end its statement, however long it takes to hear of that."""
+        server.close()
+        if server.mark is not None:
+            ending = threading.Thread(target=self._server.end, args=(server.mark,), name="orienteer-end", daemon=True)
+            ending.start()
 
     # ---------------------------------------------------------------------------------------------------- values
 
