@@ -71,6 +71,32 @@ class GraphArrays(Nodes):
     def _type_mask(self, names: tuple[str, ...]) -> Mask:
         return self.types.node_mask(names)[self.node_types]
 
+    def all_of(self, node_types: Collection[str]) -> Rows:
+        """Return the nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
+        return np.flatnonzero(np.asarray(self.mask(node_types))).astype(np.int32)
+
+    def first_of(self, node_types: Collection[str], most: int) -> Rows:
+        """Return the first nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
+        return self.all_of(node_types)[:most]
+
+    def types_with(self, name: str) -> frozenset[str]:
+        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        numbers = np.unique(self.node_types[self.properties.rows(name)])
+        return frozenset(self.types.nodes[int(number)] for number in numbers)
+
+    def rows_with(self, name: str, most: int) -> dict[str, Rows]:
+        """Return at most so many of the nodes that have a property, by type, evenly spread; each is (n,), ascending.
+
+        Raises `UnknownProperty`.
+        """
+        rows = self.properties.rows(name)
+        types = self.node_types[rows]
+        spread = {}
+        for number in np.unique(types).tolist():
+            here = rows[types == number]
+            spread[self.types.nodes[number]] = here[np.unique(np.linspace(0, len(here) - 1, most).astype(np.intp))]
+        return spread
+
     def rows(self, nodes: Iterable[str]) -> Rows:
         """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""
         if not isinstance(nodes, Iterable) or isinstance(nodes, str):

@@ -7,7 +7,9 @@ edges some are looked at, and no more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.cypher.columns import judged
@@ -33,10 +35,24 @@ OWN = ("id", "name")
 _NODES = "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT $most"
 
 
-def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) -> ServerNames:
-    """Return the names for statements over a database. Raises `DatabaseAway`, `DatabaseRefused`."""
-    labels = type_labels(facts.counts)
-    return _Described(server, schema, facts, seen, labels).names()
+class Described(NamedTuple):
+    """What is known of the properties in a database."""
+
+    names: ServerNames
+    """For statements."""
+    having: Mapping[str, Mapping[str, Rows]]
+    """Of each property of nodes, by node type, rows of some that have it."""
+
+
+def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) -> Described:
+    """Look at a database. Raises `DatabaseAway`, `DatabaseRefused`."""
+    look = _Look(server, schema, facts, seen, type_labels(facts.counts))
+    names = look.names()
+    having = {
+        name: {node_type: np.array(rows, np.int32) for node_type, rows in by_type.items()}
+        for name, by_type in sorted(look.having.items())
+    }
+    return Described(names, having)
 
 
 def type_labels(counts: DatabaseCounts) -> TypeLabels:
@@ -57,7 +73,7 @@ def type_labels(counts: DatabaseCounts) -> TypeLabels:
     )
 
 
-class _Described:
+class _Look:
     """Looks at a database once."""
 
     def __init__(self, server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes, labels: TypeLabels) -> None:
@@ -67,11 +83,14 @@ class _Described:
         """The properties that nodes of each type have there."""
         self._values: dict[str, dict[str, list[JsonValue]]] = {}
         """Of each property of ours its values by node type."""
+        self.having: dict[str, dict[str, list[int]]] = {}
+        """Of each property of ours the rows that have it, by node type."""
         self._times: set[str] = set()
         self._others: dict[str, str] = {"text": "texts are for search"}
         """Properties that statements cannot ask for, each with the reason."""
 
     def names(self) -> ServerNames:
+        """Return the names for statements."""
         for node_type in self._schema.node_types:
             self._look_at(node_type, "", LOOKED_AT)
         self._look_for_seldom_ones()
@@ -98,6 +117,7 @@ class _Described:
             raw, node = record[2], self._seen.nodes[row]
             self._keys[node_type] |= dict.fromkeys(raw)
             for name, value in node.properties.items():
+                self.having.setdefault(name, {}).setdefault(node_type, []).append(row)
                 if name == LABELS and name not in raw:
                     self._others[name] = "it is the other labels of a node: n:LABEL asks for a type"
                 elif name not in raw or plain(raw[name]) != value:

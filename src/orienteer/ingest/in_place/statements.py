@@ -22,7 +22,6 @@ from orienteer.cypher.opencypher.statements import ServerStatement, written_for_
 from orienteer.cypher.syntax import CypherStatement
 from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.errors import BadOption, BadQuery, DatabaseAway, QueryStopped
-from orienteer.ingest.in_place.described import describe
 from orienteer.ingest.in_place.seen import SeenNodes, needs_import
 from orienteer.ingest.tables.values import plain
 from orienteer.records import JsonValue
@@ -47,7 +46,7 @@ class StatementsInPlace:
     def __init__(self, arrays: ArraysInPlace, server: Server) -> None:
         """Look at what the database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
         self._server, self._seen = server, arrays.seen
-        self.names: ServerNames = describe(server, arrays.schema, arrays.facts, arrays.seen)
+        self.names: ServerNames = arrays.described.names
         self._idle: LifoQueue[Server | None] = LifoQueue()  # None: one that is still to be opened
         for _ in range(SESSIONS):
             self._idle.put(None)

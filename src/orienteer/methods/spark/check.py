@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 from pydantic import ValidationError
 
 from orienteer.cypher.session import Cypher
@@ -313,8 +312,7 @@ def types_with(graph: Graph, name: str) -> Types:
     """Return the node types whose nodes, or some of them, have a property."""
     if name not in graph.arrays.properties.names:
         return frozenset(graph.schema.node_types)  # every node has a name and a text
-    numbers = np.unique(graph.arrays.node_types[graph.arrays.properties.rows(name)])
-    return frozenset(graph.arrays.types.nodes[int(number)] for number in numbers)
+    return graph.arrays.types_with(name)
 
 
 def walks(step: PlanStep) -> bool:
