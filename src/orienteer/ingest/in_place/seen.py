@@ -226,8 +226,8 @@ def type_of(labels: Sequence[str], counts: DatabaseCounts) -> str:
 
 
 def type_counts(counts: DatabaseCounts) -> dict[str, int]:
-    """Return the nodes by type, in the order of the types."""
+    """Return the nodes by type, in the order in which the server came upon them, as an import does."""
     types: Counter[str] = Counter()
     for labels, count in counts.sets.items():
         types[type_of(labels, counts)] += count
-    return dict(sorted(types.items()))
+    return dict(types)
