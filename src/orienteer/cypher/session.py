@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from orienteer.cypher.ladybug.database import engine as installed_engine
+from orienteer.cypher.ladybug import database
 from orienteer.cypher.ladybug.engine import Ladybug
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import parse
@@ -52,14 +52,14 @@ class Cypher:
 
     def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] | None = None) -> None:
         self._graph = graph
-        make: Callable[[Graph], Engine] = engine or graph.cypher_engine or Ladybug
+        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or Ladybug
         self.engine: Engine = graph.arrays.once(("cypher", make), lambda: make(graph))
 
     @staticmethod
     def require(graph: Graph) -> None:
         """Raise `MissingExtra` where statements over a graph could not be answered, before anything is made."""
-        if graph.cypher_engine is None:
-            installed_engine()
+        if graph.arrays.cypher_engine is None:
+            database.engine()
 
     def check(self, text: str, parameters: Mapping[str, JsonValue] | None = None) -> None:
         """Raise what `query` raises of a statement before it asks for any of the graph."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,11 @@ class GraphArrays(Nodes):
         lexical = LexicalSearcher(self.tokenizer, self.text_index)
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
         """The searchers that rank nodes by words, by meaning, or by both."""
+
+    @property
+    def cypher_engine(self) -> Callable[[Any], Any] | None:  # Any: a `Graph`, and an `Engine` of Cypher, layers above
+        """What answers Cypher over this graph in place of a copy of it; None where a copy is made."""
+        return None
 
     @telling_damage
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:

@@ -163,15 +163,6 @@ class Graph:
         return str(self.path)
 
     @property
-    def cypher_engine(self) -> Callable[[Graph], Any] | None:  # Any: an `Engine` of a layer above
-        """What answers Cypher over this graph in place of a copy of it; None where a copy is made.
-
-        >>> graph.cypher_engine is None
-        True
-        """
-        return None
-
-    @property
     def schema(self) -> Schema:
         """The types of nodes and edges, with their counts, and which node types each edge type joins.
 

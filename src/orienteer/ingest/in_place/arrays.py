@@ -35,6 +35,7 @@ from orienteer.ingest.in_place.seen import (
     type_counts,
     type_of,
 )
+from orienteer.ingest.in_place.statements import StatementsInPlace
 from orienteer.ingest.in_place.words import NamesInPlace, TextInPlace, full_text_index
 from orienteer.ingest.tables.values import plain
 from orienteer.records import Direction
@@ -55,6 +56,7 @@ class ArraysInPlace(GraphArrays):
     def __init__(self, server: Server) -> None:  # no files: nothing of the base class is opened
         """Count what there is. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
         self._server = server
+        self._statements: StatementsInPlace | None = None
         self.path = Path(str(server.address))
         counts = count_all(server)
         self.manifest = _manifest(server, counts)
@@ -105,6 +107,20 @@ class ArraysInPlace(GraphArrays):
         """Return at most `most` names of nodes that share words with a text, those that look most like it."""
         rows = self.text_index.search(self.tokenizer.query(text), 50).rows
         return nearest(text, dict.fromkeys(self.names[row] for row in rows.tolist()), most=most)
+
+    @property
+    def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
+        """Return what answers Cypher over the database itself."""
+        return self._answer_in_place
+
+    def _answer_in_place(self, _: Any) -> StatementsInPlace:  # Any: as above
+        self._statements = StatementsInPlace(self._server, self.described, self.seen)
+        return self._statements
+
+    def close(self) -> None:
+        """Let go of the sessions that statements have."""
+        if self._statements is not None:
+            self._statements.close()
 
     @property
     def described(self) -> Described:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orienteer.bolt.server import Server, quoted
+from orienteer.bolt.values import is_point, is_time
 from orienteer.cypher.columns import judged
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.cypher.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
@@ -122,11 +123,11 @@ class _Look:
                     self._others[name] = "it is the other labels of a node: n:LABEL asks for a type"
                 elif name not in raw or plain(raw[name]) != value:
                     self._others[name] = "it is a part of another value in the database"
-                elif _is_place(raw[name]):
+                elif is_point(raw[name]):
                     self._others[name] = "it holds points"
                 else:
                     self._values.setdefault(name, {}).setdefault(node_type, []).append(value)
-                    if _is_time(raw[name]):
+                    if is_time(raw[name]):
                         self._times.add(name)
 
     def _look_for_seldom_ones(self) -> None:
@@ -162,9 +163,9 @@ class _Look:
             statement = f"MATCH ()-[r:{quoted(edge_type)}]->() RETURN properties(r) AS properties LIMIT $most"
             for (properties,) in self._server.rows(statement, most=LOOKED_AT):
                 for name, raw in properties.items():
-                    if (value := plain(raw)) is not None and not _is_place(raw):
+                    if (value := plain(raw)) is not None and not is_point(raw):
                         values.setdefault(name, {}).setdefault(edge_type, []).append(value)
-                        if _is_time(raw):
+                        if is_time(raw):
                             self._times.add(name)
         columns, left_out = {}, {}
         for name, by_type in values.items():
@@ -201,13 +202,3 @@ def _name_properties(keys: Iterable[str], roles: NodeRoles) -> NameProperties:
     whole = sorted((rank, key) for role, rank, key in found if role == "name")
     parts = sorted((rank, key) for role, rank, key in found if role == "name part")
     return NameProperties(tuple(key for _, key in whole), tuple(key for _, key in parts))
-
-
-def _is_time(value: Any) -> bool:  # Any: a value of the database
-    """Tell whether the driver gives a value as a date or a time."""
-    return type(value).__module__.startswith("neo4j.time") or hasattr(value, "isoformat")
-
-
-def _is_place(value: Any) -> bool:  # Any: a value of the database
-    """Tell whether a value is a point: to the driver a tuple, and no list."""
-    return isinstance(value, tuple) and not isinstance(value, list)

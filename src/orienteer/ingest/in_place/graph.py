@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Self
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadInput, BadOption, DatabaseRefused
 from orienteer.graph.store import LONGEST_PATH, Graph
 from orienteer.ingest.in_place.arrays import ArraysInPlace
-from orienteer.ingest.in_place.statements import StatementsInPlace
 from orienteer.records import Path as GraphPath
 
 SECONDS = 60.0
@@ -26,7 +24,6 @@ class GraphInPlace(Graph):
     def __init__(self, arrays: ArraysInPlace, server: Server) -> None:
         super().__init__(arrays)
         self._server = server
-        self._statements: StatementsInPlace | None = None
 
     @classmethod
     def of(cls, server: Server) -> Self:
@@ -51,19 +48,9 @@ class GraphInPlace(Graph):
         """Return the address of the database."""
         return str(self._server.address)
 
-    @property
-    def cypher_engine(self) -> Callable[[Graph], StatementsInPlace]:
-        """Return what answers Cypher over the database itself."""
-        return self._answer_in_place
-
-    def _answer_in_place(self, graph: Graph) -> StatementsInPlace:
-        self._statements = StatementsInPlace(self.arrays, self._server)
-        return self._statements
-
     def close(self) -> None:
         """Let go of the server."""
-        if self._statements is not None:
-            self._statements.close()
+        self.arrays.close()
         self._server.close()
 
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:

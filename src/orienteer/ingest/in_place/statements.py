@@ -14,20 +14,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from orienteer.bolt.server import Server, complaint
+from orienteer.bolt.values import is_edge, is_node, is_path
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.opencypher.statements import ServerStatement, written_for_server
 from orienteer.cypher.syntax import CypherStatement
 from orienteer.cypher.table import Bounds, QueryTable
 from orienteer.errors import BadOption, BadQuery, DatabaseAway, QueryStopped
+from orienteer.ingest.in_place.described import Described
 from orienteer.ingest.in_place.seen import SeenNodes, needs_import
 from orienteer.ingest.tables.values import plain
 from orienteer.records import JsonValue
-
-if TYPE_CHECKING:
-    from orienteer.ingest.in_place.arrays import ArraysInPlace
 
 SESSIONS = 3
 """Statements that the server is asked at once. ArcadeDB takes four on two cores, and lets all others wait."""
@@ -43,10 +42,9 @@ _PLACE = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
 class StatementsInPlace:
     """Answers statements over a database. Safe to share among threads: each takes a session, or waits for one."""
 
-    def __init__(self, arrays: ArraysInPlace, server: Server) -> None:
-        """Look at what the database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
-        self._server, self._seen = server, arrays.seen
-        self.names: ServerNames = arrays.described.names
+    def __init__(self, server: Server, described: Described, seen: SeenNodes) -> None:
+        self._server, self._seen = server, seen
+        self.names: ServerNames = described.names
         self._idle: LifoQueue[Server | None] = LifoQueue()  # None: one that is still to be opened
         for _ in range(SESSIONS):
             self._idle.put(None)
@@ -202,13 +200,11 @@ class _Values:
 
     def read(self, value: Any) -> JsonValue:  # Any: a value of the database
         """Return a value as JSON: a node, an edge, a path as maps, a time as its text, a point as its coordinates."""
-        import neo4j.graph
-
-        if isinstance(value, neo4j.graph.Node):
+        if is_node(value):
             return self._node(value)
-        if isinstance(value, neo4j.graph.Relationship):
+        if is_edge(value):
             return self._edge(value)
-        if isinstance(value, neo4j.graph.Path):
+        if is_path(value):
             return {"nodes": [*map(self.read, value.nodes)], "edges": [*map(self.read, value.relationships)]}
         if isinstance(value, dict):
             return {str(key): self.read(item) for key, item in value.items()}
@@ -236,11 +232,9 @@ class _Values:
 
 def _nodes(value: Any) -> Iterator[Any]:  # Any: values of the database
     """Yield the nodes of a value that came with their labels and properties."""
-    import neo4j.graph
-
-    if isinstance(value, neo4j.graph.Node):
+    if is_node(value):
         yield value
-    elif isinstance(value, neo4j.graph.Path):
+    elif is_path(value):
         yield from value.nodes
     elif isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
@@ -249,13 +243,11 @@ def _nodes(value: Any) -> Iterator[Any]:  # Any: values of the database
 
 def _ends(value: Any) -> Iterator[str]:  # Any: values of the database
     """Yield the element ids of the ends of a value's edges, and of its nodes."""
-    import neo4j.graph
-
-    if isinstance(value, neo4j.graph.Node):
+    if is_node(value):
         yield value.element_id
-    elif isinstance(value, neo4j.graph.Relationship):
+    elif is_edge(value):
         yield from (end.element_id for end in value.nodes if end is not None)
-    elif isinstance(value, neo4j.graph.Path):
+    elif is_path(value):
         for part in (*value.nodes, *value.relationships):
             yield from _ends(part)
     elif isinstance(value, list | dict):
@@ -271,9 +263,9 @@ def _size(value: Any) -> int:  # Any: a value of the database
         return 8 + sum(len(str(key)) + _size(item) for key, item in value.items())
     if isinstance(value, list | tuple):
         return 8 + sum(map(_size, value))
-    if hasattr(value, "relationships"):  # a path
+    if is_path(value):
         return sum(map(_size, (*value.nodes, *value.relationships)))
-    return 8 + sum(map(_size, value.values())) if hasattr(value, "element_id") else 8
+    return 8 + sum(map(_size, value.values())) if is_node(value) or is_edge(value) else 8
 
 
 def _advice(what: str) -> str:

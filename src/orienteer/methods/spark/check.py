@@ -86,13 +86,20 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
     return "type"
 
 
-def has_cypher(graph: Graph) -> bool:
-    """Tell whether Cypher can be run over a graph: whether the extra that it needs is installed."""
+def has_cypher() -> bool:
+    """Tell whether Cypher can be run over a copy of a graph: whether its extra is installed."""
+    from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
+
     try:
-        Cypher.require(graph)
+        engine()
     except MissingExtra:
         return False
     return True
+
+
+def answers_cypher(graph: Graph) -> bool:
+    """Tell whether Cypher can be run over a graph: one in place needs no copy."""
+    return graph.arrays.cypher_engine is not None or has_cypher()
 
 
 def check(
@@ -201,7 +208,7 @@ class _Checker:
 
     def _check_cypher(self, step: CypherStep) -> None:
         """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
-        if not self._offers_cypher and has_cypher(self._graph):
+        if not self._offers_cypher and answers_cypher(self._graph):
             raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
         Cypher(self._graph).check(step.query)
 
