@@ -484,6 +484,93 @@ def test_a_condition_on_what_no_node_has_is_refused(in_place):
         in_place.neighbors("C", where=["yaer > 1"])
 
 
+# ------------------------------------------------------------------------------- a database that was not made for us
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory):
+    """Nodes of several labels, with whole numbers for ids, other names for names, dates, points, vectors and lists."""
+    require_arcade()
+    server = Arcade(tmp_path_factory.mktemp("odd"))
+    server.add_reader()
+    server.sql("CREATE VERTEX TYPE `All` IF NOT EXISTS")
+    for name in ("title", "name", "first_name"):
+        server.sql(f"CREATE PROPERTY `All`.{name} IF NOT EXISTS STRING")
+    server.cypher(
+        "UNWIND range(1, 6) AS x CREATE (n:All:Film {id: x, title: 'Film ' + toString(x), year: 1950 + x, "
+        "released: date('2001-01-0' + toString(x)), place: point({x: x, y: 2}), tags: ['a', toString(x)], "
+        "`odd ``key`: x * 1.5, vector: [v IN range(1, 64) | v * 0.5]})"
+    )
+    server.cypher(
+        "UNWIND range(11, 14) AS x CREATE (n:All:Person {id: x, first_name: 'Ada', last_name: 'Number ' + toString(x)})"
+    )
+    server.cypher(
+        "UNWIND range(21, 22) AS x CREATE (n:All:Person:Actor {id: x, name: 'Actor ' + toString(x), rating: 0.5})"
+    )
+    server.cypher(
+        "MATCH (p:Person), (f:Film) WHERE (p.id + f.id) % 3 = 0 CREATE (p)-[:`PLAYS IN` {since: date('1999-12-31'), "
+        "role: 'r' + toString(f.id)}]->(f)"
+    )
+    server.cypher("MATCH (a:Actor {id: 21}), (b:Actor {id: 22}) CREATE (a)-[:KNOWS]->(b), (a)-[:KNOWS]->(a)")
+    server.sql("CREATE INDEX IF NOT EXISTS ON `All` (title, name, first_name) FULL_TEXT")
+    graph = in_place_of(server)
+    reader = opened(server)
+    path = tmp_path_factory.mktemp("odd-imported") / "graph"
+    import_database(reader, path)
+    reader.close()
+    yield graph, Graph.open(path)
+    graph.close()
+    server.kill()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (n) RETURN n.id, n.name, labels(n)",
+        "MATCH (n:Person) RETURN n.id",
+        "MATCH (n:Actor) RETURN n.id, n.name, n.rating",
+        "MATCH (n:Actor|Film) RETURN count(n)",
+        "MATCH (n) WHERE n:Person RETURN n.name",
+        "MATCH (n) WHERE NOT n:Person RETURN count(n)",
+        "MATCH (n) WHERE 'Person' IN labels(n) RETURN n.id",
+        "MATCH (n {id: '3'}) RETURN n.name",
+        "MATCH (n) WHERE n.id IN ['3', '21'] RETURN n.name",
+        "MATCH (n:Film) WHERE n.name = 'Film 2' RETURN n.year",
+        "MATCH (n) WHERE n.name STARTS WITH 'Ada' RETURN n.name",
+        "MATCH (n:Film) RETURN n.released ORDER BY n.released",
+        "MATCH (n:Film) WHERE n.released > '2001-01-03' RETURN n.id",
+        "MATCH (n:Film) WHERE date(n.released) > date('2001-01-03') RETURN n.id, date(n.released).day",
+        "MATCH (n:Film) RETURN n.tags, n.tags[0], size(n.tags)",
+        "MATCH (n:Film) WHERE 'a' IN n.tags AND '3' IN n.tags RETURN n.id",
+        "MATCH (n:Film) RETURN n.`odd ``key`",
+        "MATCH (p:Person)-[r:`PLAYS IN`]->(f) RETURN p.id, r.role, r.since, f.name",
+        "MATCH (p:Actor)-[r:`plays in`]->(f) RETURN p, f",
+        "MATCH (p)-[:ACTOR_PLAYS_IN_FILM]->(f) RETURN p.id, f.id",
+        "MATCH (p:Actor)-[r:PLAYS_IN]->(f:Film) RETURN r",
+        "MATCH (a:Actor)-[:KNOWS]-(b) WHERE a.id <> b.id RETURN a.id, b.id",
+    ],
+)
+def test_labels_ids_names_and_times_are_read_as_an_import_reads_them(query, odd):
+    here, there = (asked(graph, query) for graph in odd)
+    assert len(there) == 3, there
+    assert same(here, there, is_ordered=False), (here, there)
+
+
+def test_what_statements_cannot_ask_for_is_said_with_the_reason(odd):
+    here, _ = odd
+    with pytest.raises(UnknownProperty, match="it holds points"):
+        Cypher(here).query("MATCH (n:Film) RETURN n.place")
+    with pytest.raises(UnknownProperty, match="No node has a property 'vector'"):
+        Cypher(here).query("MATCH (n:Film) RETURN n.vector")
+    with pytest.raises(UnknownType, match="No node type 'All'"):
+        Cypher(here).query("MATCH (n:All) RETURN n")
+
+
+def test_a_loop_is_in_place_and_not_in_the_store(odd):
+    here, there = (Cypher(graph).query("MATCH (a)-[r:KNOWS]->(b) RETURN count(r)").rows for graph in odd)
+    assert (here, there) == (((2,),), ((1,),))
+
+
 # ------------------------------------------------------------------------------------------------------- a server dies
 
 

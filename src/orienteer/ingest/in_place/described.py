@@ -43,6 +43,8 @@ class Described(NamedTuple):
     """For statements."""
     having: Mapping[str, Mapping[str, Rows]]
     """Of each property of nodes, by node type, rows of some that have it."""
+    shown: frozenset[str]
+    """Properties that a node in an answer has."""
 
 
 def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) -> Described:
@@ -53,7 +55,7 @@ def describe(server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes) 
         name: {node_type: np.array(rows, np.int32) for node_type, rows in by_type.items()}
         for name, by_type in sorted(look.having.items())
     }
-    return Described(names, having)
+    return Described(names, having, frozenset(look.shown))
 
 
 def type_labels(counts: DatabaseCounts) -> TypeLabels:
@@ -86,6 +88,8 @@ class _Look:
         """Of each property of ours its values by node type."""
         self.having: dict[str, dict[str, list[int]]] = {}
         """Of each property of ours the rows that have it, by node type."""
+        self.shown: set[str] = set()
+        """Those of which an answer shows the values: they are of one kind, and short."""
         self._times: set[str] = set()
         self._others: dict[str, str] = {"text": "texts are for search"}
         """Properties that statements cannot ask for, each with the reason."""
@@ -119,16 +123,15 @@ class _Look:
             self._keys[node_type] |= dict.fromkeys(raw)
             for name, value in node.properties.items():
                 self.having.setdefault(name, {}).setdefault(node_type, []).append(row)
+                self._values.setdefault(name, {}).setdefault(node_type, []).append(value)
                 if name == LABELS and name not in raw:
                     self._others[name] = "it is the other labels of a node: n:LABEL asks for a type"
                 elif name not in raw or plain(raw[name]) != value:
                     self._others[name] = "it is a part of another value in the database"
                 elif is_point(raw[name]):
                     self._others[name] = "it holds points"
-                else:
-                    self._values.setdefault(name, {}).setdefault(node_type, []).append(value)
-                    if is_time(raw[name]):
-                        self._times.add(name)
+                elif is_time(raw[name]):
+                    self._times.add(name)
 
     def _look_for_seldom_ones(self) -> None:
         """Look at nodes with properties that none of those looked at has."""
@@ -146,12 +149,14 @@ class _Look:
         """Return the properties of nodes whose values are of one kind."""
         columns = {}
         for name, by_type in self._values.items():
-            if name in OWN or name in self._others:
+            if name in OWN:
                 continue
             kind, reason = judged([value for values in by_type.values() for value in values])
             if reason:
                 self._others[name] = reason
-            else:
+                continue
+            self.shown.add(name)
+            if name not in self._others:
                 types = tuple(node_type for node_type in self._schema.node_types if node_type in by_type)
                 columns[name] = PropertyColumn(column=name, kind=kind, types=types)
         return columns

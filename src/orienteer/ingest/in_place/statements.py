@@ -11,14 +11,13 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
 from orienteer.bolt.server import Server, complaint
 from orienteer.bolt.values import is_edge, is_node, is_path
-from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.opencypher.statements import ServerStatement, written_for_server
 from orienteer.cypher.syntax import CypherStatement
 from orienteer.cypher.table import Bounds, QueryTable
@@ -44,7 +43,7 @@ class StatementsInPlace:
 
     def __init__(self, server: Server, described: Described, seen: SeenNodes) -> None:
         self._server, self._seen = server, seen
-        self.names: ServerNames = described.names
+        self.names, self._shown = described.names, described.shown
         self._idle: LifoQueue[Server | None] = LifoQueue()  # None: one that is still to be opened
         for _ in range(SESSIONS):
             self._idle.put(None)
@@ -138,7 +137,7 @@ class StatementsInPlace:
         nodes = dict.fromkeys(node for record in records for value in record for node in _nodes(value))
         self._seen.take([(node.element_id, list(node.labels), dict(node.items())) for node in nodes])
         rows_of = self._seen.rows_by_element(list(ends))
-        reader = _Values(self._seen, self.names, rows_of)
+        reader = _Values(self._seen, rows_of, self._shown, self.names.catalog.edge_columns)
         rows: list[tuple[JsonValue, ...]] = []
         left = bounds.characters
         for record in records:
@@ -194,9 +193,11 @@ def _within(server: Server, until: float, work: Callable[[], _Fetched]) -> _Fetc
 class _Values:
     """Reads the driver's values."""
 
-    def __init__(self, seen: SeenNodes, names: ServerNames, rows_of: Mapping[str, int]) -> None:
-        self._seen, self._rows_of = seen, rows_of
-        self._node_columns, self._edge_columns = names.catalog.node_columns, names.catalog.edge_columns
+    def __init__(
+        self, seen: SeenNodes, rows_of: Mapping[str, int], of_nodes: Collection[str], of_edges: Collection[str]
+    ) -> None:
+        """`of_nodes` and `of_edges` are the properties that nodes and edges are shown with."""
+        self._seen, self._rows_of, self._of_nodes, self._of_edges = seen, rows_of, of_nodes, of_edges
 
     def read(self, value: Any) -> JsonValue:  # Any: a value of the database
         """Return a value as JSON: a node, an edge, a path as maps, a time as its text, a point as its coordinates."""
@@ -217,14 +218,14 @@ class _Values:
         if row is None:
             (row,) = self._seen.rows_of([value.element_id]).tolist()
         node = self._seen.nodes[row]
-        own = {name: node.properties[name] for name in self._node_columns if name in node.properties}
+        own = {name: value for name, value in node.properties.items() if name in self._of_nodes}
         return {"id": node.id, "type": node.type, "name": node.name, "properties": own}
 
     def _edge(self, value: Any) -> JsonValue:  # Any: the driver's relationship
         ends = [value.start_node.element_id, value.end_node.element_id]
         source, target = (self._seen.nodes[self._rows_of[end]].id if end in self._rows_of else end for end in ends)
         edge: dict[str, JsonValue] = {"source": source, "type": value.type, "target": target}
-        carried = {name: plain(item) for name, item in value.items() if name in self._edge_columns}
+        carried = {name: plain(item) for name, item in value.items() if name in self._of_edges}
         if carried := {name: item for name, item in carried.items() if item is not None}:
             edge["properties"] = carried
         return edge
