@@ -232,7 +232,7 @@ class ServerExpressions:
     def _(self, expression: syntax.PatternComprehension) -> Value:
         if expression.path.shortest or expression.path.variable is not None:
             raise BadQuery("[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted")
-        matched = ServerPatterns(self.scope, self.write).match([expression.path])
+        matched = ServerPatterns(self.scope, self.write).match([expression.path], expression.where)
         with self.scope.inner(matched.variables):
             conditions = [*matched.conditions]
             if expression.where is not None:
@@ -243,7 +243,7 @@ class ServerExpressions:
 
     @_written.register
     def _(self, expression: syntax.Subquery) -> Value:
-        matched = ServerPatterns(self.scope, self.write).match(expression.paths)
+        matched = ServerPatterns(self.scope, self.write).match(expression.paths, expression.where)
         if expression.where is not None:
             with self.scope.inner(matched.variables):
                 matched.conditions.append(self.condition(expression.where))

@@ -44,6 +44,8 @@ class Fields:
     """By node type."""
     times: frozenset[str]
     """Properties that hold dates and times there, and their texts with us."""
+    whole: str | None
+    """A label that every node bears, by which ids are looked up; None where there is none."""
 
 
 class ServerNames(NameMap):

@@ -8,11 +8,13 @@ from typing import NamedTuple, cast
 
 from orienteer.cypher.kinds import Value, ValueKind, quoted
 from orienteer.cypher.ladybug.comparisons import check_compared
+from orienteer.cypher.ladybug.joins import compared_keys
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Expression, PathPattern
 from orienteer.errors import BadQuery
 
+_KNOWN, _BY_ID, _BY_NAME, _BY_PROPERTY, _LAST = range(5)
 _SHORTEST: Mapping[str, str] = {"SHORTEST": "shortestPath", "ALL SHORTEST": "allShortestPaths"}
 
 
@@ -31,6 +33,18 @@ class Matched(NamedTuple):
         return ", ".join(self.paths) + where
 
 
+class _Path(NamedTuple):
+    """A path that was read, before it is written."""
+
+    pattern: PathPattern
+    begin: str
+    """What stands before it: its own variable."""
+    nodes: list[PatternNode]
+    edges: list[PatternEdge]
+    is_turned: bool = False
+    """It is written from its end."""
+
+
 @dataclass(slots=True)
 class ServerPatterns(PatternReader):
     """Writes the patterns of one clause."""
@@ -40,25 +54,41 @@ class ServerPatterns(PatternReader):
         """Return the names that the database has."""
         return cast(ServerNames, self.scope.names)
 
-    def match(self, paths: Sequence[PathPattern]) -> Matched:
-        """Return the patterns, with the conditions of their braces; types are known once all paths are read.
+    def match(self, paths: Sequence[PathPattern], where: Expression | None) -> Matched:
+        """Return the patterns, with the conditions of their braces; `where` only tells what to begin with.
 
-        Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
+        Types are known once all paths are read. Raises `BadQuery`, `UnknownType`, `UnknownProperty`.
         """
         read = [self._read(path) for path in paths]
         self.narrow()
         for edge in self.edges:
             self._restrict(edge)
-            if (
-                edge.is_shortest
-            ):  # from a node to itself there is none; some servers fail, others give one without edges
+            if edge.is_shortest:
+                # From a node to itself there is none: some servers fail then, others give a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
-        texts = [self._drawn(*path) for path in read]
+        places = self._places(where)
+        read = [_turned(path, places) for path in read]
+        read.sort(key=lambda path: places[path.nodes[0].value])  # stable: else as they are written
+        texts = [self._drawn(path, places) for path in read]
         variables = self.variables | {name: self.node_value(node) for name, node in self.nodes.items()}
         with self.scope.inner(variables):
             for owner, items in self.pending():
                 self.conditions += [self._equal(owner, key, value) for key, value in items]
         return Matched(texts, self.conditions, variables)
+
+    def _places(self, where: Expression | None) -> dict[str, int]:
+        """Return by node how soon to begin with it: some servers walk a pattern from left to right, as it is written.
+
+        What is known comes first, then a node that is given by its id, by its name, by another property, and the rest.
+        """
+        compared = compared_keys(where)
+        places = {}
+        for node in self.nodes.values():
+            keys = {key for key, _ in compared.get(node.name or "", ())}
+            keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
+            ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]
+            places[node.value] = min(ranks, default=_LAST) if node.is_new else _KNOWN
+        return places
 
     def is_of(self, value: str, types: Iterable[str]) -> str:
         """Write the condition that a node has one of these types."""
@@ -68,8 +98,7 @@ class ServerPatterns(PatternReader):
         """Write the list of the edges that a pattern of variable length has walked: its variable is that list."""
         return value
 
-    def _read(self, path: PathPattern) -> tuple[PathPattern, str, list[PatternNode], list[PatternEdge]]:
-        """Return a path with the beginning of its text, its nodes and its edges."""
+    def _read(self, path: PathPattern) -> _Path:
         begin = ""
         if path.variable is not None:
             self.require_new(path.variable)
@@ -82,30 +111,36 @@ class ServerPatterns(PatternReader):
             node = self.read_node(following)
             edges.append(self.read_edge(pattern, nodes[-1], node, is_shortest=bool(path.shortest)))
             nodes.append(node)
-        return path, begin, nodes, edges
+        return _Path(path, begin, nodes, edges)
 
-    def _drawn(self, path: PathPattern, begin: str, nodes: list[PatternNode], edges: list[PatternEdge]) -> str:
-        parts = [self._node(nodes[0])]
-        for edge, node in zip(edges, nodes[1:], strict=True):
-            parts += [self._edge(edge), self._node(node)]
-        text = "".join(parts)
-        return f"{begin}{_SHORTEST[path.shortest]}({text})" if path.shortest else f"{begin}{text}"
+    def _drawn(self, path: _Path, places: Mapping[str, int]) -> str:
+        parts = [self._node(path.nodes[0], places)]
+        for edge, node in zip(path.edges, path.nodes[1:], strict=True):
+            parts += [self._edge(edge, is_turned=path.is_turned), self._node(node, places)]
+        text, shortest = "".join(parts), path.pattern.shortest
+        return f"{path.begin}{_SHORTEST[shortest]}({text})" if shortest else f"{path.begin}{text}"
 
-    def _node(self, node: PatternNode) -> str:
-        """Write a node: with its types at its first occurrence, by its name afterwards."""
-        if node.is_drawn or node.asked is None:
+    def _node(self, node: PatternNode, places: Mapping[str, int]) -> str:
+        """Write a node: with its types at its first occurrence, by its name afterwards.
+
+        One that is given by its id goes by the label that all nodes bear, for by that label there is an index of ids.
+        """
+        if node.is_drawn or not node.is_new:
             return f"({node.value})"
         node.is_drawn = True
-        if all(map(self.names.is_plain, node.asked)):
+        whole = self.names.fields.whole if places[node.value] == _BY_ID else None
+        if whole is None and node.asked is not None and all(map(self.names.is_plain, node.asked)):
             return f"({node.value}:{'|'.join(map(quoted, sorted(node.asked)))})"
-        self.conditions.append(self.is_of(node.value, node.asked))
-        return f"({node.value})"
+        if node.asked is not None:
+            self.conditions.append(self.is_of(node.value, node.asked))
+        return f"({node.value}:{quoted(whole)})" if whole is not None else f"({node.value})"
 
-    def _edge(self, edge: PatternEdge) -> str:
+    def _edge(self, edge: PatternEdge, *, is_turned: bool) -> str:
         types = "" if edge.all_triples else f":{'|'.join(map(quoted, edge.types))}"
         hops = edge.pattern.hops
         length = f"*{hops.least}..{hops.most}" if hops else ""
-        left, right = ("<-", "-") if edge.direction == "in" else ("-", "->" if edge.direction == "out" else "-")
+        left = "<-" if edge.direction == ("out" if is_turned else "in") else "-"
+        right = "->" if edge.direction == ("in" if is_turned else "out") else "-"
         return f"{left}[{edge.value}{types}{length}]{right}"
 
     def _restrict(self, edge: PatternEdge) -> None:
@@ -128,6 +163,15 @@ class ServerPatterns(PatternReader):
         own = property_of(self.names, owner, key)
         check_compared("=", own, value)
         return f"({own.text} = {value.text})"
+
+
+def _turned(path: _Path, places: Mapping[str, int]) -> _Path:
+    """Return a path from its other end, where that is better to begin with and nobody asks for its order."""
+    is_asked_for = path.pattern.variable is not None or bool(path.pattern.shortest)
+    is_list = any(edge.pattern.hops and edge.pattern.variable for edge in path.edges)
+    if is_asked_for or is_list or places[path.nodes[-1].value] >= places[path.nodes[0].value]:
+        return path
+    return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_turned=True)
 
 
 def property_of(names: ServerNames, owner: Value, key: str) -> Value:

@@ -93,7 +93,7 @@ class _QueryWriter:
         )
 
     def _match(self, clause: MatchClause) -> str:
-        matched = ServerPatterns(self.scope, self.expressions.write).match(clause.paths)
+        matched = ServerPatterns(self.scope, self.expressions.write).match(clause.paths, clause.where)
         if clause.where is not None:
             with self.scope.inner(matched.variables):
                 matched.conditions.append(self.expressions.condition(clause.where))

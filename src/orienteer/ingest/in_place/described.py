@@ -81,7 +81,9 @@ class _Look:
 
     def __init__(self, server: Server, schema: Schema, facts: NodeFacts, seen: SeenNodes, labels: TypeLabels) -> None:
         self._server, self._schema, self._facts, self._seen, self._labels = server, schema, facts, seen, labels
-        self._tests = ServerNames(schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset()))
+        self._tests = ServerNames(
+            schema, _catalog(schema, {}, {}, {}), labels, Fields("", False, {}, frozenset(), None)
+        )
         self._keys: dict[str, dict[str, None]] = {node_type: {} for node_type in schema.node_types}
         """The properties that nodes of each type have there."""
         self._values: dict[str, dict[str, list[JsonValue]]] = {}
@@ -105,7 +107,9 @@ class _Look:
         roles = NodeRoles(Columns())
         held = {node_type: _name_properties(keys, roles) for node_type, keys in self._keys.items()}
         facts = self._facts
-        fields = Fields(facts.id_property, facts.has_numbers, held, frozenset(self._times))
+        is_indexed = facts.id_property and not facts.has_numbers  # of a number a statement compares the text
+        whole = facts.whole if is_indexed else None
+        fields = Fields(facts.id_property, facts.has_numbers, held, frozenset(self._times), whole)
         return ServerNames(self._schema, catalog, self._labels, fields)
 
     def _look_at(self, node_type: str, condition: str, most: int) -> None:

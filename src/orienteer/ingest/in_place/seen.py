@@ -44,10 +44,14 @@ class NodeFacts(NamedTuple):
     counts: DatabaseCounts
 
     @property
+    def whole(self) -> str | None:
+        """Return a label that all nodes bear; None without one."""
+        return next((name for name, count in self.counts.labels.items() if count == self.counts.nodes), None)
+
+    @property
     def labels(self) -> list[str]:
         """Return the labels that together cover all nodes: the one that all bear, else all; none for too many."""
-        whole = [name for name, count in self.counts.labels.items() if count == self.counts.nodes]
-        several = whole[:1] or list(self.counts.labels)
+        several = [self.whole] if self.whole is not None else list(self.counts.labels)
         return several if len(several) <= MOST_LABELS else []
 
 
