@@ -177,6 +177,48 @@ def test_each_form_of_the_guard_gives_the_rows_that_the_store_gives(line, in_pla
     assert same(here, there, is_ordered=line.startswith("ordered: ")), (here, there)
 
 
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        (
+            "MATCH (n:language {name: 'C'})-[:designed_by]->(p) "
+            "RETURN [x IN [n, p] WHERE toLower(x.name) CONTAINS 'c' | toUpper(x.name)]",
+            [(["C", "DENNIS RITCHIE"],)],
+        ),
+        ("RETURN toString(1.5), [x IN ['a', 'b'] | x + '!'], [1, null, 2]", [("1.5", ["a!", "b!"], [1, None, 2])]),
+        (
+            "MATCH (n:person) WHERE any(x IN ['Turing Award'] WHERE (n)-[:received]->(:award {name: x})) "
+            "RETURN count(n) - COUNT { (:person)-[:received]->(:award {name: 'Turing Award'}) }",
+            None,
+        ),
+        ("MATCH (n:language {name: 'C'}) WITH 'Go' AS o RETURN [x IN ['C', 'Go'] WHERE x <> o]", [(["C"],)]),
+        ("MATCH (n:language {name: 'C'}) RETURN split('a-b', substring('x-', 1))", [(["a", "b"],)]),
+        ("UNWIND [3, 1, null, 2] AS x RETURN x ORDER BY x", [(1,), (2,), (3,), (None,)]),
+        ("MATCH (a:language {name: 'C'}), (b:language) WITH a, collect(b) AS bs RETURN a IN bs", [(True,)]),
+    ],
+)
+def test_a_server_answers_forms_that_the_store_cannot(query, rows, in_place, imported):
+    assert asked(imported, query)[0] == "BadQuery"
+    if rows is None:
+        assert asked(in_place, query)[0] == "BadQuery"
+    else:
+        assert list(Cypher(in_place).query(query).rows) == rows
+
+
+def test_a_row_and_what_is_gathered_of_all_are_not_mixed(in_place):
+    for query in (
+        "MATCH (n:language) RETURN n.name IN collect(n.name)",
+        "MATCH (n:language) RETURN count(n) + n.year",
+    ):
+        with pytest.raises(BadQuery, match=r"mixes count\(\), collect\(\) and the like with what is of one row"):
+            Cypher(in_place).query(query)
+    query = "MATCH (n:language) RETURN n.typing AS t, size(collect(n.name)) + size(n.typing) AS k ORDER BY k DESC, t"
+    assert (
+        Cypher(in_place).query(query).total
+        == Cypher(in_place).query("MATCH (n:language) RETURN DISTINCT n.typing").total
+    )
+
+
 @pytest.mark.parametrize("case", HONEST, ids=[case["id"] for case in HONEST])
 def test_questions_that_people_ask_get_the_rows_that_the_store_gives(case, in_place, imported):
     here, there = (asked(graph, case["query"], case.get("parameters")) for graph in (in_place, imported))

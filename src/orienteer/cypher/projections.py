@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from orienteer.cypher import syntax
 from orienteer.cypher.ladybug.functions import AGGREGATES
 from orienteer.cypher.scope import Scope
-from orienteer.cypher.syntax import Expression, Projection
+from orienteer.cypher.syntax import Expression, FunctionCall, Projection
 from orienteer.errors import BadQuery
 
 
@@ -37,13 +37,63 @@ def page_size(scope: Scope, count: int | syntax.Parameter | None, what: str) -> 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
     """Tell whether an expression contains count(), collect() or another aggregation."""
-    if isinstance(expression, syntax.FunctionCall) and expression.name in AGGREGATES:
+    if isinstance(expression, FunctionCall) and expression.name in AGGREGATES:
         return True
     if isinstance(expression, tuple):
         return any(map(aggregates, expression))
     if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
         return False
     return any(aggregates(getattr(expression, field.name)) for field in fields(expression))
+
+
+def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
+    """Tell whether an expression reads, beside an aggregation, more of a row than what rows are grouped by."""
+    if expression in keys or (isinstance(expression, FunctionCall) and expression.name in AGGREGATES):
+        return False
+    if isinstance(expression, tuple):
+        return any(mixed(part, keys) for part in expression)
+    if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
+        return True
+    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is no row's
+        return mixed(expression.source, keys)
+    if not is_dataclass(expression):
+        return False
+    return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
+
+
+def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
+    """Return a clause that computes with aggregations as one that gathers, and one that computes.
+
+    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or give null. None where there is nothing to take apart.
+    Raises `BadQuery` for what reads one row beside an aggregation.
+    """
+    gathered = [item for item in items if aggregates(item.expression)]
+    keys = [item for item in items if item not in gathered]
+    for item in gathered:
+        if mixed(item.expression, {key.expression for key in keys}):
+            raise BadQuery(
+                f"{item.name[:60]} mixes count(), collect() and the like with what is of one row: gather first by WITH"
+            )
+    if all(_is_call(item.expression) for item in gathered):
+        return None
+    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_call(call))
+    expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
+    first = [
+        syntax.ProjectionItem(part, part.name if isinstance(part, syntax.Variable) else f"part {place}'", True)
+        for place, part in enumerate(expressions)
+    ]
+    columns: dict[Expression, str] = {
+        item.expression: item.name for item in first if not isinstance(item.expression, syntax.Variable)
+    }
+    second = tuple(replace(item, expression=with_columns(item.expression, columns), named=True) for item in items)
+    order = tuple(replace(part, expression=with_columns(part.expression, columns)) for part in clause.order)
+    gathering = Projection(tuple(first), False, False, (), None, None, None)
+    return gathering, replace(clause, items=second, star=False, order=order)
+
+
+def _is_call(expression: Expression) -> bool:
+    """Tell whether an expression is an aggregation and nothing else."""
+    return isinstance(expression, FunctionCall) and expression.name in AGGREGATES
 
 
 def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # Any: as above

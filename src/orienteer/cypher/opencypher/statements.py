@@ -12,7 +12,7 @@ from orienteer.cypher.opencypher.expressions import ServerExpressions
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.opencypher.patterns import ServerPatterns
 from orienteer.cypher.parser import TOO_DEEP
-from orienteer.cypher.projections import aggregates, items_of, page_size, with_columns
+from orienteer.cypher.projections import aggregates, in_two_steps, items_of, page_size, with_columns
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
 from orienteer.errors import BadQuery
@@ -80,17 +80,23 @@ class _QueryWriter:
             elif isinstance(clause, Unwind):
                 parts.append(self._unwind(clause))
             else:
-                parts.append(f"WITH {self._projection(clause)}")
+                gathering, rest = self._gathered(clause)
+                parts.append(f"{gathering}WITH {self._projection(rest)}")
         last = clauses[-1]
         assert isinstance(last, Projection), "the guard lets no other clause end a query"
-        projected = self._projection(last, is_last=True)
-        page = self._page(last)
-        before = "".join(f"{part} " for part in parts)
+        gathering, last = self._gathered(last)
+        before = "".join(f"{part} " for part in parts) + gathering
+        projected, page = self._projection(last, is_last=True), self._page(last)
         return _Written(
             f"{before}RETURN {projected}{self._page(last, self.most)}",
             f"{before}WITH {projected}{page} RETURN count(*) AS count",
             tuple(self.scope.variables),
         )
+
+    def _gathered(self, clause: Projection) -> tuple[str, Projection]:
+        """Write what has to be gathered before a clause computes with it; return that and the rest of the clause."""
+        steps = in_two_steps(clause, items_of(clause, self.scope.variables))
+        return ("", clause) if steps is None else (f"WITH {self._projection(steps[0])} ", steps[1])
 
     def _match(self, clause: MatchClause) -> str:
         matched = ServerPatterns(self.scope, self.expressions.write).match(clause.paths, clause.where)
