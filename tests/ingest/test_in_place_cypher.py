@@ -548,6 +548,7 @@ def odd(tmp_path_factory):
         "MATCH (p:Person), (f:Film) WHERE (p.id + f.id) % 3 = 0 CREATE (p)-[:`PLAYS IN` {since: date('1999-12-31'), "
         "role: 'r' + toString(f.id)}]->(f)"
     )
+    server.cypher("CREATE (n:All:Film {id: 7, title: 1984, year: 1984})")
     server.cypher("MATCH (a:Actor {id: 21}), (b:Actor {id: 22}) CREATE (a)-[:KNOWS]->(b), (a)-[:KNOWS]->(a)")
     server.sql("CREATE INDEX IF NOT EXISTS ON `All` (title, name, first_name) FULL_TEXT")
     graph = in_place_of(server)
@@ -574,6 +575,7 @@ def odd(tmp_path_factory):
         "MATCH (n) WHERE n.id IN ['3', '21'] RETURN n.name",
         "MATCH (n:Film) WHERE n.name = 'Film 2' RETURN n.year",
         "MATCH (n) WHERE n.name STARTS WITH 'Ada' RETURN n.name",
+        "MATCH (n:Film {name: '1984'}) RETURN n.name, n.year",
         "MATCH (n:Film) RETURN n.released ORDER BY n.released",
         "MATCH (n:Film) WHERE n.released > '2001-01-03' RETURN n.id",
         "MATCH (n:Film) WHERE date(n.released) > date('2001-01-03') RETURN n.id, date(n.released).day",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class Server:
 
     def ask(
         self, statement: str, parameters: Mapping[str, Any], seconds: float | None
-    ) -> Iterator[list[Any]]:  # Any: values of the database
+    ) -> Generator[list[Any], None, None]:  # Any: values of the database
         """Run a reading statement that the server is asked to stop after so many seconds, as `stream` does."""
         import neo4j
 

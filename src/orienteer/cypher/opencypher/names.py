@@ -42,8 +42,8 @@ class Fields:
     """The ids are whole numbers there, and texts with us."""
     names: Mapping[str, NameProperties]
     """By node type."""
-    times: frozenset[str]
-    """Properties that hold dates and times there, and their texts with us."""
+    texts: frozenset[str]
+    """Properties that hold dates, times or the numbers that name a node there, and their texts with us."""
     whole: str | None
     """A label that every node bears, by which ids are looked up; None where there is none."""
 
@@ -92,10 +92,9 @@ class ServerNames(NameMap):
         """Write the name of a node: of the properties that may hold it the first that is there, else its id."""
         types = node.kind.types or frozenset(self.schema.node_types)
         held = [self.fields.names.get(node_type, NameProperties()) for node_type in sorted(types)]
-        orders = {properties.whole for properties in held}
-        candidates = [
-            f"{node.text}.{quoted(name)}" for name in dict.fromkeys(name for order in orders for name in order)
-        ]
+        orders = sorted({properties.whole for properties in held})
+        several = dict.fromkeys(name for order in orders for name in order)
+        candidates = [self.property_text(node.text, name) for name in several]
         if any(len(order) > 1 for order in orders) and len(orders) > 1:
             candidates = [self._by_type(node, types)]
         parts = {properties.parts for properties in held if properties.parts}
@@ -109,14 +108,14 @@ class ServerNames(NameMap):
         cases = []
         for node_type in sorted(types):
             if whole := self.fields.names.get(node_type, NameProperties()).whole:
-                held = ", ".join(f"{node.text}.{quoted(name)}" for name in whole)
+                held = ", ".join(self.property_text(node.text, name) for name in whole)
                 cases.append(f"WHEN {self.has_type(node.text, [node_type])} THEN coalesce({held}, null)")
         return f"CASE {' '.join(cases)} END"
 
     def property_text(self, value: str, key: str) -> str:
         """Write a property of a node or an edge."""
         own = f"{value}.{quoted(key)}"
-        return f"toString({own})" if key in self.fields.times else own
+        return f"toString({own})" if key in self.fields.texts else own
 
 
 def _joined(value: str, names: tuple[str, ...]) -> str:

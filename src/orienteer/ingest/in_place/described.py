@@ -93,6 +93,8 @@ class _Look:
         self.shown: set[str] = set()
         """Those of which an answer shows the values: they are of one kind, and short."""
         self._times: set[str] = set()
+        self._no_texts: set[str] = set()
+        """Properties that hold something else than texts."""
         self._others: dict[str, str] = {"text": "texts are for search"}
         """Properties that statements cannot ask for, each with the reason."""
 
@@ -106,10 +108,12 @@ class _Look:
         catalog = _catalog(self._schema, columns, edges, edge_left_out).model_copy(update={"left_out": self._others})
         roles = NodeRoles(Columns())
         held = {node_type: _name_properties(keys, roles) for node_type, keys in self._keys.items()}
+        called = {name for properties in held.values() for name in (*properties.whole, *properties.parts)}
+        texts = frozenset(self._times | (called & self._no_texts))
         facts = self._facts
         is_indexed = facts.id_property and not facts.has_numbers  # of a number a statement compares the text
         whole = facts.whole if is_indexed else None
-        fields = Fields(facts.id_property, facts.has_numbers, held, frozenset(self._times), whole)
+        fields = Fields(facts.id_property, facts.has_numbers, held, texts, whole)
         return ServerNames(self._schema, catalog, self._labels, fields)
 
     def _look_at(self, node_type: str, condition: str, most: int) -> None:
@@ -125,6 +129,7 @@ class _Look:
         for record, row in zip(records, rows.tolist(), strict=True):
             raw, node = record[2], self._seen.nodes[row]
             self._keys[node_type] |= dict.fromkeys(raw)
+            self._no_texts |= {name for name, value in raw.items() if not isinstance(value, str)}
             for name, value in node.properties.items():
                 self.having.setdefault(name, {}).setdefault(node_type, []).append(row)
                 self._values.setdefault(name, {}).setdefault(node_type, []).append(value)

@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from queue import Empty, LifoQueue
 from typing import Any, NamedTuple
 
@@ -160,12 +160,12 @@ class _Fetched(NamedTuple):
 def _fetched(server: Server, text: str, parameters: Mapping[str, JsonValue], until: float, most: int) -> _Fetched:
     """Take rows of a statement, up to `most` characters."""
     rows: list[list[Any]] = []
-    records = server.ask(text, parameters, max(until - time.monotonic(), 0.001))
-    for record in records:
-        rows.append(record)
-        most -= _size(record)
-        if most < 0:
-            return _Fetched(rows, True)
+    with closing(server.ask(text, parameters, max(until - time.monotonic(), 0.001))) as records:
+        for record in records:
+            rows.append(record)
+            most -= _size(record)
+            if most < 0:
+                return _Fetched(rows, True)
     return _Fetched(rows, False)
 
 
