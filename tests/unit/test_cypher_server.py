@@ -50,7 +50,7 @@ def written(text, *, parameters=None, most=11, **options):
 def test_texts_are_parameters_and_names_stand_in_backticks():
     statement = written('MATCH (n:film) WHERE n.`ye``ar` > 5 AND n.name CONTAINS "x\' OR 1" RETURN n.name AS `a``b`')
     assert statement.text == (
-        "MATCH (v0:`Film`) WHERE ((v0.`ye``ar` > 5) AND (v0.`title` CONTAINS $h0)) RETURN v0.`title` AS c0 LIMIT 11"
+        "MATCH (v0:`Film`) WHERE (v0.`ye``ar` > 5) AND (v0.`title` CONTAINS $h0) RETURN v0.`title` AS c0 LIMIT 11"
     )
     assert statement.parameters == {"h0": "x' OR 1"}
     assert statement.columns == ("a`b",)
@@ -91,11 +91,31 @@ def test_a_time_is_its_text():
     assert "toString(v0.`released`) AS c0" in written("MATCH (n:Film) RETURN n.released").text
 
 
-def test_a_node_given_by_its_id_goes_by_the_label_of_all_and_comes_first():
-    text = written("MATCH (f:Film)<-[r:PLAYS]-(a:Actor {id: 'x'}) RETURN f.id").text
-    assert text.startswith("MATCH (v1:`All`)-[v2:`PLAYS`]->(v0:`Film`) WHERE (v1:`Actor`) AND (v1.`id` = $h0) RETURN")
-    named = written("MATCH p = (f:Film)<-[r:PLAYS]-(a:Actor {id: 'x'}) RETURN p").text
-    assert named.startswith("MATCH v0 = (v1:`Film`)<-[v3:`PLAYS`]-(v2:`All`)")
+def test_nodes_given_by_id_go_by_the_label_of_all_and_are_matched_before_the_rest():
+    text = written("MATCH (f:Film)<-[r:PLAYS]-(a:Actor {id: 'x'}) WHERE f.`ye``ar` > 5 RETURN f.id").text
+    assert text == (
+        "MATCH (v1:`All`) WHERE (v1:`Actor`) AND (v1.`id` = $h0) "
+        "MATCH (v1)-[v2:`PLAYS`]->(v0:`Film`) WHERE (v0.`ye``ar` > 5) RETURN v0.`id` AS c0 LIMIT 11"
+    )
+    text = written("MATCH p = (f:Film)<--(a) WHERE a.id IN ['x'] AND f.id = 'y' RETURN p").text
+    assert text.startswith("MATCH (v1:`All`), (v2:`All`) WHERE (v1:`Film`) AND (v1.`id` = $h0) AND (v2.`id` IN [$h1]) ")
+    assert " MATCH v0 = (v1)<-[v3]-(v2) RETURN" in text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (a:Actor)-[:PLAYS]->(f:Film {name: a.name}) RETURN f",
+        "MATCH (a:Actor)-[:PLAYS]->(f:Film) WHERE f.name = toLower(a.name) RETURN f",
+        "MATCH (a:Actor)-[:PLAYS]->(f:Film) WHERE f.name = 'x' OR a.name = 'y' RETURN f",
+        "MATCH (a:Actor)-[:PLAYS]->(f:Film) WHERE NOT f.name = 'x' RETURN f",
+        "MATCH (a:Actor) OPTIONAL MATCH (a)-[:PLAYS]->(f:Film {id: 'x'}) RETURN f",
+        "MATCH (a:Actor) WHERE EXISTS { (a)-[:PLAYS]->(f:Film {id: 'x'}) } RETURN a",
+        "MATCH (f:Film {id: 'x'}) RETURN f",
+    ],
+)
+def test_what_another_node_of_the_pattern_says_is_not_matched_before(query):
+    assert written(query).text.count(" MATCH ") == query.count(" MATCH ") + query.count("EXISTS {")
 
 
 def test_at_most_so_many_rows_are_asked_for_and_can_be_counted():

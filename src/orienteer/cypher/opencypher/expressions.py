@@ -28,7 +28,7 @@ from orienteer.cypher.ladybug.functions import AGGREGATES, check_count, check_gr
 from orienteer.cypher.ladybug.type_tests import TYPE_CALLS
 from orienteer.cypher.opencypher.functions import call
 from orienteer.cypher.opencypher.names import ServerNames
-from orienteer.cypher.opencypher.patterns import ServerPatterns, property_of
+from orienteer.cypher.opencypher.patterns import ServerPatterns, condition_of, property_of
 from orienteer.cypher.opencypher.types import ServerTypes
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
@@ -68,10 +68,7 @@ class ServerExpressions:
 
     def condition(self, expression: Expression) -> str:
         """Write a condition. Raises `BadQuery` for a value that cannot be true or false."""
-        value = self.write(expression)
-        if value.kind.name not in ("boolean", "", "null"):
-            raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
-        return value.text
+        return condition_of(self.write(expression))
 
     # --------------------------------------------------------------------------------------------------- leaves
 
@@ -234,19 +231,12 @@ class ServerExpressions:
             raise BadQuery("[p = (a)-[..]->(b) | p] is not supported: MATCH the path, and collect() what is wanted")
         matched = ServerPatterns(self.scope, self.write).match([expression.path], expression.where)
         with self.scope.inner(matched.variables):
-            conditions = [*matched.conditions]
-            if expression.where is not None:
-                conditions.append(self.condition(expression.where))
             result = self.write(expression.result)
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        return Value(f"[{matched.paths[0]}{where} | {result.text}]", list_of(result.kind))
+        return Value(f"[{matched.text} | {result.text}]", list_of(result.kind))
 
     @_written.register
     def _(self, expression: syntax.Subquery) -> Value:
         matched = ServerPatterns(self.scope, self.write).match(expression.paths, expression.where)
-        if expression.where is not None:
-            with self.scope.inner(matched.variables):
-                matched.conditions.append(self.condition(expression.where))
         text = f"{expression.kind} {{ MATCH {matched.text} }}"
         return Value(text, BOOLEAN if expression.kind == "EXISTS" else INTEGER)
 

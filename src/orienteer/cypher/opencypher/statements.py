@@ -99,14 +99,12 @@ class _QueryWriter:
         return ("", clause) if steps is None else (f"WITH {self._projection(steps[0])} ", steps[1])
 
     def _match(self, clause: MatchClause) -> str:
-        matched = ServerPatterns(self.scope, self.expressions.write).match(clause.paths, clause.where)
-        if clause.where is not None:
-            with self.scope.inner(matched.variables):
-                matched.conditions.append(self.expressions.condition(clause.where))
+        patterns = ServerPatterns(self.scope, self.expressions.write)
+        matched = patterns.match(clause.paths, clause.where, may_anchor=not clause.optional)
         before = self.scope.variables
         new = {name: value for name, value in matched.variables.items() if not clause.optional or name not in before}
         self.scope.variables = {**before, **new}
-        return f"{'OPTIONAL ' if clause.optional else ''}MATCH {matched.text}"
+        return f"{matched.anchors}{'OPTIONAL ' if clause.optional else ''}MATCH {matched.text}"
 
     def _unwind(self, clause: Unwind) -> str:
         source = self.expressions.write(clause.source)
