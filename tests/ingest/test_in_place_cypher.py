@@ -4,6 +4,7 @@
 """
 
 import json
+import random
 import time
 from collections import Counter
 from pathlib import Path
@@ -217,6 +218,49 @@ def test_a_row_and_what_is_gathered_of_all_are_not_mixed(in_place):
         Cypher(in_place).query(query).total
         == Cypher(in_place).query("MATCH (n:language) RETURN DISTINCT n.typing").total
     )
+
+
+def drawn(chance, schema, nodes):
+    """Return a statement of one to three edges that fit the schema, begun anywhere, with conditions on some nodes."""
+    triples, edges = sorted(schema.edges), []
+    types = [chance.choice(triples)[chance.choice([0, 2])]]
+    for _ in range(chance.randint(1, 3)):
+        ways = [(triple, True) for triple in triples if triple.source == types[-1]]
+        ways += [(triple, False) for triple in triples if triple.target == types[-1]]
+        triple, goes = chance.choice(ways)
+        arrow = chance.random() < 0.7
+        named = f":{triple.type}" if chance.random() < 0.7 else ""
+        left, right = ("-", "->" if arrow else "-") if goes else ("<-" if arrow else "-", "-")
+        edges.append(f"{left}[r{len(edges)}{named}]{right}")
+        types.append(triple.target if goes else triple.source)
+    texts, where = [], []
+    for place, node_type in enumerate(types):
+        label = f":{node_type}" if chance.random() < 0.6 else ""
+        node = chance.choice([one for one in nodes if one.type == node_type])
+        form = chance.choice(["", "", "id", "name", "where", "year"])
+        braces = f" {{{form}: {json.dumps(getattr(node, form))}}}" if form in ("id", "name") else ""
+        if form == "where":
+            where.append(f"n{place}.id IN {json.dumps([node.id, nodes[0].id])}")
+        if form == "year" and label in (":language", ":implementation"):
+            where.append(f"n{place}.year > {chance.randint(1950, 2010)}")
+        texts.append(f"(n{place}{label}{braces})")
+    pattern = texts[0] + "".join(edge + text for edge, text in zip(edges, texts[1:], strict=True))
+    begin = chance.choice(["", "", "p = "])
+    condition = f" WHERE {' AND '.join(where)}" if where else ""
+    shown = "length(p)" if begin else ", ".join(f"type(r{place})" for place in range(len(edges)))
+    ids = ", ".join(f"n{place}.id" for place in range(len(types)))
+    return f"MATCH {begin}{pattern}{condition} RETURN {ids}, {shown}"
+
+
+def test_patterns_drawn_at_random_have_the_rows_that_the_store_finds(in_place, imported):
+    chance, nodes = random.Random(11), list(demo_records()[0])
+    found = 0
+    for _ in range(150):
+        query = drawn(chance, imported.schema, nodes)
+        here, there = asked(in_place, query), asked(imported, query)
+        assert same(here, there, is_ordered=False), (query, here, there)
+        found += len(there) == 3 and there[2] > 0
+    assert found > 40
 
 
 @pytest.mark.parametrize("case", HONEST, ids=[case["id"] for case in HONEST])
