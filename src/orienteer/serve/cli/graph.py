@@ -204,7 +204,7 @@ def cypher(
         float, typer.Option("--seconds", metavar="S", help="Stop the query after this many seconds.")
     ] = 10.0,
 ) -> None:
-    """Query a graph in Cypher, read-only, or a database in place. Needs the extra `cypher`, or `neo4j`."""
+    """Query a graph in Cypher, read-only. Needs the extra `cypher`."""
     from orienteer.cypher.ladybug.database import is_copy_new
     from orienteer.cypher.session import Cypher
     from orienteer.cypher.view import View
