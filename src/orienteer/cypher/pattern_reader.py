@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -53,8 +54,8 @@ class PatternEdge:
 
 
 @dataclass(slots=True)
-class PatternReader:
-    """Reads the patterns of one clause."""
+class PatternReader(ABC):
+    """Reads the patterns of one clause; how an engine is told of them is for its own kind of reader to say."""
 
     scope: Scope
     write: Write
@@ -65,13 +66,13 @@ class PatternReader:
     keyed: list[tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
     """The properties in braces, by the value of their owner."""
 
+    @abstractmethod
     def is_of(self, value: str, types: Iterable[str]) -> str:
         """Write the condition that a node has one of these types."""
-        raise NotImplementedError
 
+    @abstractmethod
     def edges_of(self, value: str) -> str:
         """Write the list of the edges that a pattern of variable length has walked."""
-        raise NotImplementedError
 
     def require_new(self, name: str) -> None:
         """Raise `BadQuery` for a variable that stands for something else already."""
