@@ -2,6 +2,7 @@
 
     NEO4J_USERNAME=reader NEO4J_PASSWORD=... python benchmarks/in_place.py bolt://HOST/DB GRAPH [--questions 100]
 
+Statements of Cypher are those that people and models ask, each with nodes and types drawn anew.
 Queries are words of nodes that are drawn at random, neighbourhoods those of nodes drawn by degree, ranked by words of
 one of their neighbours. Each is asked of both stores by the tools that agents have; what a node was seen for before is
 still known, as in a session of an agent, so each node and query comes once.
@@ -10,14 +11,17 @@ still known, as in a session of an agent, so each node and query comes once.
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from orienteer.cypher.session import Cypher
 from orienteer.errors import Error
 from orienteer.graph.store import Graph
 from orienteer.ingest.in_place.graph import GraphInPlace
@@ -25,6 +29,11 @@ from orienteer.settings import read_settings
 from orienteer.tools.toolbox import Toolbox
 
 K = 10
+
+
+class _Statement(NamedTuple):
+    text: str
+    parameters: Mapping[str, Any]
 
 
 def main() -> None:
@@ -46,6 +55,62 @@ def main() -> None:
         ("read_node", [{"node": call["node"]} for call in around]),
     ):
         _compare(name, calls, local, remote)
+    for name, statements in _statements(local, arguments.questions, chance).items():
+        _compare_statements(name, statements, local, remote)
+
+
+def _statements(graph: Graph, number: int, chance: random.Random) -> dict[str, list[_Statement]]:
+    """Return statements by their kind, about nodes that edges drawn at random join."""
+    arrays, kinds = graph.arrays, dict[str, list[_Statement]]()
+    for _ in range(number):
+        row = int(arrays.adjacency.neighbor[chance.randrange(len(arrays.adjacency.neighbor))])
+        entries = arrays.entries(np.array([row], np.int32))
+        at = chance.randrange(len(entries.neighbor))
+        other, kind = int(entries.neighbor[at]), int(entries.kind[at])
+        here, there = (f"`{arrays.type_at(place)}`" for place in (row, other))
+        edge = f"`{arrays.types.edges[kind >> 1]}`"
+        words = {"id": arrays.ids[row], "name": arrays.names[row], "other": arrays.ids[other]}
+        walk = f"MATCH (a {{id: $id}})-[:{edge}]-(b:{there})-[r]-(c:{here})"
+        shapes = {
+            "by id": f"MATCH (a:{here} {{id: $id}}) RETURN a",
+            "by name": f"MATCH (a:{here} {{name: $name}}) RETURN a.id",
+            "neighbours": f"MATCH (b:{there})-[:{edge}]-(a:{here} {{id: $id}}) RETURN b.id, b.name ORDER BY b.name",
+            "edges counted": "MATCH (a {id: $id})-[r]-(b) RETURN type(r), count(DISTINCT b) AS n ORDER BY n DESC",
+            "two hops": f"{walk} RETURN c.id, count(DISTINCT b) AS n ORDER BY n DESC, c.id LIMIT 10",
+            "in common": "MATCH (a {id: $id})--(x)--(b {id: $other}) RETURN count(DISTINCT x)",
+            "part of a name": f"MATCH (a:{here}) WHERE toLower(a.name) CONTAINS toLower($name) RETURN a.id",
+            "most of a type": f"MATCH (a:{here})-[:{edge}]-(b:{there}) WITH a, count(b) AS n RETURN max(n)",
+        }
+        for name, text in shapes.items():
+            kinds.setdefault(name, []).append(_Statement(text, {key: words[key] for key in words if f"${key}" in text}))
+    return kinds
+
+
+def _compare_statements(name: str, statements: Sequence[_Statement], local: Graph, remote: Graph) -> None:
+    """Ask both stores each statement, and print how long that took and how many answers are the same."""
+    seconds: dict[str, list[float]] = {"store": [], "in place": []}
+    same = 0
+    for statement in statements:
+        answers = []
+        for graph, times in zip((local, remote), seconds.values(), strict=True):
+            started = time.perf_counter()
+            try:
+                table = Cypher(graph).query(statement.text, statement.parameters, limit=100)
+                answers.append((Counter(map(repr, map(_sorted_out, table.rows))), table.total))
+            except Error as error:
+                answers.append((type(error).__name__, 0))
+                print(f"{'store' if graph is local else 'in place'} refuses: {error}")
+            times.append(time.perf_counter() - started)
+        same += answers[0][1] == answers[1][1] and (answers[0] == answers[1] or answers[0][1] > 100)
+    for where, times in seconds.items():
+        p50, p95 = np.percentile(np.array(times) * 1000, [50, 95])
+        print(f"cypher {name:<16} {where:<10} p50 {p50:8.1f} ms   p95 {p95:8.1f} ms")
+    print(f"cypher {name:<16} {same} of {len(statements)} answers are the same")
+
+
+def _sorted_out(row: Sequence[Any]) -> list[Any]:
+    """Return a row whose maps have their keys in one order."""
+    return [json.loads(json.dumps(value, sort_keys=True)) for value in row]
 
 
 def _search(graph: Graph, chance: random.Random) -> dict[str, Any]:

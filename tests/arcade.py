@@ -8,10 +8,13 @@ import socket
 import subprocess
 import time
 import urllib.request
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
+from orienteer.records import Edge, Node
 
 DATABASE = "films"
 START_SECONDS = 60
@@ -86,6 +89,30 @@ class Arcade:
         with neo4j.GraphDatabase.driver(server, auth=("root", self.password)) as driver:
             records = driver.execute_query(statement, parameters, database_=DATABASE).records
         return [record.values() for record in records]
+
+    def load(self, nodes: Iterable[Node], edges: Iterable[Edge]) -> None:
+        """Load a graph of ours: types are labels, beside the label Entity of all, over which there are two indexes."""
+        self.sql("CREATE VERTEX TYPE Entity IF NOT EXISTS")
+        for name in ("id", "name", "text"):
+            self.sql(f"CREATE PROPERTY Entity.{name} IF NOT EXISTS STRING")
+        self.sql("CREATE INDEX IF NOT EXISTS ON Entity (id) UNIQUE")
+        rows: dict[str, list[dict[str, object]]] = {}
+        for node in nodes:
+            said = {"text": node.text, "aliases": list(node.aliases), **node.properties}
+            own = {"id": node.id, "name": node.name, **{name: value for name, value in said.items() if value}}
+            rows.setdefault(node.type, []).append(own)
+        for node_type, own in rows.items():
+            self.cypher(f"UNWIND $rows AS row CREATE (n:Entity:`{node_type}`) SET n += row", rows=own)
+        ends: dict[str, list[list[object]]] = {}
+        for edge in edges:
+            ends.setdefault(edge.type, []).append([edge.source, edge.target, dict(edge.properties)])
+        for edge_type, pairs in ends.items():
+            self.cypher(
+                "UNWIND $rows AS row MATCH (a:Entity {id: row[0]}), (b:Entity {id: row[1]}) "
+                f"CREATE (a)-[r:`{edge_type}`]->(b) SET r += row[2]",
+                rows=pairs,
+            )
+        self.sql("CREATE INDEX IF NOT EXISTS ON Entity (name, text) FULL_TEXT")
 
     def _get(self, path: str) -> bool:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.http_port}/api/v1/{path}", timeout=5) as reply:

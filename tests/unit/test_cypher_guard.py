@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mutations import mutate
-from orienteer.cypher.ladybug.kinds import rendered
+from orienteer.cypher.kinds import rendered
 from orienteer.cypher.parser import parse
 from orienteer.cypher.syntax import Hops, Literal_, MatchClause, Projection
 from orienteer.cypher.tokens import LONGEST, tokenize

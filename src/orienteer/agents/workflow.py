@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import field_validator
 
-from orienteer.errors import BadOption, BudgetExhausted, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, DatabaseAway, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.index.searchers import Mode, checked_mode
@@ -119,6 +119,7 @@ class Workflow:
         )
         self.run.tell(begun)
         stopped_by: StoppedBy = "finish"
+        error: str | None = None
         try:
             self.hits = tuple(course())
         except BudgetExhausted as spent:
@@ -128,11 +129,14 @@ class Workflow:
         except ModelError as failed:
             stopped_by, self.hits = "error", ()
             self.notes.append(f"the model failed: {failed}")
+        except DatabaseAway as away:  # nothing can be looked up any more
+            stopped_by, error, self.hits = "error", str(away), ()
         walked = begun.model_copy(
             update={
                 "steps": tuple(self._walked),
                 "selected": tuple(hit.id for hit in self.hits),
                 "stopped_by": stopped_by,
+                "error": error,
                 "set_joins": self.set_joins,
                 "embedding": self.session.payment.spent,
                 "marks": tuple(dict.fromkeys(self.marks)),

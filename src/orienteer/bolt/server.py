@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import secrets
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -26,22 +28,31 @@ READ_ONLY = ("Neo.ClientError.Statement.AccessMode", "Neo.ClientError.General.Fo
 """How servers refuse to write in a session that asked for reading alone."""
 TIMED_OUT = ("TransactionTimedOut", "TransactionTimedOutClientConfiguration")
 """How the codes end with which servers stop what takes too long."""
+BUSY = "Neo.TransientError."
+"""How the codes begin of what may pass by itself."""
+TRANSACTION = re.compile(r"[\w.:-]{1,100}")
+"""The id of a transaction."""
+OF_STATEMENTS = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.", "Neo.DatabaseError.")
+"""How the codes begin with which servers say that a statement is none, or cannot be carried out."""
 NO_DATABASE = "Neo.ClientError.Database.DatabaseNotFound"
 
 
 class Server:
     """An open database. Safe to share among threads."""
 
-    def __init__(self, address: Address, login: Login | None, *, seconds: float | None = None) -> None:
+    def __init__(
+        self, address: Address, login: Login | None, *, seconds: float | None = None, mark: str | None = None
+    ) -> None:
         """Reach the server and the database. Raises `MissingExtra`, `DatabaseAway`, `DatabaseRefused`.
 
         The server is asked to stop a statement after so many seconds; not every one does. None leaves it to the server.
+        `mark` is a word that its statements bear in a comment, by which they can be found and ended.
         """
         try:
             import neo4j
         except ImportError as error:
             raise MissingExtra(f"a database such as {address}", "neo4j") from error
-        self.address, self._seconds = address, seconds
+        self.address, self._login, self._seconds, self.mark = address, login, seconds, mark
         self._driver = neo4j.GraphDatabase.driver(
             address.server,
             auth=(login.user, login.password) if login is not None else None,
@@ -50,7 +61,6 @@ class Server:
             telemetry_disabled=True,
         )
         try:
-            self._has_login = login is not None
             with self._told():
                 self.agent = str(self._driver.get_server_info().agent)
                 """What the server calls itself."""
@@ -64,15 +74,34 @@ class Server:
         with suppress(Exception):  # it may be gone
             self._driver.close()
 
+    def another(self) -> Server:
+        """Open the same database once more, for statements that may have to be ended. Raises as `Server`."""
+        mark = f"orienteer-{secrets.token_hex(6)}"
+        return Server(self.address, self._login, seconds=self._seconds, mark=mark)
+
+    def end(self, mark: str) -> None:
+        """End the statements with a mark that the server still works at: some go on when nobody listens any more."""
+        with suppress(Error):  # a server that knows no such statement, or does not let this user, has limits of its own
+            for own_id, text in self.rows("SHOW TRANSACTIONS YIELD transactionId, currentQuery"):
+                if mark in str(text) and TRANSACTION.fullmatch(str(own_id)):
+                    self.rows(f"TERMINATE TRANSACTION '{own_id}'")
+
     def stream(self, statement: str, **parameters: Any) -> Iterator[list[Any]]:  # Any: values of the database
         """Run a reading statement and yield its rows as the server sends them.
 
         Raises as `Server`, and `QueryStopped` where it takes longer than the server allows.
         """
+        return self.ask(statement, parameters, self._seconds)
+
+    def ask(
+        self, statement: str, parameters: Mapping[str, Any], seconds: float | None
+    ) -> Generator[list[Any], None, None]:  # Any: values of the database
+        """Run a reading statement that the server is asked to stop after so many seconds, as `stream` does."""
         import neo4j
 
+        text = statement if self.mark is None else f"/* {self.mark} */ {statement}"
         with self._told(), self.session() as session:
-            for record in session.run(neo4j.Query(statement, timeout=self._seconds), parameters):
+            for record in session.run(neo4j.Query(text, timeout=seconds), parameters):
                 yield record.values()
 
     def rows(self, statement: str, **parameters: Any) -> list[list[Any]]:  # Any: values of the database
@@ -119,7 +148,7 @@ class Server:
 
         code, said = getattr(error, "code", None) or "", told(error)
         if code in UNAUTHORIZED:
-            what = "refuses this user: check" if self._has_login else "wants to know who asks: set"
+            what = "refuses this user: check" if self._login is not None else "wants to know who asks: set"
             return DatabaseRefused(f"{self.address} {what} NEO4J_USERNAME and NEO4J_PASSWORD")
         if code == NO_DATABASE:
             return DatabaseRefused(
@@ -133,6 +162,8 @@ class Server:
                 f"{self.address} stopped a statement for its time ({said}): allow it longer there (in ArcadeDB "
                 "arcadedb.command.timeout, in Neo4j db.transaction.timeout)"
             )
+        if code.startswith(BUSY):
+            return QueryStopped(f"{self.address} has too much to do ({said}): ask again")
         if isinstance(error, Neo4jError) and not isinstance(error, DriverError):
             return DatabaseAway(f"{self.address} failed: {said}")
         return DatabaseAway(
@@ -147,6 +178,16 @@ class Server:
         except Exception:  # noqa: BLE001  # it is told what is missing in any case
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
+
+
+def complaint(error: Error) -> str | None:
+    """Return what a server finds wrong with a statement itself; None for any other trouble."""
+    from neo4j.exceptions import Neo4jError
+
+    cause = error.__cause__
+    if not isinstance(cause, Neo4jError) or not isinstance(error, DatabaseAway):
+        return None
+    return told(cause) if str(cause.code).startswith(OF_STATEMENTS) else None
 
 
 def told(error: BaseException) -> str:

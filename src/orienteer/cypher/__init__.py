@@ -1,16 +1,21 @@
-"""Read-only Cypher over a graph: a derived copy in ladybug, behind a guard and in a process of its own.
+"""Read-only Cypher behind a guard: over a derived copy in ladybug, in a process of its own, or by a database's server.
 
-A statement takes this road, and no other leads to the engine:
+A statement takes this road, and no other leads to an engine:
 
     session            `Cypher.query` takes the text and returns a `Table`; here is the seam, `Engine`
     tokens, parser     the text as a tree of what is allowed; everything else is refused, with the form to use
-    ladybug.engine     the engine that there is: it is given the tree, and brings what follows
-    ladybug.database   the derived database, a piece of the generation
     names              node types, edge types and properties by whatever name they are given, in a view too
+    pattern_reader     the nodes and edges of a pattern with the types that they may have; `projections`: WITH, RETURN
+    view               the names of GraphScout's graphs, for statements that ask for them; the tree carries the view
+
+    ladybug.engine     the engine over a graph of one's own: it is given the tree, and brings what follows
+    ladybug.database   the derived database, a piece of the generation
     ladybug.translation the tree as text for the engine, which is never given a word that was not understood
     ladybug.results    what comes back, as nodes and edges of the graph
-    view               the names of GraphScout's graphs, for statements that ask for them; the tree carries the view
     ladybug.worker, .process  the engine in a process that may neither write nor stay too long
 
-Another engine is another class with `Engine`'s three members: `Cypher(graph, MyEngine)`.
+    opencypher         the tree as text for the server of a database in place, whose engine is
+                       `orienteer.ingest.in_place.statements`
+
+Another engine is another class with `Engine`'s members: `Cypher(graph, MyEngine)`.
 """

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from orienteer.cypher.ladybug.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, list_of, quoted, rendered
+from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, list_of, quoted, rendered
 from orienteer.cypher.view import Identifiers, View, viewed_schema
 from orienteer.errors import UnknownProperty, UnknownType, nearest
 from orienteer.records import Record, Schema, Triple

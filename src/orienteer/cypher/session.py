@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from orienteer.cypher.ladybug import database
 from orienteer.cypher.ladybug.engine import Ladybug
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import parse
@@ -35,20 +36,34 @@ class Engine(Protocol):
         rightly, with the form to use; `UnknownType`; `UnknownProperty`; `QueryStopped` where a bound is passed.
         """
 
+    def check(self, statement: CypherStatement, parameters: Mapping[str, JsonValue]) -> None:
+        """Raise what `answer` raises of a statement before it asks for any of the graph."""
+
     def close(self) -> None:
         """Free the engine's resources; the next statement takes them again."""
 
 
 class Cypher:
-    """Read-only Cypher over a graph, by ladybug unless another engine is passed. As safe among threads as its engine.
+    """Read-only Cypher over a graph, by ladybug or, over a database in place, by its server.
 
-    The engine is made once for a graph, with the copy that it reads, and is shared by all callers. Raises
-    `MissingExtra` where it is not installed.
+    Another engine may be passed. It is made once for a graph, with the copy that it reads, and is shared by all
+    callers, as safe among threads as it is itself. Raises `MissingExtra` where it is not installed.
     """
 
-    def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] = Ladybug) -> None:
+    def __init__(self, graph: Graph, engine: Callable[[Graph], Engine] | None = None) -> None:
         self._graph = graph
-        self.engine: Engine = graph.arrays.once(("cypher", engine), lambda: engine(graph))
+        make: Callable[[Graph], Engine] = engine or graph.arrays.cypher_engine or Ladybug
+        self.engine: Engine = graph.arrays.once(("cypher", make), lambda: make(graph))
+
+    @staticmethod
+    def require(graph: Graph) -> None:
+        """Raise `MissingExtra` where statements over a graph could not be answered, before anything is made."""
+        if graph.arrays.cypher_engine is None:
+            database.engine()
+
+    def check(self, text: str, parameters: Mapping[str, JsonValue] | None = None) -> None:
+        """Raise what `query` raises of a statement before it asks for any of the graph."""
+        self.engine.check(parse(text), dict(parameters or {}))
 
     @property
     def names(self) -> NameMap:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,11 @@ class GraphArrays(Nodes):
         self.searcher = Searchers(path, manifest.generation, lexical, embedder)
         """The searchers that rank nodes by words, by meaning, or by both."""
 
+    @property
+    def cypher_engine(self) -> Callable[[Any], Any] | None:  # Any: a `Graph`, and an `Engine` of Cypher, layers above
+        """What answers Cypher over this graph in place of a copy of it; None where a copy is made."""
+        return None
+
     @telling_damage
     def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
         """Mark the nodes of these types that meet these conditions: (nodes,); None without types and conditions.
@@ -70,6 +75,32 @@ class GraphArrays(Nodes):
     @remembered(16)
     def _type_mask(self, names: tuple[str, ...]) -> Mask:
         return self.types.node_mask(names)[self.node_types]
+
+    def all_of(self, node_types: Collection[str]) -> Rows:
+        """Return the nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
+        return np.flatnonzero(np.asarray(self.mask(node_types))).astype(np.int32)
+
+    def first_of(self, node_types: Collection[str], most: int) -> Rows:
+        """Return the first nodes of these types: (n,) int32, ascending. Raises `UnknownType`."""
+        return self.all_of(node_types)[:most]
+
+    def types_with(self, name: str) -> frozenset[str]:
+        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        numbers = np.unique(self.node_types[self.properties.rows(name)])
+        return frozenset(self.types.nodes[int(number)] for number in numbers)
+
+    def rows_with(self, name: str, most: int) -> dict[str, Rows]:
+        """Return at most so many of the nodes that have a property, by type, evenly spread; each is (n,), ascending.
+
+        Raises `UnknownProperty`.
+        """
+        rows = self.properties.rows(name)
+        types = self.node_types[rows]
+        spread = {}
+        for number in np.unique(types).tolist():
+            here = rows[types == number]
+            spread[self.types.nodes[number]] = here[np.unique(np.linspace(0, len(here) - 1, most).astype(np.intp))]
+        return spread
 
     def rows(self, nodes: Iterable[str]) -> Rows:
         """Return the distinct rows of several nodes: (n,) int32, ascending. Raises `UnknownNode`, `AmbiguousNode`."""

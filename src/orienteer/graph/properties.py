@@ -115,6 +115,19 @@ def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
             yield _compared(item)
 
 
+def meets(value: JsonValue, condition: Condition) -> bool:
+    """Tell whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
+    if value is None:
+        return False
+    entries = list(compared(value))
+    number, text = number_of(condition.value), _text_hash(condition.value)
+    if condition.comparison in ("=", "!="):
+        is_same = any(own == number or own_text == text for own, own_text in entries)
+        return is_same == (condition.comparison == "=")
+    numbers = np.array([own for own, _ in entries])
+    return bool(_COMPARE[condition.comparison](numbers, number).any())
+
+
 def encode_value(value: JsonValue) -> bytes:
     """Return a value as JSON, with a short way for whole numbers and texts: nearly all values are such."""
     if type(value) is int:
@@ -339,14 +352,18 @@ class Properties:
 
         Raises `UnknownProperty` with near names.
         """
-        names = (*self.names, *others)
-        folded = {own.casefold(): own for own in reversed(names)}
-        if name in names or name.casefold() in folded:
-            return name if name in names else folded[name.casefold()]
-        near = nearest(name, names)
-        hint = f" Near: {', '.join(near)}." if near else ""
-        has = ", ".join(names) if names else "none"
-        raise UnknownProperty(f"No node has a property {name!r}.{hint} In this graph: {has}.", near, value=name)
+        return known(name, (*self.names, *others))
+
+
+def known(name: str, names: Sequence[str]) -> str:
+    """Return a property as it is spelled among these, whatever its case. Raises `UnknownProperty` with near names."""
+    folded = {own.casefold(): own for own in reversed(names)}
+    if name in names or name.casefold() in folded:
+        return name if name in names else folded[name.casefold()]
+    near = nearest(name, names)
+    hint = f" Near: {', '.join(near)}." if near else ""
+    has = ", ".join(names) if names else "none"
+    raise UnknownProperty(f"No node has a property {name!r}.{hint} In this graph: {has}.", near, value=name)
 
 
 def parse(conditions: Sequence[str]) -> tuple[Condition, ...]:

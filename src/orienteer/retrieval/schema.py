@@ -18,6 +18,7 @@ import numpy as np
 from orienteer.cypher.names import Catalog
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import View, identifiers, viewed_schema
+from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
@@ -264,7 +265,10 @@ def _next(
             near, far = (triple.source, triple.target) if direction == "out" else (triple.target, triple.source)
             if near != node_type:
                 continue
-            entries = graph.arrays.entries(rows.astype(np.int32), [far], [triple.type], direction)
+            try:
+                entries = graph.arrays.entries(rows.astype(np.int32), [far], [triple.type], direction)
+            except BadOption:  # as above: that is more than an example needs
+                continue
             reached = np.setdiff1d(entries.neighbor, seen)
             if len(reached) and len(entries.neighbor) <= _MANY:
                 return _Step(triple, direction, int(reached[0])), reached
@@ -273,10 +277,11 @@ def _next(
 
 def _sources(graph: Graph, triple: Triple) -> Rows:
     """Return the first nodes that edges of a kind leave: (n,), ascending."""
-    rows = np.flatnonzero(graph.arrays.node_types == graph.arrays.types.nodes.index(triple.source))[:_LOOKED_AT].astype(
-        np.int32
-    )
-    entries = graph.arrays.entries(rows, [triple.target], [triple.type], "out")
+    rows = graph.arrays.first_of([triple.source], _LOOKED_AT)
+    try:
+        entries = graph.arrays.entries(rows, [triple.target], [triple.type], "out")
+    except BadOption:  # a database in place gives only so many edges at once
+        return rows[:0]
     return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
 
 

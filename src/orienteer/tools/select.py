@@ -81,7 +81,9 @@ class Select:
         until = time.monotonic() + self._seconds
         rows = self._base(arguments, notes)
         if types := parameters.texts(arguments, "node_types"):
-            rows = rows[np.asarray(graph.arrays.mask(session.node_types(types, notes)))[rows]]
+            mask = graph.arrays.mask(session.node_types(types, notes))
+            assert mask is not None, "there are types"
+            rows = rows[mask[rows]]
         for condition in cast(list[dict[str, Any]], arguments.get("where") or []):
             rows = self._meeting(rows, condition, until)
         if order := cast(dict[str, Any], arguments.get("order") or {}):
@@ -104,9 +106,9 @@ class Select:
                 raise unknown_node(graph, named, longest=200)
             return np.unique(np.array(rows, np.int32))
         if not (references := parameters.texts(arguments, "of")):
-            if not parameters.texts(arguments, "node_types"):
+            if not (types := parameters.texts(arguments, "node_types")):
                 raise BadOption("select needs sets (of), a name (named) or types (node_types)")
-            return np.arange(len(graph), dtype=np.int32)
+            return graph.arrays.all_of(session.node_types(types, []))
         first = np.array(session.ranked(references[0], notes), np.int32)
         others = [session.rows(reference, notes) for reference in references[1:]]
         return first if not others else first[np.isin(first, reduce(np.intersect1d, others))]

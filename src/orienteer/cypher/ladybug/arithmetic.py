@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orienteer.cypher.kinds import FLOAT, NULL, TEXT, UNKNOWN, Value, common
 from orienteer.cypher.ladybug import functions, texts
 from orienteer.cypher.ladybug.functions import check_kind
-from orienteer.cypher.ladybug.kinds import FLOAT, NULL, TEXT, UNKNOWN, Value, common
 from orienteer.errors import BadQuery
 
 LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"

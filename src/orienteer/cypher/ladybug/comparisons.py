@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orienteer.cypher.ladybug.kinds import BOOLEAN, Value, ValueKind
+from orienteer.cypher.kinds import BOOLEAN, Value, ValueKind
 from orienteer.errors import BadQuery
 
 _TURNED = {"<": ">", "<=": ">="}
@@ -18,18 +18,27 @@ _REPEATS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
 
 def compared(operator: str, left: Value, right: Value) -> Value:
     """Return `left operator right`. Raises `BadQuery` for two kinds that can never be compared."""
+    check_compared(operator, left, right)
     kind, other = left.kind, right.kind
     if {kind.name, other.name} & {"node", "edge"}:
         return _same(operator, left, right)
-    if kind.name and other.name and "null" not in (kind.name, other.name) and not _comparable(kind, other):
-        raise BadQuery(_advice(operator, kind, other, right))
-    if operator not in ("=", "<>") and (kind.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
-        raise BadQuery(f"{kind.shown} has no order: {operator} cannot compare it")
     left, right = _exact(operator, left, right), _exact(operator, right, left)
     if operator in _TURNED and {kind.name, other.name} & {"float", ""}:
         # For the engine NaN (the root of -1) is less than any number, though never greater: turn the sign round.
         return Value(f"({right.text} {_TURNED[operator]} {left.text})", BOOLEAN)
     return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
+
+
+def check_compared(operator: str, left: Value, right: Value) -> None:
+    """Raise `BadQuery` for two kinds that can never be compared."""
+    kind, other = left.kind, right.kind
+    if {kind.name, other.name} & {"node", "edge"}:
+        _check_same(operator, kind, other)
+        return
+    if kind.name and other.name and "null" not in (kind.name, other.name) and not _comparable(kind, other):
+        raise BadQuery(_advice(operator, kind, other, right))
+    if operator not in ("=", "<>") and (kind.name in ("map", "path", "list") or other.name in ("map", "path", "list")):
+        raise BadQuery(f"{kind.shown} has no order: {operator} cannot compare it")
 
 
 def _exact(operator: str, value: Value, other: Value) -> Value:
@@ -68,12 +77,15 @@ def _advice(operator: str, kind: ValueKind, other: ValueKind, right: Value) -> s
     return f"{what}: compare values of one kind"
 
 
-def _same(operator: str, left: Value, right: Value) -> Value:
+def _check_same(operator: str, left: ValueKind, right: ValueKind) -> None:
     if operator not in ("=", "<>"):
         raise BadQuery(f"nodes and edges have no order: compare properties, as in a.id {operator} b.id")
-    for kind, other in ((left.kind, right.kind), (right.kind, left.kind)):
+    for kind, other in ((left, right), (right, left)):
         if kind.name in ("node", "edge") and other.name not in (kind.name, "", "null"):
             raise BadQuery(f"{operator} compares {kind.shown} with {other.shown}: write .id or .name after the node")
+
+
+def _same(operator: str, left: Value, right: Value) -> Value:
     if "null" in (left.kind.name, right.kind.name):
         return Value("NULL", BOOLEAN)
     return Value(f"(id({left.text}) {operator} id({right.text}))", BOOLEAN)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from orienteer.cypher.ladybug.kinds import quoted, rendered
+from orienteer.cypher.columns import judged
+from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.names import Catalog, PropertyColumn, engine_names
 from orienteer.errors import MissingExtra, NotAGraph
 from orienteer.graph.format import damaged
@@ -32,13 +32,10 @@ if TYPE_CHECKING:
 
 VERSION = 1
 DATABASE, CATALOG = "cypher.lbug", "catalog.json"
-LONGEST_VALUE = 200  # characters: a property with a longer value is left to the search as a whole
 _OWN = ("id", "name")  # columns of every node; properties of these names are not copied
 _POOL = 512 << 20  # bytes of the engine's buffer while the copy is written
 _EDGES_AT_ONCE = 2_000_000  # copied in one statement: bounds the memory
 _TYPES = {"text": "STRING", "integer": "INT64", "float": "DOUBLE", "boolean": "BOOL"}
-_KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
-_LARGEST = 2**63
 _DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the system's errors for a full disk
 
 
@@ -209,7 +206,7 @@ class _Copy:
         for name in names:
             rows, raw = properties.column(name)
             values = [json.loads(text) for text in raw]
-            kind, reason = _judge(values)
+            kind, reason = judged(values)
             if reason:
                 self._left_out[name] = reason
                 continue
@@ -283,7 +280,7 @@ class _Copy:
         properties: dict[str, _Values] = {}
         columns = engine_names(carriers)
         for name, (places, values) in carriers.items():
-            kind, reason = _judge(values)
+            kind, reason = judged(values)
             if reason:
                 self._edge_left_out[name] = reason
                 continue
@@ -358,38 +355,6 @@ def _carried(extras: Mapping[str, Any]) -> Iterable[tuple[str, JsonValue]]:  # A
     carried = dict(extras)
     properties = carried.pop("properties", {})
     return {**carried, **properties}.items()
-
-
-def _judge(values: Sequence[JsonValue]) -> tuple[str, str]:
-    """Return the kind of all values and an empty reason, or no kind and the reason why they are not copied."""
-    present = [value for value in values if value is not None]
-    is_list = {isinstance(value, list) for value in present}
-    items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
-    kinds = {type(item) for item in items}
-    if reason := next(filter(None, map(_fault, items)), ""):
-        return "", reason
-    if len(is_list) > 1:
-        return "", "it holds lists and single values"
-    suffix = "[]" if True in is_list else ""
-    if kinds == {int, float}:
-        return f"float{suffix}", ""
-    if len(kinds) > 1:
-        return "", f"it mixes {' and '.join(sorted(_KINDS[kind] for kind in kinds))} values"
-    longest = max((len(item) for item in items if isinstance(item, str)), default=0)
-    if longest > LONGEST_VALUE:
-        return "", f"its longest value has {longest:,} characters"
-    return f"{_KINDS[kinds.pop()] if kinds else 'text'}{suffix}", ""
-
-
-def _fault(item: JsonValue) -> str:
-    """Return why a value cannot be copied; empty where it can."""
-    if type(item) not in _KINDS:
-        return "it holds nested values"
-    if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:
-        return f"it holds {item}, which is too large"
-    if isinstance(item, float) and not math.isfinite(item):
-        return "it holds a number that is not finite"
-    return ""
 
 
 def _converted(values: list[JsonValue], kind: str) -> list[Any]:  # Any: what Arrow takes

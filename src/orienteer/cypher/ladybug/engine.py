@@ -81,6 +81,10 @@ class Ladybug:
             notes=written.notes,
         )
 
+    def check(self, statement: CypherStatement, parameters: Mapping[str, JsonValue]) -> None:
+        """Raise what `answer` raises of a statement before it asks for any of the graph."""
+        written_for_engine(statement, self._results(statement.view).names, parameters)
+
     @property
     def folder(self) -> Path:
         """Return the folder of the copy."""

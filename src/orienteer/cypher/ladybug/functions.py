@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from orienteer.cypher.ladybug import texts
-from orienteer.cypher.ladybug.kinds import (
+from orienteer.cypher.kinds import (
     BOOLEAN,
     DATE,
     FLOAT,
@@ -22,6 +21,7 @@ from orienteer.cypher.ladybug.kinds import (
     rendered,
     repeated,
 )
+from orienteer.cypher.ladybug import texts
 from orienteer.errors import BadQuery, nearest
 
 _WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
@@ -94,7 +94,7 @@ def _truncated(number: str) -> str:
     return f"cast({number} - {number} % 1.0, 'INT64')"
 
 
-_TABLE: Mapping[str, _Function] = {
+TABLE: Mapping[str, _Function] = {
     "tolower": _Function(1, 1, ("text",), TEXT, _plain("lower({})")),
     "toupper": _Function(1, 1, ("text",), TEXT, _plain("upper({})")),
     "trim": _Function(1, 1, ("text",), TEXT, lambda text: texts.trim(text.text)),
@@ -119,8 +119,8 @@ def call(name: str, arguments: Sequence[Value]) -> Value:
     """Return a call of a function on plain values. Raises `BadQuery` for wrong arguments."""
     if name != "coalesce" and any(argument.kind.name == "null" for argument in arguments):
         return Value("NULL", NULL)  # as in Cypher; a null crashes some of the engine's functions
-    if name in _TABLE:
-        function = _TABLE[name]
+    if name in TABLE:
+        function = TABLE[name]
         check_count(name, arguments, function.least, function.most)
         for value, wanted in zip(arguments, function.takes, strict=False):
             check_kind(name, value, wanted)

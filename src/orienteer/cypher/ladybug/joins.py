@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.kinds import Value
+from orienteer.cypher.kinds import Value
 from orienteer.cypher.syntax import Expression
 
 # Guesses that order the joins: a bad one costs time, never a row.

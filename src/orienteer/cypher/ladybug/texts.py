@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from orienteer.cypher.ladybug.kinds import Value, rendered, repeated
+from orienteer.cypher.kinds import Value, rendered, repeated
 from orienteer.errors import BadQuery
 
 _MOST_REPEATS = 1_000  # of a letter in a regular expression: the limit of RE2, the engine's library

@@ -14,19 +14,19 @@ Ladybug was seen to differ from Cypher here, so these are rewritten:
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.functions import AGGREGATES
+from orienteer.cypher.kinds import UNKNOWN, Value, list_of
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, conjuncts, is_unsure, joined, matches, parts_of
-from orienteer.cypher.ladybug.kinds import UNKNOWN, Value, list_of
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
-from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
+from orienteer.cypher.projections import aggregates, items_of, page_size, with_columns
+from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
@@ -144,14 +144,12 @@ class _QueryWriter:
     # ---------------------------------------------------------------------------------------------- WITH, RETURN
 
     def _projection(self, clause: Projection, *, is_last: bool) -> str:
-        items = self._items(clause)
-        if not items:
-            raise BadQuery("* stands for nothing here: no clause before it has named anything")
+        items = items_of(clause, self.scope.variables)
         lists = PatternLists(self.scope.variables)
         items = [replace(item, expression=lists.without(item.expression)) for item in items]
         gathered = self._gathered(lists) if lists.taken else ""
         before = dict(self.scope.variables)
-        is_grouped = any(_aggregates(item.expression) for item in items)
+        is_grouped = any(aggregates(item.expression) for item in items)
         written, after = [], dict[str, Value]()
         for place, item in enumerate(items):
             with self.scope.aggregating(True):
@@ -211,14 +209,6 @@ class _QueryWriter:
         whole = f"CASE WHEN id({new.text}) IS NOT NULL THEN {value.text} END"
         return text, Value(f"collect({value.text if value.kind.name == 'node' else whole})", list_of(value.kind))
 
-    def _items(self, clause: Projection) -> list[syntax.ProjectionItem]:
-        star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in self.scope.variables]
-        items = [*(star if clause.star else ()), *clause.items]
-        names = [item.name for item in items]
-        if len(set(names)) < len(names):
-            raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
-        return items
-
     def _order(
         self,
         clause: Projection,
@@ -244,25 +234,17 @@ class _QueryWriter:
 
     def _ordered(self, order: OrderItem, columns: Mapping[Expression, str]) -> str:
         """Write one expression of ORDER BY. Raises `BadQuery` for values without an order."""
-        value = self.writer.write(_replaced(order.expression, columns))
+        value = self.writer.write(with_columns(order.expression, columns))
         if value.kind.name in ("node", "edge", "path", "map", "list"):
             raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
         return f"{value.text}{' DESC' if order.descending else ''}"
 
     def _page(self, clause: Projection, *, needs_page: bool) -> str:
         """Write SKIP and LIMIT; SKIP 0 without either, where `needs_page`."""
-        skip, limit = self._count(clause.skip, "SKIP"), self._count(clause.limit, "LIMIT")
+        skip, limit = page_size(self.scope, clause.skip, "SKIP"), page_size(self.scope, clause.limit, "LIMIT")
         if skip is None and limit is None:
             return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only with SKIP or LIMIT
         return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
-
-    def _count(self, count: int | syntax.Parameter | None, what: str) -> int | None:
-        if count is None or isinstance(count, int):
-            return count
-        value = self.scope.value(count.name)
-        if type(value) is not int or not 0 <= value < 2**63:
-            raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
-        return value
 
 
 def _is_match(clause: syntax.Clause) -> bool:
@@ -291,29 +273,3 @@ def _is_never_null(expression: Expression) -> bool:
     if isinstance(expression, syntax.Property):
         return expression.key in ("id", "name")
     return isinstance(expression, syntax.Literal_ | syntax.ListOf | syntax.MapOf)
-
-
-def _aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
-    """Tell whether an expression contains count(), collect() or another aggregation."""
-    if isinstance(expression, syntax.FunctionCall) and expression.name in AGGREGATES:
-        return True
-    if isinstance(expression, tuple):
-        return any(map(_aggregates, expression))
-    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
-        return False
-    return any(_aggregates(getattr(expression, field.name)) for field in fields(expression))
-
-
-def _replaced(expression: Any, columns: Mapping[Expression, str]) -> Any:  # Any: as above
-    """Return an expression in which expressions that are columns already are replaced by the column's name."""
-    if isinstance(expression, tuple):
-        return tuple(_replaced(part, columns) for part in expression)
-    if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
-        return expression
-    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
-        return expression
-    if expression in columns:
-        return syntax.Variable(columns[expression])  # type: ignore[index]  # it stands in `columns`
-    return replace(
-        expression, **{field.name: _replaced(getattr(expression, field.name), columns) for field in fields(expression)}
-    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from orienteer.cypher import syntax
+from orienteer.cypher.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
 from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
-from orienteer.cypher.ladybug.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
-from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.patterns import is_domain
+from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
@@ -30,12 +30,22 @@ class TypeTests:
             types = frozenset(triple.type for name in expression.types for triple in names.edge_triples(name))
             if not expression.types:
                 raise BadQuery(f"{expression.variable!r} is an edge: only nodes have the domain's label")
-            return _is_of(base.text, [names.catalog.edge_tables[edge_type] for edge_type in types])
+            return self.is_of(base, types)
         check_graph_kind(f"{expression.variable}:TYPE", base, "node")
         if not expression.types:
-            return _is_there(base)
+            return self.is_there(base)
         types = frozenset(node_type for name in expression.types for node_type in names.node_types(name))
-        return _is_of(base.text, [names.catalog.node_tables[node_type] for node_type in types])
+        return self.is_of(base, types)
+
+    def is_of(self, value: Value, types: Collection[str]) -> Value:
+        """Write the condition that a node or an edge has one of these types."""
+        catalog = self.scope.names.catalog
+        tables = catalog.edge_tables if value.kind.name == "edge" else catalog.node_tables
+        return Value(f"(label({value.text}) IN [{_listed(tables, types)}])", BOOLEAN)
+
+    def is_there(self, value: Value) -> Value:
+        """Write the condition that an optional node is there."""
+        return Value(f"(id({value.text}) IS NOT NULL)", BOOLEAN)
 
     def condition(self, expression: syntax.Binary) -> Value | None:
         """Write a condition on a type, such as `type(r) = 'TREATS'` or `'Gene' IN labels(n)`.
@@ -54,13 +64,19 @@ class TypeTests:
         wanted = value if isinstance(value, list) else [value]
         if not wanted or not all(isinstance(name, str) for name in wanted):
             return None
-        names, catalog = self.scope.names, self.scope.names.catalog
+        names = self.scope.names
         if self.write(left).kind.name == "edge type":
-            tables = {catalog.edge_tables[triple.type] for word in wanted for triple in names.edge_triples(str(word))}
+            types = frozenset(triple.type for word in wanted for triple in names.edge_triples(str(word)))
         else:
-            tables = {catalog.node_tables[node_type] for word in wanted for node_type in names.node_types(str(word))}
-        condition = f"({self._table(self.write(_typed(left)))} IN [{_listed(tables)}])"
+            types = frozenset(node_type for word in wanted for node_type in names.node_types(str(word)))
+        condition = self.compares_type(self.write(_typed(left)), types)
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
+
+    def compares_type(self, value: Value, types: Collection[str]) -> str:
+        """Write the condition that the type of a node or an edge is one of these; null for null."""
+        catalog = self.scope.names.catalog
+        tables = catalog.edge_tables if value.kind.name == "edge" else catalog.node_tables
+        return f"({self._table(value)} IN [{_listed(tables, types)}])"
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
         """Write the labels of a node as a list, its type first; null for null."""
@@ -76,7 +92,7 @@ class TypeTests:
             raise BadQuery("a node has one type here: labels(n)[0]")
         value = self.write(arguments[0])
         check_graph_kind("labels()", value, "node")
-        return Value(f"CASE WHEN {_is_there(value).text} THEN {self._domain[0]} END", TEXT)
+        return Value(f"CASE WHEN {self.is_there(value).text} THEN {self._domain[0]} END", TEXT)
 
     @property
     def _domain(self) -> list[str]:
@@ -96,7 +112,7 @@ class TypeTests:
         check_count("labels", right.arguments, 1, 1)
         value = self.write(right.arguments[0])
         check_graph_kind("labels()", value, "node")
-        return _is_there(value)
+        return self.is_there(value)
 
     def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
         """Write the type of a node or an edge by its name in results; null for null."""
@@ -137,10 +153,6 @@ def _is_labels(expression: Expression) -> bool:
     return isinstance(expression, syntax.FunctionCall) and expression.name == "labels"
 
 
-def _is_there(value: Value) -> Value:
-    return Value(f"(id({value.text}) IS NOT NULL)", BOOLEAN)
-
-
 def _is_type(expression: Expression) -> bool:
     """Tell whether an expression is the type of an edge or the first label of a node."""
     if isinstance(expression, syntax.Item):
@@ -159,9 +171,5 @@ def _typed(expression: Expression) -> Expression:
     return expression.arguments[0]
 
 
-def _is_of(value: str, tables: list[str]) -> Value:
-    return Value(f"(label({value}) IN [{_listed(tables)}])", BOOLEAN)
-
-
-def _listed(tables: list[str] | set[str]) -> str:
-    return ", ".join(map(rendered, sorted(tables)))
+def _listed(tables: Mapping[str, str], types: Collection[str]) -> str:
+    return ", ".join(rendered(table) for table in sorted(tables[type_name] for type_name in types))

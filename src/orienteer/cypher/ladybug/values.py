@@ -7,12 +7,7 @@ from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug import functions, texts
-from orienteer.cypher.ladybug.arithmetic import LIST_ADVICE, calculated, total
-from orienteer.cypher.ladybug.comparisons import check_expression, compared
-from orienteer.cypher.ladybug.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
-from orienteer.cypher.ladybug.joins import UNSURE, conjuncts, is_unsure, joined, parts_of
-from orienteer.cypher.ladybug.kinds import (
+from orienteer.cypher.kinds import (
     BOOLEAN,
     FLOAT,
     INTEGER,
@@ -28,10 +23,15 @@ from orienteer.cypher.ladybug.kinds import (
     quoted,
     repeated,
 )
+from orienteer.cypher.ladybug import functions, texts
+from orienteer.cypher.ladybug.arithmetic import LIST_ADVICE, calculated, total
+from orienteer.cypher.ladybug.comparisons import check_expression, compared
+from orienteer.cypher.ladybug.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
+from orienteer.cypher.ladybug.joins import UNSURE, conjuncts, is_unsure, joined, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher, property_of
 from orienteer.cypher.ladybug.pattern_lists import ELSEWHERE
-from orienteer.cypher.ladybug.scope import Scope
 from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, TypeTests
+from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
 from orienteer.errors import BadQuery
 
@@ -77,7 +77,11 @@ class Writer:
 
     @_written.register
     def _(self, expression: syntax.Parameter) -> Value:
-        return self.scope.parameter(expression.name)
+        value = self.scope.parameter(expression.name)
+        if type(value.known) is not int:
+            return value
+        # Else the engine takes 151 for a number of one byte, and -$a is 105.
+        return value._replace(text=f"cast({value.text}, 'INT64')")
 
     @_written.register
     def _(self, expression: syntax.Variable) -> Value:

@@ -44,6 +44,8 @@ class DatabaseCounts:
     edges: int
     labels: Mapping[str, int]
     """Nodes by label."""
+    sets: Mapping[tuple[str, ...], int]
+    """Nodes by all their labels, sorted."""
 
 
 @dataclass(slots=True)
@@ -174,13 +176,13 @@ class Database:
 
 def count_all(server: Server) -> DatabaseCounts:
     """Count what a database holds. Raises `DatabaseAway`, `DatabaseRefused`."""
-    nodes, labels = 0, Counter[str]()
+    labels, sets = Counter[str](), Counter[tuple[str, ...]]()
     for names, count in server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count"):
-        nodes += count
+        sets[tuple(sorted(names))] += count
         for name in names:
             labels[name] += count
     edges = server.rows("MATCH ()-[r]->() RETURN count(r) AS count")
-    return DatabaseCounts(nodes, edges[0][0], labels)
+    return DatabaseCounts(sets.total(), edges[0][0], labels, sets)
 
 
 def count_values(server: Server, name: str) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadOption, nearest
+from orienteer.graph.adjacency import Entries
 from orienteer.graph.arrays import GraphArrays
 from orienteer.graph.connections import Meeting, meet
 from orienteer.graph.format import EdgeCount, Manifest
+from orienteer.graph.properties import known, parse
 from orienteer.graph.searchers import Searchers
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
-from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, telling_labels, unique_property
+from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, unique_property
+from orienteer.ingest.in_place.conditions import Conditions, conditions_of
+from orienteer.ingest.in_place.described import Described, describe
 from orienteer.ingest.in_place.edges import EdgesInPlace
 from orienteer.ingest.in_place.seen import (
     NodeFacts,
@@ -29,13 +33,19 @@ from orienteer.ingest.in_place.seen import (
     StandIn,
     needs_import,
     type_counts,
+    type_of,
 )
+from orienteer.ingest.in_place.statements import StatementsInPlace
 from orienteer.ingest.in_place.words import NamesInPlace, TextInPlace, full_text_index
-from orienteer.ingest.tables.nodes import DEFAULT_TYPE
 from orienteer.ingest.tables.values import plain
+from orienteer.records import Direction
 from orienteer.text.tokenizer import Tokenizer
 from orienteer.version import __version__
 
+MOST_FIRST = 20
+"""Nodes of a type that examples are sought among."""
+MOST_OF_TYPES = 20_000
+"""Nodes of some types that are asked for at once."""
 NO_GENERATION = "00000000T000000-00000000"
 """A database has none: it changes under its readers."""
 
@@ -46,6 +56,7 @@ class ArraysInPlace(GraphArrays):
     def __init__(self, server: Server) -> None:  # no files: nothing of the base class is opened
         """Count what there is. Raises `BadInput` without a full-text index, `DatabaseAway`, `DatabaseRefused`."""
         self._server = server
+        self._statements: StatementsInPlace | None = None
         self.path = Path(str(server.address))
         counts = count_all(server)
         self.manifest = _manifest(server, counts)
@@ -53,7 +64,8 @@ class ArraysInPlace(GraphArrays):
         self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
         self._once, self._locks = {}, {}
         id_property = unique_property(server, counts.nodes)
-        facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
+        """How nodes are told apart."""
         seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)
         self.seen = seen
         text = TextInPlace(server, seen, full_text_index(server), counts.nodes)
@@ -65,7 +77,7 @@ class ArraysInPlace(GraphArrays):
         self.text_index = cast(Any, text)
         self.name_index = cast(Any, NamesInPlace(server, text, seen, self.tokenizer))
         self.adjacency = cast(Any, EdgesInPlace(server, seen, tuple(self.manifest.edge_types)))
-        self.properties = cast(Any, PropertiesInPlace(server, seen))
+        self.properties = cast(Any, PropertiesInPlace(server, seen, lambda: tuple(self.described.having)))
         self.searcher = Searchers(self.path, NO_GENERATION, LexicalSearcher(self.tokenizer, self.text_index), None)
         self._row_of = cast(Any, seen.find)
 
@@ -96,21 +108,93 @@ class ArraysInPlace(GraphArrays):
         rows = self.text_index.search(self.tokenizer.query(text), 50).rows
         return nearest(text, dict.fromkeys(self.names[row] for row in rows.tolist()), most=most)
 
-    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
-        """Return what marks the nodes of these types, as rows are looked up in it; None without types.
+    @property
+    def cypher_engine(self) -> Callable[[Any], StatementsInPlace]:  # Any: the graph, which is this one
+        """Return what answers Cypher over the database itself."""
+        return self._answer_in_place
 
-        Raises `UnknownType`, and `BadOption` for conditions on properties.
+    def _answer_in_place(self, _: Any) -> StatementsInPlace:  # Any: as above
+        self._statements = StatementsInPlace(self._server, self.described, self.seen)
+        return self._statements
+
+    def close(self) -> None:
+        """Let go of the sessions that statements have."""
+        if self._statements is not None:
+            self._statements.close()
+
+    @property
+    def described(self) -> Described:
+        """Return what is known of properties; the database is looked at once, when it is first asked for."""
+        return self.once("described", lambda: describe(self._server, self.schema, self.facts, self.seen))
+
+    def mask(self, node_types: Collection[str] | None, where: Sequence[str] = ()) -> Mask | None:
+        """Return what marks the nodes of these types that meet these conditions, as rows are looked up in it.
+
+        None without types and conditions. Raises `UnknownType`, `UnknownProperty`, `BadOption`.
         """
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
-        if where:
-            raise BadOption(
-                "where: properties of a database in place are not compared; name node_types, or leave it out"
-            )
-        if node_types is None:
+        if node_types is None and not where:
             return None
-        return cast(Mask, MaskInPlace(self._server, self.types.node_mask(node_types), self.seen))
+        types = None if node_types is None else self.types.node_mask(node_types)
+        return cast(Mask, MaskInPlace(self._server, types, self._conditions(where), self.seen))
+
+    def _conditions(self, where: Sequence[str]) -> Conditions:
+        if not where:
+            return Conditions()
+        return conditions_of(parse(where), self.described.names, self.properties.names)
+
+    def entries(
+        self,
+        rows: Rows,
+        node_types: Collection[str] | None = None,
+        edge_types: Collection[str] | None = None,
+        direction: Direction | None = None,
+        where: Sequence[str] = (),
+    ) -> Entries:
+        """Return the edges of some rows that pass the filters, as `GraphArrays.entries` does."""
+        mask = self.mask(node_types, where)
+        kinds = self.kind_mask(edge_types, direction)
+        entries: Entries = cast(Any, self.adjacency).entries(rows, kinds, self._conditions(where))
+        return entries if mask is None else entries.where(mask[entries.neighbor])
+
+    def first_of(self, node_types: Collection[str], most: int) -> Rows:
+        """Return some nodes of these types, fewer than of a graph of one's own: each may have many edges to send."""
+        names = self.described.names
+        statement = (
+            f"MATCH (n) WHERE {names.has_type('n', list(node_types))} "
+            "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT $most"
+        )
+        return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
+
+    def all_of(self, node_types: Collection[str]) -> Rows:
+        """Return all nodes of these types, as `GraphArrays.all_of` does. Raises `BadOption` for too many."""
+        count = sum(self.schema.node_types[name] for name in node_types)
+        if count > MOST_OF_TYPES:
+            raise BadOption(
+                f"There are {count:,} nodes of {', '.join(sorted(node_types))}, and of a database in place at most "
+                f"{MOST_OF_TYPES:,} are taken at once: begin with a search, or with the nodes of a name."
+            )
+        statement = (
+            f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} "
+            "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
+        )
+        return np.sort(self.seen.take(self._server.rows(statement)))
+
+    def types_with(self, name: str) -> frozenset[str]:
+        """Return the node types of which some nodes have a property. Raises `UnknownProperty`."""
+        return frozenset(self.described.having[known(name, self.properties.names)])
+
+    def rows_with(self, name: str, most: int) -> dict[str, Rows]:
+        """Return some of the nodes that have a property, by type. Raises `UnknownProperty`."""
+        having = self.described.having[known(name, self.properties.names)]
+        return {node_type: rows[:most] for node_type, rows in having.items()}
+
+    @property
+    def shorter_names(self) -> dict[tuple[str, ...], list[int]]:
+        """Return nothing: nobody can go through all names for what ends in `(...)`."""
+        return {}
 
     def rank(
         self, rows: Rows, query: str | None, k: int, *, offset: int = 0, mode: Mode = "lexical"
@@ -136,36 +220,55 @@ class ArraysInPlace(GraphArrays):
 
 
 class MaskInPlace(StandIn):
-    """Marks the nodes of some types."""
+    """Marks the nodes of some types that meet some conditions."""
 
-    def __init__(self, server: Server, types: Mask, seen: SeenNodes) -> None:
+    def __init__(self, server: Server, types: Mask | None, conditions: Conditions, seen: SeenNodes) -> None:
         super().__init__(server)
-        self._types, self._seen = types, seen
+        self._types, self.conditions, self._seen = types, conditions, seen
 
     def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
-        return self._types[self._seen.types(rows)]
+        nodes, met = self._seen.nodes, self.conditions.are_met
+        is_of = np.True_ if self._types is None else self._types[self._seen.types(rows)]
+        if not self.conditions.tests:
+            return is_of if self._types is not None else np.ones(np.shape(rows), np.bool_)
+        if np.ndim(rows) == 0:
+            return bool(is_of) and met(nodes[int(rows)])
+        return is_of & np.array([met(nodes[row]) for row in np.asarray(rows).tolist()], np.bool_)
 
 
 class PropertiesInPlace(StandIn):
-    """The properties of nodes that were seen."""
+    """The properties of nodes that were seen, and the names of all."""
 
-    def __init__(self, server: Server, seen: SeenNodes) -> None:
+    def __init__(self, server: Server, seen: SeenNodes, names: Callable[[], tuple[str, ...]]) -> None:
         super().__init__(server)
-        self._seen = seen
+        self._seen, self._names = seen, names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the properties that nodes of the database have."""
+        return self._names()
 
     def of(self, row: int) -> dict[str, Any]:  # Any: JSON
         """Return all properties of a node."""
         return dict(self._seen.nodes[row].properties)
 
+    def values(self, name: str, rows: Rows) -> list[Any]:  # Any: JSON
+        """Return the value of a property for each of these nodes, None for none. Raises `UnknownProperty`."""
+        own = known(name, self.names)
+        return [self._seen.nodes[row].properties.get(own) for row in rows.tolist()]
+
+    def known(self, name: str, others: Sequence[str] = ()) -> str:
+        """Return a property as the database spells it, or one of `others`, as `Properties.known` does."""
+        return known(name, (*self.names, *others))
+
 
 def _manifest(server: Server, counts: DatabaseCounts) -> Manifest:
     """Return the types of a database as a manifest has them."""
-    labels = server.stream("MATCH (n) RETURN labels(n) AS labels, count(*) AS count")
-    nodes = type_counts(counts, ((names, count) for names, count in labels))
+    nodes = type_counts(counts)
     joined: dict[tuple[str, str, str], int] = {}
     statement = "MATCH (a)-[r]->(b) RETURN labels(a) AS a, type(r) AS type, labels(b) AS b, count(*) AS count"
     for source, kind, target, count in server.stream(statement):
-        ends = [next(iter(telling_labels(names, counts)), DEFAULT_TYPE) for names in (source, target)]
+        ends = [type_of(names, counts) for names in (source, target)]
         triple = (ends[0], kind, ends[1])
         joined[triple] = joined.get(triple, 0) + count
     edges: dict[str, int] = {}

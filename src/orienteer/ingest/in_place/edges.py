@@ -13,13 +13,19 @@ from numpy.typing import NDArray
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadOption
 from orienteer.graph.adjacency import Entries, KindMask
+from orienteer.graph.properties import Condition
 from orienteer.index.arrays import Rows
+from orienteer.ingest.in_place.conditions import Conditions
 from orienteer.ingest.in_place.seen import SeenNodes, StandIn
 
 MOST_ENDS = 50_000
 """Edge ends of one question to the server. More are refused, never cut short in silence."""
 REMEMBERED = 64
 """Neighbourhoods that are kept: a tool asks for the same one several times."""
+
+
+EVERY = Conditions()
+"""Conditions that every node meets."""
 
 
 class EdgesInPlace(StandIn):
@@ -29,16 +35,19 @@ class EdgesInPlace(StandIn):
         super().__init__(server)
         self._seen, self._types = seen, types
         self._numbers = {name: number for number, name in enumerate(types)}
-        self._known: OrderedDict[tuple[bytes, bytes], Entries] = OrderedDict()
+        self._known: OrderedDict[tuple[bytes, bytes, tuple[Condition, ...]], Entries] = OrderedDict()
         self._extras: list[dict[str, Any]] = []  # Any: values of the database
         self._lock = Lock()
 
-    def entries(self, rows: Rows, kinds: KindMask | None = None) -> Entries:
-        """Return the edges of these rows, as `Adjacency.entries` does. Raises `BadOption` where there are too many."""
-        key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes())
+    def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
+        """Return the edges of these rows, as `Adjacency.entries` does, without those that the server can leave out.
+
+        `conditions` are those on their neighbours. Raises `BadOption` where there are too many.
+        """
+        key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes(), conditions.tests)
         with self._lock:
             if key not in self._known:
-                self._known[key] = self._fetched(rows, kinds)
+                self._known[key] = self._fetched(rows, kinds, conditions)
                 while len(self._known) > REMEMBERED:
                     self._known.popitem(last=False)
             self._known.move_to_end(key)
@@ -59,7 +68,7 @@ class EdgesInPlace(StandIn):
         """Return the properties of the edge of an entry."""
         return self._extras[at]
 
-    def _fetched(self, rows: Rows, kinds: KindMask | None) -> Entries:
+    def _fetched(self, rows: Rows, kinds: KindMask | None, conditions: Conditions) -> Entries:
         """Ask for the edges of some rows. Of kinds that all point one way no others are sent."""
         if not len(rows) or (kinds is not None and not kinds.any()):
             return self._sorted(rows, [], kinds)
@@ -70,10 +79,11 @@ class EdgesInPlace(StandIn):
             if not ways.all(axis=1).all() and len(wanted := np.flatnonzero(ways.any(axis=1))) < len(self._types):
                 names = ":" + "|".join(quoted(self._types[number]) for number in wanted.tolist())
             left, right = ("<-" if not ways[:, 0].any() else "-"), ("->" if not ways[:, 1].any() else "-")
-        statement = f"UNWIND $ids AS id MATCH (n){left}[r{names}]{right}(m) WHERE elementId(n) = id "
-        return self._asked(statement, rows, kinds)
+        where = f"WHERE elementId(n) = id{conditions.where('m')} "
+        statement = f"UNWIND $ids AS id MATCH (n){left}[r{names}]{right}(m) {where}"
+        return self._asked(statement, rows, kinds, **conditions.parameters)
 
-    def _asked(self, statement: str, rows: Rows, kinds: KindMask | None, **parameters: str) -> Entries:
+    def _asked(self, statement: str, rows: Rows, kinds: KindMask | None, **parameters: Any) -> Entries:  # Any: as above
         ids = [self._seen.element_ids[row] for row in rows.tolist()]
         returned = (
             "RETURN id, elementId(startNode(r)) = id AS leaves, type(r) AS type, elementId(m) AS other, "

@@ -50,6 +50,7 @@ class GraphInPlace(Graph):
 
     def close(self) -> None:
         """Let go of the server."""
+        self.arrays.close()
         self._server.close()
 
     def paths(self, a: str, b: str, max_length: int = 4, *, k: int = 10) -> tuple[GraphPath, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from threading import RLock
 from typing import Any, NamedTuple, NoReturn
 
@@ -44,10 +44,14 @@ class NodeFacts(NamedTuple):
     counts: DatabaseCounts
 
     @property
+    def whole(self) -> str | None:
+        """Return a label that all nodes bear; None without one."""
+        return next((name for name, count in self.counts.labels.items() if count == self.counts.nodes), None)
+
+    @property
     def labels(self) -> list[str]:
         """Return the labels that together cover all nodes: the one that all bear, else all; none for too many."""
-        whole = [name for name, count in self.counts.labels.items() if count == self.counts.nodes]
-        several = whole[:1] or list(self.counts.labels)
+        several = [self.whole] if self.whole is not None else list(self.counts.labels)
         return several if len(several) <= MOST_LABELS else []
 
 
@@ -220,9 +224,14 @@ class SeenTypes(StandIn):
         return self._seen.types(rows)
 
 
-def type_counts(counts: DatabaseCounts, labels: Iterator[tuple[Sequence[str], int]]) -> dict[str, int]:
-    """Return the nodes by type, of sets of labels with the nodes that bear each; the most first."""
+def type_of(labels: Sequence[str], counts: DatabaseCounts) -> str:
+    """Return the type of nodes with these labels."""
+    return next(iter(telling_labels(labels, counts)), DEFAULT_TYPE)
+
+
+def type_counts(counts: DatabaseCounts) -> dict[str, int]:
+    """Return the nodes by type, in the order in which the server came upon them, as an import does."""
     types: Counter[str] = Counter()
-    for names, count in labels:
-        types[next(iter(telling_labels(names, counts)), DEFAULT_TYPE)] += count
-    return dict(types.most_common())
+    for labels, count in counts.sets.items():
+        types[type_of(labels, counts)] += count
+    return dict(types)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,9 @@ from orienteer.bolt.server import Server
 from orienteer.errors import BadInput
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import K1, B, Mask, Posting, ScoredRows
-from orienteer.index.names import Link, NameKind
+from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
+from orienteer.ingest.in_place.conditions import Conditions
+from orienteer.ingest.in_place.edges import EVERY
 from orienteer.ingest.in_place.seen import SeenNodes, StandIn
 from orienteer.text.tokenizer import Tokenizer
 
@@ -29,6 +33,8 @@ MOST_NAMED = 100
 """Nodes with all words of a name that are looked at for the name."""
 MOST_WORDS = 64
 """Words of a query that are sent: of a thousand an index of Lucene's refuses."""
+MOST_PAIRS = 10_000
+"""Pairs of words that are remembered."""
 SAMPLED = 500
 """Nodes whose texts give the mean length."""
 
@@ -109,8 +115,9 @@ class TextInPlace(StandIn):
             order = order[scores[order] > 0]
             return ScoredRows(rows[order], scores[order])
         words, most = " ".join(list(dict.fromkeys(terms))[:MOST_WORDS]), k
+        conditions = getattr(mask, "conditions", EVERY)
         while True:
-            hits = self._hits(words, most)
+            hits = self._hits(words, most, conditions)
             kept = hits
             if mask is not None:
                 passing = mask[hits.rows]
@@ -131,17 +138,24 @@ class TextInPlace(StandIn):
             )
         return scores
 
-    def _hits(self, words: str, most: int) -> ScoredRows:
+    def _hits(self, words: str, most: int, conditions: Conditions = EVERY) -> ScoredRows:
         """Ask the index. `words` are our own terms: nothing in them is syntax of the index."""
+        limit = ", {limit: $most}" if not conditions.asked else ""  # else it would be of nodes that are left out
         statement = (
-            "CALL db.index.fulltext.queryNodes($index, $words, {limit: $most}) YIELD node, score "
-            "RETURN elementId(node) AS element, labels(node) AS labels, properties(node) AS properties, score"
+            f"CALL db.index.fulltext.queryNodes($index, $words{limit}) YIELD node, score "
+            f"WITH node, score WHERE true{conditions.where('node')} "
+            "RETURN elementId(node) AS element, labels(node) AS labels, properties(node) AS properties, score "
+            "ORDER BY score DESC LIMIT $most"
         )
-        records = self._server.rows(statement, index=self.index.name, words=words, most=most)
+        records = self._server.rows(statement, index=self.index.name, words=words, most=most, **conditions.parameters)
         scores = np.array([record[3] for record in records], np.float64)
         rows = self._seen.take(records)
         order = np.lexsort((self._seen.places(rows), -scores))[:most]
         return ScoredRows(rows[order], scores[order])
+
+    def nearly(self, word: str) -> Rows:
+        """Return the best nodes that have a word which differs from this one in two letters at the most: (n,)."""
+        return self._hits(f"{word}~", MOST_NAMED).rows
 
     def with_all(self, words: Sequence[str]) -> Rows:
         """Return the best nodes that have all of some words: (n,), best first."""
@@ -154,11 +168,16 @@ class NamesInPlace(StandIn):
     def __init__(self, server: Server, text: TextInPlace, seen: SeenNodes, tokenizer: Tokenizer) -> None:
         super().__init__(server)
         self._text, self._seen, self._tokenizer = text, seen, tokenizer
+        self._meeting: dict[tuple[str, str], bool] = {}
 
     def called(self, phrase: str) -> list[Link]:
         """Return the nodes that have the words of a phrase for a name or an alias."""
-        words = self._tokenizer.words(phrase)
-        if not 0 < len(words) <= MOST_WORDS:
+        return self.links(self._tokenizer.words(phrase))
+
+    def links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes that have just these words for a name or an alias."""
+        words = list(phrase)
+        if not 0 < len(words) <= MOST_WORDS or not all(self._meet(pair) for pair in pairwise(words)):
             return []
         links = []
         for row in self._text.with_all(words).tolist():
@@ -168,3 +187,22 @@ class NamesInPlace(StandIn):
             elif any(self._tokenizer.words(alias) == words for alias in node.aliases):
                 links.append(Link(row, NameKind.ALIAS, True))
         return sorted(links, key=lambda link: self._seen.nodes[link.row].id)
+
+    def spellings(
+        self, word: str, *, most: int = 5, shortest: int = SHORTEST_SPELLED, alike: float = ALIKE
+    ) -> list[str]:
+        """Return words of names that a mistyped word may stand for, as `NameIndex.spellings` does."""
+        if len(word) < shortest:
+            return []
+        names = (self._seen.nodes[row].name for row in self._text.nearly(word).tolist())
+        words = dict.fromkeys(other for name in names for other in self._tokenizer.words(name))
+        likeness = {other: SequenceMatcher(None, word, other, autojunk=False).ratio() for other in words}
+        return sorted((other for other in words if likeness[other] >= alike), key=lambda other: -likeness[other])[:most]
+
+    def _meet(self, pair: tuple[str, str]) -> bool:
+        """Tell whether any node has two words: most words of a sentence are no name together."""
+        if pair not in self._meeting:
+            if len(self._meeting) == MOST_PAIRS:
+                self._meeting.clear()
+            self._meeting[pair] = bool(len(self._text.with_all(pair)))
+        return self._meeting[pair]

@@ -31,7 +31,7 @@ from pydantic import Field
 
 from orienteer.agents.answer import NOT_THERE, AnswerParts, ask, citations, parted, without
 from orienteer.agents.workflow import Workflow, WorkflowConfig
-from orienteer.cypher.ladybug.database import engine
+from orienteer.cypher.session import Cypher
 from orienteer.graph.store import Graph
 from orienteer.methods.baselines.action import split
 from orienteer.methods.baselines.core_entities import CoreEntities
@@ -69,7 +69,7 @@ class CypherAnswer:
     def __init__(self, graph: Graph, model: LanguageModel, config: CypherConfig | None = None) -> None:
         """Raise `MissingExtra` without the extra `cypher`, before a model is paid."""
         self._graph, self._model, self.config = graph, model, config or CypherConfig()
-        engine()
+        Cypher.require(graph)
         self._cores = CoreEntities(graph)
 
     def retrieve(self, question: Question, run: Run) -> Result:

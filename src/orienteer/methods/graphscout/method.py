@@ -27,13 +27,14 @@ from orienteer.agents.dialect import Native, dialect_for, harmless
 from orienteer.agents.workflow import Workflow, WorkflowConfig, check_limits
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import identifiers
+from orienteer.errors import DatabaseAway
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
 from orienteer.llm.conversation import ELISION
 from orienteer.llm.prompts import prompt_of
 from orienteer.methods.graphscout.config import GraphScoutConfig
 from orienteer.protocols import LanguageModel, Run
-from orienteer.records import Message, Question, Result, Sampling, Step, Trajectory
+from orienteer.records import Message, Question, Ranked, Result, Sampling, Step, Trajectory
 from orienteer.retrieval.graph_text import present_all, types_by_size
 from orienteer.retrieval.mentions import AnswerLinker
 from orienteer.retrieval.query import AUTO
@@ -83,8 +84,7 @@ class GraphScout:
             marks = tools.marks
         finally:
             tools.close()
-        reasons, notes = self._reasons(trajectory)
-        hits = present_all(self._graph, question, reasons)
+        hits, notes = self._presented(question, trajectory)
         trajectory = trajectory.model_copy(update={"marks": marks, "selected": tuple(hit.id for hit in hits)})
         failed = (f"the model failed: {trajectory.error}",) if trajectory.error else ()
         result = Result(
@@ -154,6 +154,16 @@ class GraphScout:
         if config.has_code:
             Cypher(self._graph)  # the extra, before a model is paid
         return _Tools(*open_scouting(self._graph, self.mode, config.code, has_code=config.has_code))
+
+    def _presented(self, question: Question, trajectory: Trajectory) -> tuple[tuple[Ranked, ...], list[str]]:
+        """Return the hits, with notes; none where the database of a graph in place has gone away."""
+        try:
+            reasons, notes = self._reasons(trajectory)
+            return present_all(self._graph, question, reasons), notes
+        except DatabaseAway:
+            if trajectory.stopped_by != "error":
+                raise
+            return (), []
 
     def _reasons(self, trajectory: Trajectory) -> tuple[dict[int, str], list[str]]:
         """Return the rows of the ranking, each with its reason, and notes on parts of the answer that name no node."""

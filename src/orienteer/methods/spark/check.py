@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
 from pydantic import ValidationError
 
 from orienteer.cypher.session import Cypher
@@ -88,7 +87,7 @@ def meaning(graph: Graph, name: str, sets: Iterable[str]) -> Literal["set", "typ
 
 
 def has_cypher() -> bool:
-    """Tell whether Cypher can be run: whether its extra is installed."""
+    """Tell whether Cypher can be run over a copy of a graph: whether its extra is installed."""
     from orienteer.cypher.ladybug.database import engine  # plans without Cypher need not load it
 
     try:
@@ -96,6 +95,11 @@ def has_cypher() -> bool:
     except MissingExtra:
         return False
     return True
+
+
+def answers_cypher(graph: Graph) -> bool:
+    """Tell whether Cypher can be run over a graph: one in place needs no copy."""
+    return graph.arrays.cypher_engine is not None or has_cypher()
 
 
 def check(
@@ -204,11 +208,9 @@ class _Checker:
 
     def _check_cypher(self, step: CypherStep) -> None:
         """Raise `_Refused` or `BadQuery` for a statement that cannot run."""
-        from orienteer.cypher.ladybug.translation import rewrite  # as above
-
-        if not self._offers_cypher and has_cypher():
+        if not self._offers_cypher and answers_cypher(self._graph):
             raise _Refused("plan", "there is no cypher here: use match, intersect, filter and order")
-        rewrite(step.query, Cypher(self._graph).names, {})
+        Cypher(self._graph).check(step.query)
 
     def _match(self, step: MatchStep, starts: Types | None) -> tuple[PlanStep, Types]:
         edges, types = self._edge_types(step.edge_types), self._node_types(step.node_types)
@@ -317,8 +319,7 @@ def types_with(graph: Graph, name: str) -> Types:
     """Return the node types whose nodes, or some of them, have a property."""
     if name not in graph.arrays.properties.names:
         return frozenset(graph.schema.node_types)  # every node has a name and a text
-    numbers = np.unique(graph.arrays.node_types[graph.arrays.properties.rows(name)])
-    return frozenset(graph.arrays.types.nodes[int(number)] for number in numbers)
+    return graph.arrays.types_with(name)
 
 
 def walks(step: PlanStep) -> bool:

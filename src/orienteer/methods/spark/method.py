@@ -32,7 +32,7 @@ from pydantic import Field, field_validator
 from orienteer.agents.workflow import Workflow, WorkflowConfig
 from orienteer.graph.store import Graph
 from orienteer.index.searchers import Mode
-from orienteer.methods.spark.check import CheckedPlan, PlanFault, check, has_cypher
+from orienteer.methods.spark.check import CheckedPlan, PlanFault, answers_cypher, check
 from orienteer.methods.spark.examples import examples_of
 from orienteer.methods.spark.execution import Execution, PlanOutcome
 from orienteer.methods.spark.plan import SCHEMA, SparkPlan
@@ -128,7 +128,7 @@ class Spark:
 
     @cached_property
     def _offers_cypher(self) -> bool:
-        return self.config.cypher and has_cypher()
+        return self.config.cypher and answers_cypher(self._graph)
 
     @cached_property
     def _prompt(self) -> PlanPrompt:

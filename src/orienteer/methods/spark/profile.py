@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import numpy as np
-
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue
 from orienteer.retrieval.graph_text import types_by_size
@@ -50,17 +48,13 @@ class PropertyUse(NamedTuple):
 
 def property_uses(graph: Graph) -> tuple[PropertyUse, ...]:
     """Return the properties of each node type, as seen in a sample of its nodes."""
-    uses = []
-    for name in graph.arrays.properties.names:
-        rows = graph.arrays.properties.rows(name)
-        types = graph.arrays.node_types[rows]
-        for number in np.unique(types).tolist():
-            here = rows[types == number]
-            picked = here[np.unique(np.linspace(0, len(here) - 1, _LOOKED_AT).astype(np.intp))]
-            values = [value for value in graph.arrays.properties.values(name, picked) if value is not None]
+    arrays, uses = graph.arrays, []
+    for name in arrays.properties.names:
+        for node_type, picked in arrays.rows_with(name, _LOOKED_AT).items():
+            values = [value for value in arrays.properties.values(name, picked) if value is not None]
             shape, is_code = format_of(values, name), _is_code(name) or _are_codes(values)
             hint = _CODE_HINT if is_code else _hint(name, shape)
-            uses.append(PropertyUse(graph.arrays.types.nodes[number], name, shape, hint, _samples(values), is_code))
+            uses.append(PropertyUse(node_type, name, shape, hint, _samples(values), is_code))
     order = {name: place for place, name in enumerate(types_by_size(graph))}
     return tuple(sorted(uses, key=lambda use: (order[use.node_type], use.name)))
 

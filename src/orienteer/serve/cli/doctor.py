@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orienteer.bolt.address import address_in
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
 from orienteer.llm.address import show
@@ -57,7 +58,11 @@ _WHOLE: Mapping[str, Any] = {"damaged": []}  # Any: JSON, as in all facts below
 
 OptionalDirectory = Annotated[
     Path | None,
-    typer.Argument(metavar="DIR", help="A graph, or its sources, whose files are checked against their hashes."),
+    typer.Argument(
+        metavar="DIR",
+        help="A graph, or its sources, whose files are checked against their hashes; or the address of a database, "
+        "bolt://HOST/DB, whose server is asked what it is like for questions in place.",
+    ),
 ]
 
 
@@ -82,7 +87,10 @@ def doctor(
     check = check_model(out, configured, probes=probe)
     facts["server"] = check.facts()
     remedy = "import the graph again with --force"
-    if directory is not None:
+    address = address_in(directory) if directory is not None else None
+    if address is not None:
+        facts["database"] = _examine_database(address)
+    elif directory is not None:
         from orienteer.ingest.remote.address import shown
 
         graph = graph_of(directory, out)
@@ -96,7 +104,22 @@ def doctor(
         _print(out, facts, check, remedy=remedy)
     if check.failure is not None:
         raise check.failure
-    return int("graph" in facts and _is_damaged(facts["graph"]))
+    is_refused = any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ()))
+    return int(is_refused or ("graph" in facts and _is_damaged(facts["graph"])))
+
+
+def _examine_database(address: str) -> dict[str, Any]:
+    """Return what a database's server is like for questions in place.
+
+    Raises `DatabaseAway`, `DatabaseRefused`, `MissingExtra`.
+    """
+    from orienteer.ingest.in_place.examination import examine
+
+    server = settings().open_database(address)
+    try:
+        return {"address": str(server.address), "findings": [finding._asdict() for finding in examine(server)]}
+    finally:
+        server.close()
 
 
 def _installation(configured: Settings) -> dict[str, Any]:
@@ -266,6 +289,13 @@ def _print(out: Output, facts: Mapping[str, Any], check: ModelCheck, *, remedy: 
         out.print(f"{name} at {here['url']}: {'answers' if here['answers'] else 'no answer'}")
     out.print()
     check.print(out)
+    if database := facts.get("database"):
+        out.print()
+        out.print(f"{database['address']}, for questions in place:")
+        for finding in database["findings"]:
+            out.print(f"{finding['about']}: {finding['told']}")
+            if finding["state"] != "well":
+                out.print(f"    {finding['state']}: {finding['remedy']}")
     if graph := facts.get("graph"):
         out.print()
         for line in _graph_lines(graph, remedy=remedy):

@@ -11,7 +11,7 @@ import typer
 from orienteer.display import counted
 from orienteer.errors import BadOption
 from orienteer.serve.cli import printout
-from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph
+from orienteer.serve.cli.arguments import Directory, K, NodeName, Types, Where, open_graph, open_place
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
@@ -209,9 +209,9 @@ def cypher(
     from orienteer.cypher.session import Cypher
     from orienteer.cypher.view import View
 
-    graph = open_graph(directory, out)
+    graph = open_place(directory, out)
     values = dict(map(_parameter, parameters or ()))
-    if is_copy_new(graph.path):
+    if graph.arrays.cypher_engine is None and is_copy_new(graph.path):
         out.note("making the copy of the graph that Cypher reads, once for each graph")
     view = None if label is None else View(label=label)
     table = Cypher(graph).query(query, values, limit=limit, seconds=seconds, view=view)

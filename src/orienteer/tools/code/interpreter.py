@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, NamedTuple
 
 from orienteer.cypher.session import SECONDS, Cypher
 from orienteer.cypher.table import QueryTable
-from orienteer.errors import BadOption, MissingExtra, QueryStopped, UnsafeSandbox
+from orienteer.errors import BadOption, DatabaseAway, MissingExtra, QueryStopped, UnsafeSandbox
 from orienteer.graph.store import Graph
 from orienteer.records import JsonValue, Observation, ToolSpec
 from orienteer.retrieval.evidence import UNPAID
@@ -86,6 +87,7 @@ class CodeInterpreter:
         self._shown = ShownNodes(session.graph, self.config.view)
         self._opened: list[Interpreter] = []
         self._earlier: list[_Earlier] = []
+        self._away: list[DatabaseAway] = []
         self._open(self.config.tier)
         weakref.finalize(self, _close, self._opened)
 
@@ -119,14 +121,20 @@ class CodeInterpreter:
 
     def _open(self, tier: Choice) -> None:
         """Open a tier and start it: only then is it known whether this machine can contain it."""
-        functions: Functions = {"cypher": self._served.cypher, "find": self._found.find}
+        functions: Functions = {
+            "cypher": _kept(self._served.cypher, self._away),
+            "find": _kept(self._found.find, self._away),
+        }
         self._opened.append(open_interpreter(tier, functions, self.config.limits))
         self._opened[-1].run("")
 
     def _run(self, code: str) -> RunResult:
+        """Run code. Raises `DatabaseAway` where it asked a database that does not answer."""
         self._served.begin(self.config.seconds)
         self._found.begin()
         ran = self._opened[-1].run(code)
+        if self._away:
+            raise self._away.pop()
         self._earlier = [] if ran.is_lost else [*self._earlier, _Earlier(code, ran.error is None)]
         return ran
 
@@ -170,6 +178,20 @@ def _kind(ran: RunResult) -> str | None:
     if ran.missing is not None:
         return "MissingFeature"
     return None if ran.error is None else "CodeError"
+
+
+def _kept(look_up: Callable[..., list[JsonValue]], away: list[DatabaseAway]) -> Callable[..., list[JsonValue]]:
+    """Return a function of the code that keeps word of a database that went away: the code may catch the error."""
+
+    @wraps(look_up)
+    def asked(*arguments: JsonValue, **named: JsonValue) -> list[JsonValue]:
+        try:
+            return look_up(*arguments, **named)
+        except DatabaseAway as error:
+            away.append(error)
+            raise
+
+    return asked
 
 
 def _close(opened: Sequence[Interpreter]) -> None:

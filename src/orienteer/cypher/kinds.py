@@ -53,6 +53,8 @@ class Value(NamedTuple):
     kind: ValueKind = UNKNOWN
     known: None | bool | int | float | str = None
     """The value itself, for a literal or a parameter that is not a list."""
+    parts: int = 1
+    """How many texts or lists have been put together in it, where that is counted: for a server, which has no walls."""
 
 
 _MOST_NESTED = 24  # as in one statement; WITH after WITH could nest hundreds, which breaks readers of JSON

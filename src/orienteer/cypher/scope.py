@@ -9,7 +9,7 @@ from itertools import count
 from typing import TypeAlias
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.kinds import NULL, UNKNOWN, Value, common, constant, list_of
+from orienteer.cypher.kinds import NULL, UNKNOWN, Value, common, constant, list_of
 from orienteer.cypher.names import NameMap
 from orienteer.errors import BadQuery, nearest
 from orienteer.records import JsonValue
@@ -26,8 +26,8 @@ class Scope:
 
     names: NameMap
     parameters: Mapping[str, JsonValue]
-    largest_for_shortest: int
-    """The most edges of a graph in which the engine searches for shortest paths."""
+    largest_for_shortest: int | None = None
+    """The most edges of a graph in which the engine searches for shortest paths; None for any number."""
     variables: dict[str, Value] = field(default_factory=dict)
     optional: dict[str, str] = field(default_factory=dict)
     """By path of an OPTIONAL MATCH, a part that is null if it is missing: the engine gives a path of nulls then."""
@@ -83,10 +83,7 @@ class Scope:
             raise BadQuery(f"The parameter ${name} is a map: pass texts, numbers, true, false or lists of these.")
         if isinstance(value, list):
             return self._list(name, value)
-        text = self._used(name, value)
-        if type(value) is int:
-            text = f"cast({text}, 'INT64')"  # or the engine takes 151 for a number of one byte, and -$a is 105
-        return constant(_checked(name, value))._replace(text=text)
+        return constant(_checked(name, value))._replace(text=self._used(name, value))
 
     def constant(self, expression: syntax.Expression) -> JsonValue:
         """Return the value of a literal or a parameter; None for any other expression."""
@@ -110,6 +107,15 @@ class Scope:
         parameter = f"p{sorted(self.parameters).index(name)}"
         self.used[parameter] = value
         return f"${parameter}"
+
+    def hold(self, value: JsonValue) -> str:
+        """Return a parameter that holds a value of the statement itself; the same one for the same value."""
+        for name, held in self.used.items():
+            if name.startswith("h") and type(held) is type(value) and held == value:
+                return f"${name}"
+        name = f"h{len(self.used)}"
+        self.used[name] = value
+        return f"${name}"
 
     @contextmanager
     def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:

@@ -1,0 +1,250 @@
+"""The patterns of one clause as nodes and edges with the types that they may have, whatever engine is to match them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from orienteer.cypher.kinds import Value, ValueKind, list_of
+from orienteer.cypher.scope import Scope
+from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern
+from orienteer.errors import BadQuery
+from orienteer.records import Triple
+
+Write = Callable[[Expression], Value]
+"""Writes an expression for an engine."""
+
+
+@dataclass(slots=True)
+class PatternNode:
+    """A node of a pattern."""
+
+    value: str
+    """Its variable in the engine's text."""
+    types: frozenset[str]
+    """The types that it may have."""
+    is_new: bool
+    """No earlier clause has introduced it."""
+    asked: frozenset[str] | None = None
+    """The types that its first occurrence names; None for any."""
+    name: str | None = None
+    is_drawn: bool = False
+    """It has been written once: from then on it goes by its variable."""
+
+
+@dataclass(slots=True)
+class PatternEdge:
+    """An edge of a pattern, or several in a row."""
+
+    pattern: EdgePattern
+    value: str
+    triples: frozenset[Triple]
+    all_triples: bool
+    """The pattern names no type."""
+    start: PatternNode
+    end: PatternNode
+    direction: Direction
+    is_shortest: bool
+
+    @property
+    def types(self) -> list[str]:
+        """Return its edge types, sorted."""
+        return sorted({triple.type for triple in self.triples})
+
+
+@dataclass(slots=True)
+class PatternReader(ABC):
+    """Reads the patterns of one clause; how an engine is told of them is for its own kind of reader to say."""
+
+    scope: Scope
+    write: Write
+    nodes: dict[str, PatternNode] = field(default_factory=dict)
+    edges: list[PatternEdge] = field(default_factory=list)
+    conditions: list[str] = field(default_factory=list)
+    variables: dict[str, Value] = field(default_factory=dict)
+    keyed: list[tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
+    """The properties in braces, by the value of their owner."""
+
+    @abstractmethod
+    def is_of(self, value: str, types: Iterable[str]) -> str:
+        """Write the condition that a node has one of these types."""
+
+    @abstractmethod
+    def edges_of(self, value: str) -> str:
+        """Write the list of the edges that a pattern of variable length has walked."""
+
+    def require_new(self, name: str) -> None:
+        """Raise `BadQuery` for a variable that stands for something else already."""
+        if name in self.variables or name in self.nodes or name in self.scope.variables:
+            raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
+
+    def read_node(self, pattern: NodePattern) -> PatternNode:
+        """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
+        names, name = self.scope.names, pattern.variable
+        wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
+        self._tell_partial(wanted or ())
+        node = self.nodes.get(name) if name is not None else None
+        if node is None:
+            node = self._first(name, wanted)
+        elif wanted is not None:
+            node.types &= wanted
+            self.conditions.append(self.is_of(node.value, wanted))
+        if pattern.properties:
+            self.keyed.append((node.value, ValueKind("node"), pattern.properties))
+        return node
+
+    def _first(self, name: str | None, wanted: frozenset[str] | None) -> PatternNode:
+        """Return a node at its first occurrence in this clause; an earlier clause may have introduced it."""
+        scope = self.scope
+        if name is not None and name in self.variables:
+            self.require_new(name)
+        before = scope.variables.get(name) if name is not None else None
+        if before is None:
+            types = frozenset(scope.names.schema.node_types) if wanted is None else wanted
+            node = PatternNode(scope.fresh(), types, True, asked=wanted, name=name)
+        else:
+            if before.kind.name not in ("node", ""):
+                raise BadQuery(f"{name!r} is {before.kind.shown}, not a node: give the node another name")
+            types = before.kind.types or frozenset(scope.names.schema.node_types)
+            node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
+            if wanted is not None and not types <= wanted:
+                self.conditions.append(self.is_of(node.value, wanted))
+        self.nodes[name or node.value] = node
+        return node
+
+    def read_edge(
+        self, pattern: EdgePattern, start: PatternNode, end: PatternNode, *, is_shortest: bool
+    ) -> PatternEdge:
+        """Return an edge of a pattern. Raises `BadQuery`, `UnknownType`."""
+        names = self.scope.names
+        everything = frozenset(names.triples)
+        triples = frozenset[Triple]().union(*map(names.edge_triples, pattern.types)) if pattern.types else everything
+        if pattern.hops and pattern.properties:
+            raise BadQuery(
+                "properties in a pattern of variable length are not supported: use all(r IN relationships(p)"
+            )
+        types = frozenset(triple.type for triple in triples)
+        self._tell_partial(types if pattern.types else ())
+        direction = self._direction(pattern, set(types))
+        value = self.scope.fresh()
+        edge = PatternEdge(pattern, value, triples, not pattern.types, start, end, direction, is_shortest)
+        self.edges.append(edge)
+        if pattern.variable is not None:
+            self.require_new(pattern.variable)
+            kind = ValueKind("edge", types)
+            self.variables[pattern.variable] = (
+                Value(self.edges_of(value), list_of(kind)) if pattern.hops else Value(value, kind)
+            )
+        if pattern.properties:
+            self.keyed.append((value, ValueKind("edge", types), pattern.properties))
+        return edge
+
+    def _tell_partial(self, types: Iterable[str]) -> None:
+        """Note which of the types that a pattern names the graph holds only in part: a count of them is too low."""
+        schema = self.scope.names.schema
+        for name in sorted(schema.partial.intersection(types)):
+            self.scope.note(f"{schema.label(name)} is held in part here: a count of it is too low")
+
+    def _direction(self, pattern: EdgePattern, types: set[str]) -> Direction:
+        """Return the direction of an edge in the engine's text: a symmetric edge is stored once and has none."""
+        scope, names, schema = self.scope, self.scope.names, self.scope.names.schema
+        for edge_type in sorted(types & set(scope.names.catalog.loops)):
+            scope.note(f"{schema.label(edge_type)}: edges from a node to itself are left out")
+        symmetric = types & names.undirected
+        if pattern.direction == "both" or not symmetric:
+            return pattern.direction
+        if names.view is not None:
+            if directed := ", ".join(sorted(map(schema.label, types - symmetric))):
+                scope.note(f"{directed} keeps its direction only where it is named alone: it was walked both ways")
+            return "both"
+        shown = ", ".join(sorted(map(schema.label, symmetric)))
+        if symmetric == types:
+            scope.note(f"{shown} has no direction: the arrow was left out")
+            return "both"
+        scope.note(f"{shown} has no direction and is stored one way: leave the arrow out to walk it both ways")
+        return pattern.direction
+
+    # ---------------------------------------------------------------------------------------------------- types
+
+    def narrow(self) -> None:
+        """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
+
+        Raises `BadQuery` where no edge fits.
+        """
+        changed = True
+        while changed:
+            changed = False
+            for edge in self.edges:
+                starts, ends = _joined(edge)
+                if not starts or not ends:
+                    raise self._impossible(edge)
+                changed |= starts != edge.start.types or ends != edge.end.types
+                edge.start.types, edge.end.types = starts, ends
+        for node in self.nodes.values():
+            if not node.types:
+                raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
+
+    def _impossible(self, edge: PatternEdge) -> BadQuery:
+        label = self.scope.names.schema.label
+        around = edge.start.types | edge.end.types
+        fitting = [triple for triple in self.scope.names.triples if triple in edge.triples] or list(
+            self.scope.names.triples
+        )
+        near = [triple for triple in fitting if triple.source in around or triple.target in around] or fitting
+        shown = "; ".join(
+            f"{label(triple.source)} -{label(triple.type)}-> {label(triple.target)}" for triple in near[:6]
+        )
+        arrow = {"out": "->", "in": "<-", "both": "-"}[edge.direction]
+        return BadQuery(f"No edge of this graph fits the pattern (its direction is {arrow}). There are: {shown}.")
+
+    def node_value(self, node: PatternNode) -> Value:
+        """Return a node as a value with its types."""
+        return Value(node.value, ValueKind("node", node.types))
+
+    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, bool]]:
+        """Return what an edge may be, each with whether it is walked forward, where its pattern alone allows more.
+
+        Edge types may be named with their end types. Empty where the types say it all. Raises `BadQuery`.
+        """
+        types = {triple.type for triple in edge.triples}
+        everything = frozenset(triple for triple in self.scope.names.triples if triple.type in types)
+        if edge.all_triples or edge.triples == everything:
+            return []
+        if edge.pattern.hops:
+            raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
+        ways = {"out": (True,), "in": (False,), "both": (True, False)}[edge.direction]
+        return [(triple, is_forward) for triple in sorted(edge.triples) for is_forward in ways]
+
+    def pending(self) -> Iterable[tuple[Value, tuple[tuple[str, Expression], ...]]]:
+        """Yield the properties in braces with their owners, whose types are known by now."""
+        by_value = {node.value: node for node in self.nodes.values()}
+        for value, kind, items in self.keyed:
+            node = by_value.get(value)
+            yield (self.node_value(node) if node is not None else Value(value, kind)), items
+
+
+def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the types of both ends that an edge can join."""
+    pairs = {(triple.source, triple.target) for triple in edge.triples}
+    back = {(target, source) for source, target in pairs}
+    pairs = {"out": pairs, "in": back, "both": pairs | back}[edge.direction]
+    hops = edge.pattern.hops
+    if hops is None:
+        fitting = [
+            (source, target) for source, target in pairs if source in edge.start.types and target in edge.end.types
+        ]
+        return frozenset(source for source, _ in fitting), frozenset(target for _, target in fitting)
+    forward = _reach(edge.start.types, pairs, hops.least, hops.most)
+    backward = _reach(edge.end.types, {(target, source) for source, target in pairs}, hops.least, hops.most)
+    return edge.start.types & backward, edge.end.types & forward
+
+
+def _reach(types: frozenset[str], pairs: set[tuple[str, str]], least: int, most: int) -> frozenset[str]:
+    """Return the types that can be reached in `least` to `most` steps."""
+    reached, rim = frozenset[str](), types
+    for hop in range(1, most + 1):
+        rim = frozenset(target for source, target in pairs if source in rim)
+        if hop >= least:
+            reached |= rim
+    return reached

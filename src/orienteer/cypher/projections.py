@@ -1,0 +1,112 @@
+"""What WITH and RETURN project, whatever engine is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from orienteer.cypher import syntax
+from orienteer.cypher.ladybug.functions import AGGREGATES
+from orienteer.cypher.scope import Scope
+from orienteer.cypher.syntax import Expression, FunctionCall, Projection
+from orienteer.errors import BadQuery
+
+
+def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.ProjectionItem]:
+    """Return what a clause projects, `*` as the variables in scope. Raises `BadQuery`."""
+    star = [syntax.ProjectionItem(syntax.Variable(name), name, False) for name in variables]
+    items = [*(star if clause.star else ()), *clause.items]
+    names = [item.name for item in items]
+    if len(set(names)) < len(names):
+        raise BadQuery(f"two columns have one name, {names}: name them apart with AS")
+    if not items:
+        raise BadQuery("* stands for nothing here: no clause before it has named anything")
+    return items
+
+
+def page_size(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
+    """Return the number of SKIP or LIMIT. Raises `BadQuery` for a parameter that is none."""
+    if count is None or isinstance(count, int):
+        return count
+    value = scope.value(count.name)
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
+    return value
+
+
+def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
+    """Tell whether an expression contains count(), collect() or another aggregation."""
+    if isinstance(expression, FunctionCall) and expression.name in AGGREGATES:
+        return True
+    if isinstance(expression, tuple):
+        return any(map(aggregates, expression))
+    if isinstance(expression, syntax.Subquery) or not is_dataclass(expression):
+        return False
+    return any(aggregates(getattr(expression, field.name)) for field in fields(expression))
+
+
+def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
+    """Tell whether an expression reads, beside an aggregation, more of a row than what rows are grouped by."""
+    if expression in keys or (isinstance(expression, FunctionCall) and expression.name in AGGREGATES):
+        return False
+    if isinstance(expression, tuple):
+        return any(mixed(part, keys) for part in expression)
+    if isinstance(expression, syntax.Variable | syntax.HasType | syntax.Subquery):
+        return True
+    if isinstance(expression, syntax.Comprehension | syntax.Quantifier):  # their own variable is no row's
+        return mixed(expression.source, keys)
+    if not is_dataclass(expression):
+        return False
+    return any(mixed(getattr(expression, field.name), keys) for field in fields(expression))
+
+
+def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> tuple[Projection, Projection] | None:
+    """Return a clause that computes with aggregations as one that gathers, and one that computes.
+
+    Servers refuse `RETURN n.name, size(n.name) + count(p)`, or give null. None where there is nothing to take apart.
+    Raises `BadQuery` for what reads one row beside an aggregation.
+    """
+    gathered = [item for item in items if aggregates(item.expression)]
+    keys = [item for item in items if item not in gathered]
+    for item in gathered:
+        if mixed(item.expression, {key.expression for key in keys}):
+            raise BadQuery(
+                f"{item.name[:60]} mixes count(), collect() and the like with what is of one row: gather first by WITH"
+            )
+    if all(_is_call(item.expression) for item in gathered):
+        return None
+    calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_call(call))
+    expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
+    first = [
+        syntax.ProjectionItem(part, part.name if isinstance(part, syntax.Variable) else f"part {place}'", True)
+        for place, part in enumerate(expressions)
+    ]
+    columns: dict[Expression, str] = {
+        item.expression: item.name for item in first if not isinstance(item.expression, syntax.Variable)
+    }
+    second = tuple(replace(item, expression=with_columns(item.expression, columns), named=True) for item in items)
+    order = tuple(replace(part, expression=with_columns(part.expression, columns)) for part in clause.order)
+    gathering = Projection(tuple(first), False, False, (), None, None, None)
+    return gathering, replace(clause, items=second, star=False, order=order)
+
+
+def _is_call(expression: Expression) -> bool:
+    """Tell whether an expression is an aggregation and nothing else."""
+    return isinstance(expression, FunctionCall) and expression.name in AGGREGATES
+
+
+def with_columns(expression: Any, columns: Mapping[Expression, str]) -> Any:  # Any: as above
+    """Return an expression in which expressions that are columns already are replaced by the column's name."""
+    if isinstance(expression, tuple):
+        return tuple(with_columns(part, columns) for part in expression)
+    if not is_dataclass(expression) or isinstance(expression, type | syntax.Subquery):
+        return expression
+    if isinstance(expression, syntax.Literal_ | syntax.Parameter | syntax.Variable):
+        return expression
+    if expression in columns:
+        return syntax.Variable(columns[expression])  # type: ignore[index]  # it stands in `columns`
+    return replace(
+        expression,
+        **{field.name: with_columns(getattr(expression, field.name), columns) for field in fields(expression)},
+    )

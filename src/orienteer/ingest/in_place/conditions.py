@@ -1,0 +1,55 @@
+"""Conditions on properties (`year >= 2000`): the server leaves out what cannot meet them, and what it sends is tested.
+
+The test is the store's own. The server is asked only for what it compares as the store does: numbers, and whether the
+property is there at all; a text may be a date to the store, and counts whatever its case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orienteer.bolt.server import quoted
+from orienteer.cypher.opencypher.names import ServerNames
+from orienteer.graph.properties import Condition, known, meets, number_of
+from orienteer.records import Node
+
+_NUMBERS = frozenset({"integer", "float"})
+_SIGNS = {"!=": "<>"}
+
+
+class Conditions(NamedTuple):
+    """Conditions that must all be met."""
+
+    tests: tuple[Condition, ...] = ()
+    """With the properties as the database spells them."""
+    asked: tuple[str, ...] = ()
+    """What the server is asked of them, with `{node}` for a node's variable."""
+    parameters: Mapping[str, Any] = {}  # Any: values of the database
+
+    def are_met(self, node: Node) -> bool:
+        """Tell whether a node meets them all."""
+        return all(meets(node.properties.get(test.property), test) for test in self.tests)
+
+    def where(self, node: str) -> str:
+        """Return what the server is asked of a node as ` AND ...`; empty for nothing."""
+        return "".join(f" AND {text.format(node=node)}" for text in self.asked)
+
+
+def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Sequence[str]) -> Conditions:
+    """Return conditions on properties that the database has. Raises `UnknownProperty`."""
+    own = tuple(test._replace(property=known(test.property, properties)) for test in tests)
+    asked, parameters = [], dict[str, float]()
+    for place, test in enumerate(own):
+        column = names.catalog.node_columns.get(test.property)
+        if column is None:
+            continue
+        value = "{node}." + quoted(column.column).replace("{", "{{").replace("}", "}}")
+        number = number_of(test.value)
+        if column.kind in _NUMBERS and not math.isnan(number):
+            asked.append(f"{value} {_SIGNS.get(test.comparison, test.comparison)} $where{place}")
+            parameters[f"where{place}"] = number
+        else:
+            asked.append(f"{value} IS NOT NULL")
+    return Conditions(own, tuple(asked), parameters)
