@@ -136,6 +136,28 @@ class Adjacency:
             np.full(high - low, row, np.int32), self.neighbor[here], self.kind[here], np.arange(here.start, here.stop)
         )
 
+    def places(self, rows: NDArray[np.int32], others: NDArray[np.int32], kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of all edges from each row to another of a kind: (places,), three arrays of (n,).
+
+        The three are halved together, so that a million are found in a few passes.
+        """
+        wanted = others.astype(np.int64) << 16 | kinds
+        first = self._bisected(rows, wanted)
+        last = self._bisected(rows, wanted + 1)
+        counts = last - first
+        ends = np.cumsum(counts)
+        return np.repeat(first - ends + counts, counts) + np.arange(int(ends[-1]) if len(ends) else 0)
+
+    def _bisected(self, rows: NDArray[np.int32], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the first place of each row whose neighbour << 16 | kind is not below the wanted one: (rows,)."""
+        low, high = self.indptr[rows].astype(np.int64), self.indptr[rows.astype(np.int64) + 1].astype(np.int64)
+        while len(going := np.flatnonzero(low < high)):
+            middle = (low[going] + high[going]) // 2
+            is_below = (self.neighbor[middle].astype(np.int64) << 16 | self.kind[middle]) < wanted[going]
+            low[going[is_below]] = middle[is_below] + 1
+            high[going[~is_below]] = middle[~is_below]
+        return low
+
 
 class EdgeWeights:
     """Reads the weight of an edge once, from its extra, and remembers it. Safe among threads."""

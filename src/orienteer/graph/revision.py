@@ -22,7 +22,7 @@ from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import property_revision, publication
 from orienteer.graph.adjacency import EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
-from orienteer.graph.edges import EdgeBatch, encode_extra, type_number
+from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
 from orienteer.graph.format import TEXT_TYPES, Manifest, generation_of, read_pointer
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
@@ -49,6 +49,8 @@ class Revision:
     """Edges that go though both their ends stay: all of a type from one row to another."""
     symmetric: frozenset[str] = frozenset()
     """Types of edges without a direction, besides those of the graph."""
+    directed: frozenset[str] = frozenset()
+    """Types of edges of the graph that have a direction from now on."""
 
 
 Piece = Callable[[Path, str, Layout], None]
@@ -61,18 +63,20 @@ def revise(
     work: Path,
     *,
     provenance: Mapping[str, Any],  # Any: JSON
+    facts: Mapping[str, Any] | None = None,  # Any: of different types
     pieces: Mapping[str, Piece] | None = None,
 ) -> Manifest:
     """Publish the revised graph in the place of an open one, together with pieces of the new generation.
 
-    `work` is the folder that `publication.publishing` gives: its lock keeps others from publishing meanwhile. Raises
-    `BadInput` if no node is left or an edge joins a node that is not there, `DuplicateNode`.
+    `work` is the folder that `publication.publishing` gives: its lock keeps others from publishing meanwhile. `facts`
+    are fields of the manifest that change beside what is counted, such as labels. Raises `BadInput` if no node is left
+    or an edge joins a node that is not there, `DuplicateNode`.
     """
     with publication.Digests() as digests:
         folder = work / "arrays"
         folder.mkdir(0o700)
         revised = _Revised(graph, revision, folder)
-        manifest = revised.write(work / "new", provenance, digests)
+        manifest = revised.write(work / "new", provenance, digests).model_copy(update=facts or {})
         folders: dict[str, Path] = {}
         for name, write in (pieces or {}).items():
             folders[name] = work / name
@@ -133,13 +137,18 @@ class _Revised:
                 "node_types": dict(zip(node_names, counts, strict=True)),
                 "edge_types": count_types(edge_names, triples),
                 "triples": triples,
-                "symmetric": tuple(sorted({*manifest.symmetric, *self._revision.symmetric} & {*edge_names})),
+                "symmetric": self._symmetric(edge_names),
                 "text": text,
                 "properties": names,
                 "provenance": provenance,
                 "files": {},
             }
         )
+
+    def _symmetric(self, edge_names: Sequence[str]) -> tuple[str, ...]:
+        """Return those of the edge types that have no direction."""
+        without = {*self._manifest.symmetric, *self._revision.symmetric} - self._revision.directed
+        return tuple(sorted(without & {*edge_names}))
 
     def _write_types(self) -> tuple[list[str], NDArray[np.uint16]]:
         """Write the node type of each row; return the names of the types, and the types by row, (rows,)."""
@@ -235,15 +244,14 @@ class _Revised:
 
     def _lost(self) -> NDArray[np.int64]:
         """Return the places of both ends of the edges that go though their nodes stay."""
-        adjacency, types = self._arrays.adjacency, list(self._manifest.edge_types)
-        places = [np.zeros(0, np.int64)]
-        for source, name, target in self._revision.lost:
-            kind = types.index(name) << 1
-            for entries, wanted in (
-                (adjacency.between(source, target), kind),
-                (adjacency.between(target, source), kind + 1),
-            ):
-                places.append(entries.at[entries.kind == wanted])
+        if not self._revision.lost:
+            return np.zeros(0, np.int64)
+        numbers = {name: number for number, name in enumerate(self._manifest.edge_types)}
+        sources, names, targets = zip(*self._revision.lost, strict=True)
+        source, target = np.array(sources, np.int32), np.array(targets, np.int32)
+        kind = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names)) << 1
+        adjacency = self._arrays.adjacency
+        places = [adjacency.places(source, target, kind), adjacency.places(target, source, kind + 1)]
         return np.concatenate(places)
 
     def _coming(self, numbers: dict[str, int], first_extra: int) -> tuple[EdgeEnds, list[bytes]]:
@@ -251,15 +259,15 @@ class _Revised:
         types: list[int] = []
         extras: list[int] = []
         coming: list[bytes] = []
-        sources, targets = list[int](), list[int]()
+        sources, targets = [_NONE], [_NONE]
         for batch in self._revision.edges:
-            sources += map(self._new_row.__getitem__, batch.sources)
-            targets += map(self._new_row.__getitem__, batch.targets)
+            sources.append(self._rows_of(batch.sources))
+            targets.append(self._rows_of(batch.targets))
             types += [type_number(numbers, name) for name in batch.types]
             for carried in batch.extras or (None,) * len(batch.types):
                 extras.append(first_extra + len(coming) if carried else -1)
                 coming += [encode_extra(carried)] if carried else []
-        source, target, extra = (np.array(column, np.int32) for column in (sources, targets, extras))
+        source, target, extra = np.concatenate(sources), np.concatenate(targets), np.array(extras, np.int32)
         kind, is_apart = np.array(types, np.int64) << 1, source != target
         ends = EdgeEnds(
             np.concatenate([source, target[is_apart]]),
@@ -268,6 +276,12 @@ class _Revised:
             np.concatenate([extra, extra[is_apart]]),
         )
         return ends, coming
+
+    def _rows_of(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Return the new row of each of some nodes, (ids,); of a coded column each of its texts is looked up once."""
+        if isinstance(ids, CodedColumn):
+            return np.asarray(self._rows_of(ids.values)[ids.codes])
+        return np.fromiter(map(self._new_row.__getitem__, ids), np.int32, len(ids))
 
     @cached_property
     def _new_row(self) -> _NewRows:

@@ -7,7 +7,7 @@ is a true mutual statement (two packages that need one another), and stays.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,41 @@ Keys: TypeAlias = NDArray[np.uint64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
+class LeftOut(NamedTuple):
+    """The rows that cleaning leaves out, ascending."""
+
+    dangling: Rows
+    duplicate: Rows
+    mirrored: Rows
+    differing: int
+    """Mirrored rows that carry what no row carries that is kept of their pair."""
+
+
 def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> None:
     """Drop dangling rows, merge duplicates, store mirrored relations once. The first row of each kind is kept.
 
     Edges of the types that are `directed` are never mirrored: home and away teams may all have met twice.
     """
+    left_out = leave_out(edges, directed=directed)
+    tally.drop("dangling", _places(edges, left_out.dangling), len(left_out.dangling))
+    for reason, rows in (("duplicate", left_out.duplicate), ("mirrored", left_out.mirrored)):
+        tally.merge(reason, _places(edges, rows), len(rows))
+    if left_out.differing:
+        tally.notes.append(differing_note(left_out.differing))
+
+
+def differing_note(count: int) -> str:
+    """Say how many mirrored rows carry something that is not kept."""
+    return (
+        f"{count:,} mirrored rows carry another text or other properties than the row that is kept of their pair; "
+        "those are not kept"
+    )
+
+
+def leave_out(edges: EdgeTable, *, directed: Collection[str] = ()) -> LeftOut:
+    """Clean edges as `clean` does, and return which rows are left out."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     edges.keep[dangling] = False
-    tally.drop("dangling", _places(edges, dangling), len(dangling))
     twice, mirrored = [dangling[:0]], [dangling[:0]]
     differing = 0
     for number, rows in _by_type(edges):
@@ -45,14 +72,7 @@ def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> 
         if edges.type_names[number] not in directed and _is_mirrored(edges.source[rows], edges.target[rows], ordered):
             mirrored.append(_store_once(edges, rows, number))
             differing += _differing(edges, rows)
-    for reason, parts in (("duplicate", twice), ("mirrored", mirrored)):
-        left_out = np.sort(np.concatenate(parts))
-        tally.merge(reason, _places(edges, left_out), len(left_out))
-    if differing:
-        tally.notes.append(
-            f"{differing:,} mirrored rows carry another text or other properties than the row that is kept of their "
-            "pair; those are not kept"
-        )
+    return LeftOut(dangling, np.sort(np.concatenate(twice)), np.sort(np.concatenate(mirrored)), differing)
 
 
 def align(edges: EdgeTable) -> None:
