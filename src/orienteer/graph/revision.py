@@ -49,6 +49,8 @@ class Revision:
     """Edges that go though both their ends stay: all of a type from one row to another."""
     symmetric: frozenset[str] = frozenset()
     """Types of edges without a direction, besides those of the graph."""
+    edge_types: Sequence[str] = ()
+    """Types of edges that are kept although no edge may be of them."""
     directed: frozenset[str] = frozenset()
     """Types of edges of the graph that have a direction from now on."""
 
@@ -220,9 +222,9 @@ class _Revised:
         keep = self.layout.stays[old.row] & self.layout.stays[old.neighbor]
         keep[self._lost()] = False
         stay = old.where(keep)
-        numbers, place = _numbered(
-            self._manifest.edge_types, np.bincount(stay.kind >> 1, minlength=len(self._manifest.edge_types))
-        )
+        names = self._manifest.edge_types
+        counts = np.bincount(stay.kind >> 1, minlength=len(names))
+        numbers, place = _numbered(names, counts + [name in self._revision.edge_types for name in names])
         used = np.zeros(int(stay.extra.max(initial=-1)) + 2, np.bool_)  # (extras + 1,): the last is for edges without
         used[stay.extra] = True
         extras = np.flatnonzero(used[:-1])
@@ -235,6 +237,8 @@ class _Revised:
             extra_place[stay.extra],
         )
         come, coming = self._coming(numbers, len(extras))
+        for name in self._revision.edge_types:
+            type_number(numbers, name)
         has_extras = len(extras) + len(coming) > 0
         if has_extras:
             origin = np.concatenate([extras, -1 - np.arange(len(coming))])

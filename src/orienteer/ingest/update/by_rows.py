@@ -131,11 +131,12 @@ class RowUpdate:
             self._manifest.edge_types,
         ).changes()
         self._check_size(changes)
-        facts, notes = self._facts(change, changes), list(self._importer.tally.notes)
+        named = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
+        facts, notes = self._facts(change, named), list(self._importer.tally.notes)
         about = self._about(change, changes, {**nodes, **edges})
         if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
             raise ImportWhole("--strict, and some row would be dropped or merged")
-        revision = self._revision(change, changes)
+        revision = self._revision(change, changes, named)
 
         def write(folder: Path, generation: str, layout: Layout) -> None:
             place = np.concatenate([layout.old, layout.new])
@@ -226,16 +227,13 @@ class RowUpdate:
         if count > max(LEAST_EDGES, MOST_EDGES * self._manifest.edges):
             raise ImportWhole(f"more than {MOST_EDGES:.0%} of the edges come or go")
 
-    def _facts(self, change: NodeChange, changes: Mapping[str, TypeChange]) -> dict[str, object]:
-        """Return the fields of the manifest that the sources tell, beside what is counted. Raises `BadInput`."""
-        edges = {**self._manifest.edge_types, **{name: each.total for name, each in changes.items()}}
-        if missing := self._undirected - {name for name, count in edges.items() if count}:
+    def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
+        """Return the fields of the manifest that the types of edges and nodes tell. Raises `BadInput`."""
+        if missing := self._undirected - {*edges}:
             raise ImportWhole(f"no edge is of the type {min(missing)!r}, which has no direction")
         stay = np.bincount(self._graph.arrays.node_types[change.stays], minlength=len(self._manifest.node_types))
         nodes = {name for name, count in zip(self._manifest.node_types, stay.tolist(), strict=True) if count}
-        types = self._importer.name_types(
-            [name for name, count in edges.items() if count], {*nodes, *(node.type for node in change.nodes)}
-        )
+        types = self._importer.name_types(edges, {*nodes, *(node.type for node in change.nodes)})
         labels = self._importer.labels
         return {
             "labels": dict(labels.labels),
@@ -243,7 +241,7 @@ class RowUpdate:
             "partial": self._importer.partial(types),
         }
 
-    def _revision(self, change: NodeChange, changes: Mapping[str, TypeChange]) -> Revision:
+    def _revision(self, change: NodeChange, changes: Mapping[str, TypeChange], named: Sequence[str]) -> Revision:
         stays = change.stays
         lost = []
         for name, each in changes.items():
@@ -263,6 +261,7 @@ class RowUpdate:
             list(self._batches(change, changes)),
             lost,
             frozenset(symmetric),
+            named,
             frozenset(changes) - symmetric,
         )
 

@@ -245,16 +245,11 @@ class EdgeComparison:
         shared = {id(rows): _Sorted(rows) for rows in (*before.values(), *now.values())}
         self._before = [shared[id(rows)] for rows in before.values()]
         self._now = [shared[id(rows)] for rows in now.values()]
-        self.names = list(dict.fromkeys(name for rows in (*before.values(), *now.values()) for name in rows.types))
+        self._names = list(dict.fromkeys(name for rows in (*before.values(), *now.values()) for name in rows.types))
 
     def changes(self) -> dict[str, TypeChange]:
         """Return the types whose rows changed, with what becomes of their edges. Raises `ImportWhole`."""
-        changes = {name: change for name in self.names if (change := self._change(name)) is not None}
-        for name in self.names:
-            total = changes[name].total if name in changes else self._counts.get(name, 0)
-            if not total and any(len(table.of(name)) for table in self._now):
-                raise ImportWhole(f"no row of the type {name!r} is an edge")
-        return changes
+        return {name: change for name in self._names if (change := self._change(name)) is not None}
 
     def _change(self, name: str) -> TypeChange | None:
         before, now = ([table for table in tables if name in table.rows.types] for tables in (self._before, self._now))
