@@ -30,6 +30,8 @@ from orienteer.index.arrays import (
     save,
 )
 
+EDGE_FILES = frozenset({"indptr", "neighbor", "kind", "extra_number", "edge_extra"})
+"""The names of the files, without their suffixes."""
 KindMask = NDArray[np.bool_]
 """(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
 _SLICE = 1 << 16  # edges that are handled at once: their columns stay in a processor's cache

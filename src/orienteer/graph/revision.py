@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import property_revision, publication
-from orienteer.graph.adjacency import EdgeEnds, all_ends, write_joined
+from orienteer.graph.adjacency import EDGE_FILES, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
 from orienteer.graph.format import TEXT_TYPES, Manifest, generation_of, read_pointer
@@ -87,6 +87,17 @@ def revise(
         return publication.publish(graph.path, folder, manifest, digests, pieces=folders)
 
 
+class _Nodes(NamedTuple):
+    """The nodes of the new generation."""
+
+    names: list[str]
+    """Of their types, by number."""
+    types: NDArray[np.uint16]
+    """(rows,)"""
+    text: dict[str, float]
+    properties: tuple[str, ...]
+
+
 class _Revised:
     """One revision. Each method writes some of its files."""
 
@@ -113,22 +124,17 @@ class _Revised:
     def write(self, scratch: Path, provenance: Mapping[str, Any], digests: publication.Digests) -> Manifest:
         """Write all files and return the manifest, with no files in it."""
         manifest, provenance = self._manifest, dict(provenance)
-        node_names, types = self._write_types()
-        measured = None
         if (text_types := manifest.provenance.get(TEXT_TYPES)) is not None:
             provenance[TEXT_TYPES] = text_types
-            numbers = [number for number, name in enumerate(node_names) if name in text_types]
-            measured = np.isin(types, numbers) if numbers else None
-        self._write_strings()
-        text = self._write_indexes(scratch, measured)
-        names = property_revision.revise(self._folder, self._old, manifest.properties, self.layout, self._nodes)
-        digests.add(*self._folder.iterdir())
+        if self._keeps_edges:
+            return self._all_of_old(provenance, digests)
+        nodes = self._nodes_of_old(digests) if self._keeps_nodes else self._write_nodes(scratch, text_types, digests)
         edge_names, ends = self._write_edges()
         going = ends.where(ends.kind & 1 == 0)
         edge_types = (going.kind >> 1).astype(np.uint16)
-        triples = count_edges(going.row, going.neighbor, edge_types, types, node_names, edge_names)
+        triples = count_edges(going.row, going.neighbor, edge_types, nodes.types, nodes.names, edge_names)
         generation, created = publication.new_generation()
-        counts = np.bincount(types, minlength=len(node_names)).tolist()
+        counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
         return manifest.model_copy(
             update={
                 "generation": generation,
@@ -136,16 +142,64 @@ class _Revised:
                 "made_by": __version__,
                 "nodes": len(self.layout),
                 "edges": len(going.row),
-                "node_types": dict(zip(node_names, counts, strict=True)),
+                "node_types": dict(zip(nodes.names, counts, strict=True)),
                 "edge_types": count_types(edge_names, triples),
                 "triples": triples,
                 "symmetric": self._symmetric(edge_names),
-                "text": text,
-                "properties": names,
+                "text": nodes.text,
+                "properties": nodes.properties,
                 "provenance": provenance,
                 "files": {},
             }
         )
+
+    # --------------------------------------------------------------------------------------- what is taken over unread
+
+    @property
+    def _keeps_nodes(self) -> bool:
+        """Tell whether all nodes are as before."""
+        return not len(self._revision.gone) and not self._nodes
+
+    @property
+    def _keeps_edges(self) -> bool:
+        """Tell whether all nodes and all edges are as before."""
+        revision, counts = self._revision, self._manifest.edge_types
+        has_same_types = (
+            counts.keys() >= {*revision.edge_types} >= {name for name, count in counts.items() if not count}
+        )
+        return self._keeps_nodes and not revision.edges and not revision.lost and has_same_types
+
+    def _take_over(self, digests: publication.Digests, *, without: Collection[str] = ()) -> None:
+        """Take over files, which are never written to again."""
+        for name, record in self._manifest.files.items():
+            if name.split(".")[0] not in without:
+                digests.take_over(self._old.path / name, self._folder / name, record.sha256)
+
+    def _all_of_old(self, provenance: dict[str, Any], digests: publication.Digests) -> Manifest:
+        self._take_over(digests)
+        generation, created = publication.new_generation()
+        facts = {"generation": generation, "created": created, "made_by": __version__, "files": {}}
+        symmetric = self._symmetric([*self._manifest.edge_types])
+        return self._manifest.model_copy(update={**facts, "provenance": provenance, "symmetric": symmetric})
+
+    def _nodes_of_old(self, digests: publication.Digests) -> _Nodes:
+        self._take_over(digests, without=EDGE_FILES)
+        manifest, types = self._manifest, self._arrays.node_types
+        return _Nodes(list(manifest.node_types), types, manifest.text, manifest.properties)
+
+    # ---------------------------------------------------------------------------------------------------------- nodes
+
+    def _write_nodes(self, scratch: Path, text_types: Sequence[str] | None, digests: publication.Digests) -> _Nodes:
+        """Write the files of all nodes."""
+        names, types = self._write_types()
+        numbers = [number for number, name in enumerate(names) if name in (text_types or ())]
+        self._write_strings()
+        text = self._write_indexes(scratch, np.isin(types, numbers) if numbers else None)
+        properties = property_revision.revise(
+            self._folder, self._old, self._manifest.properties, self.layout, self._nodes
+        )
+        digests.add(*self._folder.iterdir())
+        return _Nodes(names, types, text, properties)
 
     def _symmetric(self, edge_names: Sequence[str]) -> tuple[str, ...]:
         """Return those of the edge types that have no direction."""

@@ -194,10 +194,17 @@ class _Assignment:
         return table if table.path in self._as_before else with_nulls(table, self._columns, self._notes)
 
 
+def value_columns(table: Table, columns: Columns) -> list[str]:
+    """Return the columns of a table in which null words may stand."""
+    if not table.format.is_text or not table.has_header:
+        return []
+    return [name for name in table.columns if is_value(name, columns)]
+
+
 def with_nulls(table: Table, columns: Columns, notes: list[str]) -> Table:
     """Return a table of text whose columns have known names with its null words known."""
-    names = [name for name in table.columns if is_value(name, columns)]
-    if not table.format.is_text or not table.has_header or not names:
+    names = value_columns(table, columns)
+    if not names:
         return cleaned(table, {}, notes)
     with_words = columns_with_nulls(table, names)
     return cleaned(table, profiles_of(table, with_words) if with_words else {}, notes)

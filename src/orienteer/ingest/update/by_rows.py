@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch, type_numbers
+from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeNumbers, type_numbers
 from orienteer.graph.embedding import carried_vectors
 from orienteer.graph.format import Manifest, read_pointer
 from orienteer.graph.pieces import command_of, is_free, vectors
@@ -34,7 +35,7 @@ from orienteer.ingest.update.ledger import (
     write_ledger,
 )
 from orienteer.ingest.update.node_changes import EndNodes, NodeChange, NodeComparison
-from orienteer.ingest.update.reading import SourceTable, read_edges, read_extras
+from orienteer.ingest.update.reading import HasNullWords, SourceTable, read_edges, read_extras
 from orienteer.ingest.update.whole import ImportWhole
 
 MOST_EDGES = 0.25
@@ -132,11 +133,12 @@ class RowUpdate:
         ).changes()
         self._check_size(changes)
         named = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
-        facts, notes = self._facts(change, named), list(self._importer.tally.notes)
+        facts = self._facts(change, named)
         about = self._about(change, changes, {**nodes, **edges})
         if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
             raise ImportWhole("--strict, and some row would be dropped or merged")
         revision = self._revision(change, changes, named)
+        notes = list(self._importer.tally.notes)
 
         def write(folder: Path, generation: str, layout: Layout) -> None:
             place = np.concatenate([layout.old, layout.new])
@@ -211,9 +213,24 @@ class RowUpdate:
         return {
             table.path: resolved(self._ledger.edges(table.path), change, numbers, self._graph)
             if table.is_as_before
-            else read_edges(table.source, numbers, table.tally)
+            else self._read_edges(table, numbers)
             for table in self._of_edges
         }
+
+    def _read_edges(self, table: _Table, numbers: NodeNumbers) -> EdgeRows:
+        """Read a table of edges: once if it has no null words, else after a look at these."""
+        try:
+            return read_edges(table.source, numbers, table.tally)
+        except HasNullWords:
+            table.tally = Tally(hides_rows=bool(table.source.columns.private))
+            self._look_at(table)
+            return read_edges(table.source, numbers, table.tally)
+
+    def _look_at(self, table: _Table) -> None:
+        """Have a table know its null words."""
+        if not table.source.is_looked_at:
+            known = with_nulls(table.source.table, table.source.columns, self._importer.tally.notes)
+            table.source = replace(table.source, table=known, is_looked_at=True)
 
     def _node_types(self, change: NodeChange) -> NodeTypes:
         numbers = {name: number for number, name in enumerate(self._manifest.node_types)}
@@ -291,9 +308,15 @@ class RowUpdate:
             rows = [each.row[(each.table == place) & (each.extras != 0)] for each in changes.values()]
             wanted = np.concatenate([np.zeros(0, np.int64), *rows])
             if len(wanted):
-                complete = with_nulls(table.source.table, self._importer.columns, [])
-                carried[place] = read_extras(replace(table.source, table=complete), wanted)
+                carried[place] = self._read_extras(table, wanted)
         return carried
+
+    def _read_extras(self, table: _Table, rows: NDArray[np.int64]) -> dict[int, Extra]:
+        try:
+            return read_extras(table.source, rows)
+        except HasNullWords:
+            self._look_at(table)
+            return read_extras(table.source, rows)
 
     def _ids(self, numbers: Numbers, change: NodeChange) -> CodedColumn:
         """Return the ids of nodes, each once."""

@@ -18,6 +18,8 @@ from orienteer.ingest.update.node_changes import NodeChange
 from orienteer.ingest.update.whole import ImportWhole
 
 _END = np.uint64(32)  # bits of an end in a key of both
+_FEW = 64  # types whose rows are found one type after the other: sorting all rows takes longer
+_SLICE = 1 << 16  # rows that are compared at once
 
 Keys = NDArray[np.uint64]
 
@@ -54,7 +56,7 @@ def resolved(rows: EdgeRows, change: NodeChange, numbers: NodeNumbers, graph: Gr
 
 
 @dataclass(frozen=True)
-class _Sorted:
+class _ByType:
     """The rows of a table by type."""
 
     rows: EdgeRows
@@ -74,7 +76,53 @@ class _Sorted:
         if len(self.rows.types) == 1:
             return np.arange(len(self.rows))
         kind = self.rows.types.index(name)
+        if len(self.rows.types) <= _FEW:
+            return np.flatnonzero(self.rows.kinds == kind)
         return self._order[self._ends[kind - 1] if kind else 0 : self._ends[kind]]
+
+
+def types_between(before: EdgeRows, now: EdgeRows) -> set[str]:
+    """Return the types of the rows of a table from the first to the last that differs: all others are as they were."""
+    if before is now:
+        return set()
+    name_of = np.array([*before.types, *now.types], object)
+    shared = {name: number for number, name in enumerate(dict.fromkeys(name_of.tolist()))}
+    kinds = [np.array([shared[name] for name in rows.types], np.uint16)[rows.kinds] for rows in (before, now)]
+    columns = [(before.sources, now.sources), (before.targets, now.targets), (kinds[0], kinds[1])]
+    if before.extras is not None or now.extras is not None:
+        columns.append((_extras_of(before), _extras_of(now)))
+    parts = differing_part(columns)
+    return {name for rows, part in zip((before, now), parts, strict=True) for name in _types_in(rows, part)}
+
+
+def _extras_of(rows: EdgeRows) -> Keys:
+    return np.zeros(len(rows), np.uint64) if rows.extras is None else rows.extras
+
+
+def _types_in(rows: EdgeRows, part: slice) -> list[str]:
+    return [rows.types[kind] for kind in np.flatnonzero(np.bincount(rows.kinds[part])).tolist()]
+
+
+def differing_part(columns: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> tuple[slice, slice]:
+    """Return the rows of each of two tables without those that are the same at the beginning and at the end.
+
+    `columns` has each column of the one, (rows,), with that of the other.
+    """
+    sizes = [len(column) for column in columns[0]]
+    head = min(_same(old, new) for old, new in columns)
+    tail = min(_same(old[head:][::-1], new[head:][::-1]) for old, new in columns)
+    return slice(head, sizes[0] - tail), slice(head, sizes[1] - tail)
+
+
+def _same(one: NDArray[Any], other: NDArray[Any]) -> int:
+    """Return how many values are the same at the beginning."""
+    shorter = min(len(one), len(other))
+    for low in range(0, shorter, _SLICE):
+        high = min(low + _SLICE, shorter)
+        differs = one[low:high] != other[low:high]
+        if differs.any():
+            return low + int(differs.argmax())
+    return shorter
 
 
 class _TypeRows(NamedTuple):
@@ -97,7 +145,7 @@ class _TypeRows(NamedTuple):
         return np.array_equal(self.extras, other.extras)
 
 
-def _type_rows(tables: Sequence[_Sorted], name: str) -> _TypeRows:
+def _type_rows(tables: Sequence[_ByType], name: str) -> _TypeRows:
     chosen = [table.of(name) for table in tables]
     parts = [(table.rows, rows) for table, rows in zip(tables, chosen, strict=True)]
     has_extras = any(table.extras is not None and table.extras[rows].any() for table, rows in parts)
@@ -176,7 +224,9 @@ class TypeChange(NamedTuple):
 
 def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     """Compare the edges of a type: where any edge of two ends changed, all of them go, and come as they are now."""
-    was, is_now = _differing_part(before, now)
+    was, is_now = differing_part(
+        [(before.sources, now.sources), (before.targets, now.targets), (before.extras, now.extras)]
+    )
     keys = np.concatenate([before.keys[was], now.keys[is_now]])
     extras = np.concatenate([before.extras[was], now.extras[is_now]])
     sign = np.repeat(np.array([-1, 1]), [was.stop - was.start, is_now.stop - is_now.start])
@@ -201,26 +251,6 @@ def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     )
 
 
-def _differing_part(before: _Clean, now: _Clean) -> tuple[slice, slice]:
-    """Return the edges without those that are the same at the beginning and at the end."""
-    shorter = min(len(before.at), len(now.at))
-    columns: list[tuple[NDArray[Any], NDArray[Any]]] = [
-        (before.sources, now.sources),
-        (before.targets, now.targets),
-        (before.extras, now.extras),
-    ]
-    differs = np.zeros(shorter, np.bool_)
-    for old, new in columns:
-        differs |= old[:shorter] != new[:shorter]
-    head = int(differs.argmax()) if differs.any() else shorter
-    rest = shorter - head
-    differs = np.zeros(rest, np.bool_)
-    for old, new in columns:
-        differs |= old[len(old) - rest :] != new[len(new) - rest :]
-    tail = rest - 1 - int(differs.nonzero()[0][-1]) if differs.any() else rest
-    return slice(head, len(before.at) - tail), slice(head, len(now.at) - tail)
-
-
 def _are_among(keys: Keys, among: Keys) -> NDArray[np.bool_]:
     """Mark the keys that are among sorted ones: (keys,)."""
     if not len(among):
@@ -242,10 +272,13 @@ class EdgeComparison:
     ) -> None:
         """Take what the graph has: cuts and edges by type. Tables are in the order in which they are read."""
         self._types, self._known, self._counts = types, known, counts
-        shared = {id(rows): _Sorted(rows) for rows in (*before.values(), *now.values())}
-        self._before = [shared[id(rows)] for rows in before.values()]
-        self._now = [shared[id(rows)] for rows in now.values()]
+        by_type = {id(rows): _ByType(rows) for rows in (*before.values(), *now.values())}
+        self._before = [by_type[id(rows)] for rows in before.values()]
+        self._now = [by_type[id(rows)] for rows in now.values()]
         self._names = list(dict.fromkeys(name for rows in (*before.values(), *now.values()) for name in rows.types))
+        if list(before) == list(now):
+            may_differ = set[str]().union(*(types_between(rows, now[path]) for path, rows in before.items()))
+            self._names = [name for name in self._names if name in may_differ]
 
     def changes(self) -> dict[str, TypeChange]:
         """Return the types whose rows changed, with what becomes of their edges. Raises `ImportWhole`."""
@@ -273,7 +306,7 @@ class TypeCount(NamedTuple):
 
 def count_rows(tables: Sequence[EdgeRows], types: NodeTypes) -> dict[str, TypeCount]:
     """Return how many rows of each type are edges, and why the others are none."""
-    by_type = [_Sorted(rows) for rows in tables]
+    by_type = [_ByType(rows) for rows in tables]
     names = dict.fromkeys(name for rows in tables for name in rows.types)
     clean = ((name, _cleaned(_type_rows(by_type, name), name, types)) for name in names)
     return {name: TypeCount(len(edges.at), edges.cuts) for name, edges in clean}

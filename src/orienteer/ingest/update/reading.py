@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 from orienteer.graph.edges import EdgeBatch, encode_extra, extra_hash, id_hashes, type_numbers
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import EMPTY_ID, Tally
-from orienteer.ingest.tables.cells import is_text
+from orienteer.ingest.tables.assignment import value_columns
+from orienteer.ingest.tables.cells import holds, is_text
 from orienteer.ingest.tables.columns import Columns, EdgeRoles
 from orienteer.ingest.tables.edges import EdgeMaker, Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.plan import Table
+from orienteer.ingest.tables.profile import NULL_WORDS
 from orienteer.ingest.tables.values import identifier
 from orienteer.ingest.update.ledger import EdgeRows, LedgerFile, NodeRows, Numbers, stamped
 from orienteer.ingest.update.row_hashes import row_hashes
@@ -40,6 +42,8 @@ class SourceTable:
     columns: Columns
     has_nodes: bool = True
     """Nodes have a table of their own."""
+    is_looked_at: bool = True
+    """The table knows its null words."""
 
     def stamp(self) -> LedgerFile:
         """Return the table as it is now, before its rows are read."""
@@ -129,10 +133,17 @@ def read_nodes(source: SourceTable, numbering: Numbering, tally: Tally) -> NodeR
 # ------------------------------------------------------------------------------------------------------------- edges
 
 
+class HasNullWords(Exception):  # it is no error: the caller looks at the table, and reads it again
+    """A table that nobody has looked at has words that may say that there is no value."""
+
+
 def edge_batches(source: SourceTable, tally: Tally) -> Iterator[EdgeBatch]:
-    """Yield the edges of a table, as an import has them before they are cleaned."""
+    """Yield the edges of a table, as an import has them before they are cleaned. Raises `HasNullWords`."""
     maker = source.edge_maker(tally)
+    watched = [] if source.is_looked_at else value_columns(source.table, source.columns)
     for batch in source.table.batches(rows=EDGE_ROWS, drop=tally.dropping(source.table.file)):
+        if any(holds(batch.columns[name], NULL_WORDS) for name in watched):
+            raise HasNullWords
         if len(batch):
             yield maker.of_batch(batch)
 
@@ -186,7 +197,7 @@ def _extra_hashes(batch: EdgeBatch) -> NDArray[np.uint64]:
 
 
 def read_edges(source: SourceTable, numbering: Numbering, tally: Tally) -> EdgeRows:
-    """Read a table of edges, the ends of which get the numbers of their nodes."""
+    """Read a table of edges, the ends of which get the numbers of their nodes. Raises `HasNullWords`."""
     columns, types = _Columns(), dict[str, int]()
     for batch in edge_batches(source, tally):
         columns.add(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from pathlib import Path
+
 from orienteer.ingest.importer import Importer, ImportOptions
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.update.reading import SourceTable
 from orienteer.ingest.update.whole import ImportWhole
 
 
-def tables_by_rows(importer: Importer, options: ImportOptions) -> list[SourceTable]:
+def tables_by_rows(
+    importer: Importer, options: ImportOptions, *, not_looked_at: Collection[Path] = ()
+) -> list[SourceTable]:
     """Return the tables of an import in the order in which they are read. Raises `ImportWhole`.
+
+    The files that are `not_looked_at` may have null words that their tables do not know.
 
     What a row of these gives depends on the row alone, and on which other nodes and edges there are.
     """
@@ -21,7 +28,9 @@ def tables_by_rows(importer: Importer, options: ImportOptions) -> list[SourceTab
     if plan.by_values:
         raise ImportWhole(f"{plan.by_values[0]}: its values tell what its columns are, and every row may change that")
     tables = [
-        SourceTable(mapped.table, mapped.mapping, importer.columns, bool(plan.nodes))
+        SourceTable(
+            mapped.table, mapped.mapping, importer.columns, bool(plan.nodes), mapped.table.path not in not_looked_at
+        )
         for mapped in (*plan.nodes, *plan.edges)
     ]
     for source in tables:

@@ -193,11 +193,22 @@ def _amended(sources: Sequence[Path], target: Path, options: ImportOptions) -> U
         unchanged = {path for path, file in ledger.tables.items() if file.is_as_before(Path(path))}
         if ledger.about.why_whole:
             return _touched(graph, ledger, unchanged, work)
-        as_before = {path for source in sources for path in listing(source) if str(path.resolve()) in unchanged}
-        importer = Importer(sources, options, {}, as_before=as_before)
-        tables = tables_by_rows(importer, options)
+        later = _looked_at_later(sources, ledger, unchanged) if options.mapping is None else []
+        importer = Importer(sources, options, {}, as_before=later)
+        tables = tables_by_rows(importer, options, not_looked_at=later)
         amended = RowUpdate(graph, ledger, importer, tables, unchanged, strict=options.strict).publish(work)
     return _report(graph, ledger, unchanged, amended, importer)
+
+
+def _looked_at_later(sources: Sequence[Path], ledger: Ledger, unchanged: Collection[str]) -> list[Path]:
+    """Return the files whose null words are looked for when their rows are read, if they are.
+
+    Tables of nodes that changed are read after that: a row that was read otherwise would have given another node.
+    """
+    tables = ledger.tables
+    has_nodes = any(not table.is_of_edges for table in tables.values())
+    later = {path for path, table in tables.items() if path in unchanged or (has_nodes and table.is_of_edges)}
+    return [path for source in sources for path in listing(source) if str(path.resolve()) in later]
 
 
 def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Path) -> UpdateReport:
@@ -206,18 +217,21 @@ def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Pat
     if unchanged != ledger.tables.keys() or new_files(manifest):
         raise ImportWhole(ledger.about.why_whole)
     stamps = [table_stamp(Path(path))._asdict() for path in ledger.tables]
+    noted = list(zip(ledger.about.tables, stamps, strict=True))
     notes: list[str] = []
-    about = ledger.about
+    about, revision = ledger.about, Revision(edge_types=list(manifest.edge_types))
 
     def write(folder: Path, generation: str, layout: Layout) -> None:
-        write_ledger(folder, about.model_copy(update={"generation": generation}), [])
+        tables = [file.model_copy(update={"modified": stamp["modified"]}) for file, stamp in noted]
+        facts = {"generation": generation, "tables": tuple(tables)}
+        write_ledger(folder, about.model_copy(update=facts), [])
 
     made = revise(
         graph,
-        Revision(),
+        revision,
         work,
         provenance={**manifest.provenance, "sources": stamps},
-        pieces={PIECE: write, **carried_pieces(graph, Revision(), notes)},
+        pieces={PIECE: write, **carried_pieces(graph, revision, notes)},
     )
     return _unchanged(made, ledger).model_copy(update={"notes": tuple(notes)})
 
