@@ -1,4 +1,4 @@
-"""`import --update`: what it refuses, what it imports whole and says so, what lies beside the graph, its end by force."""
+"""`import --update`: what it refuses, what it imports whole and says so, what lies beside the graph, and a kill."""
 
 import os
 import signal

@@ -125,8 +125,8 @@ class Adjacency:
         number = -1 if self._numbers is None else int(self._numbers[at])
         return None if number < 0 else number
 
-    def extras(self, at: NDArray[np.int64]) -> NDArray[np.int32] | None:
-        """Return the number of each edge's extra: (places,), -1 for none; None where no edge of the graph has any."""
+    def extras(self, at: NDArray[np.int64] | slice) -> NDArray[np.int32] | None:
+        """Return the number of the extra of the edge at each place: (places,), -1 for none; None if no edge has any."""
         return None if self._numbers is None else np.asarray(self._numbers[at])
 
     def between(self, row: int, other: int) -> Entries:
@@ -285,27 +285,27 @@ class EdgeEnds(NamedTuple):
     neighbor: NDArray[np.int32]
     kind: Array
     """Edge type * 2, + 1 for an incoming edge."""
-    extra: NDArray[np.int32]
-    """The number of the edge's extra, -1 for none."""
+    extra: NDArray[np.int32] | None
+    """The number of the edge's extra, -1 for none; None where no edge has any."""
 
     def where(self, keep: NDArray[np.bool_]) -> EdgeEnds:
         """Return those under a mask of shape `(n,)`, in the same order."""
-        return EdgeEnds(*(column[keep] for column in self))
+        extra = None if self.extra is None else self.extra[keep]
+        return EdgeEnds(self.row[keep], self.neighbor[keep], self.kind[keep], extra)
 
 
 def all_ends(adjacency: Adjacency) -> EdgeEnds:
     """Return the ends of all edges of a graph."""
-    numbers = adjacency.extras(np.arange(len(adjacency.neighbor)))
     return EdgeEnds(
         np.repeat(np.arange(len(adjacency.indptr) - 1, dtype=np.int32), np.diff(adjacency.indptr)),
         adjacency.neighbor,
         adjacency.kind,
-        np.full(len(adjacency.neighbor), -1, np.int32) if numbers is None else numbers,
+        adjacency.extras(slice(None)),
     )
 
 
-def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, has_extras: bool) -> EdgeEnds:
-    """Write the adjacency of edges that stay, and of others, whose ends are in any order; return the ends of all.
+def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, has_extras: bool) -> None:
+    """Write the adjacency of edges that stay, and of others, whose ends are in any order.
 
     Of parallel edges of one type those that stay come first, the others in their order.
     """
@@ -315,9 +315,11 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
     order = np.argsort(new, kind="stable")
     at = np.searchsorted(keys, new[order], side="right")
     if has_extras:
-        save(folder, "extra_number", inserted(stay.extra, at, come.extra[order]))
-    _save_keys(folder, nodes, inserted(keys, at, new[order]), bits, width)
-    return EdgeEnds(*(inserted(old.astype(more.dtype), at, more[order]) for old, more in zip(stay, come, strict=True)))
+        numbers, more = (
+            np.full(len(part.row), -1, np.int32) if part.extra is None else part.extra for part in (stay, come)
+        )
+        save(folder, "extra_number", inserted(numbers, at, more[order]))
+    _save_keys(folder, nodes, inserted(keys, at, new[order]) if len(new) else keys, bits, width)
 
 
 def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:
@@ -326,7 +328,7 @@ def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:
     keys <<= np.uint64(bits)
     keys |= ends.neighbor.view(np.uint32)
     keys <<= np.uint64(width)
-    keys |= ends.kind.astype(np.uint64)
+    keys |= ends.kind
     return keys
 
 

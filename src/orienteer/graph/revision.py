@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import property_revision, publication
-from orienteer.graph.adjacency import EDGE_FILES, EdgeEnds, all_ends, write_joined
+from orienteer.graph.adjacency import EDGE_FILES, Adjacency, EdgeEnds, all_ends, write_joined
 from orienteer.graph.builder import IDENTIFIER_PROPERTY, count_edges, count_types, names_in
 from orienteer.graph.edges import CodedColumn, EdgeBatch, encode_extra, type_number
-from orienteer.graph.format import TEXT_TYPES, Manifest, generation_of, read_pointer
+from orienteer.graph.format import TEXT_TYPES, EdgeCount, Manifest, generation_of, read_pointer
 from orienteer.graph.node_indexer import NodeIndexer
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, Rows, decode, encode, save
@@ -53,6 +53,8 @@ class Revision:
     """Types of edges that are kept although no edge may be of them."""
     directed: frozenset[str] = frozenset()
     """Types of edges of the graph that have a direction from now on."""
+    renewed: Collection[str] = ()
+    """Ids of nodes that come in the place of rows that go, and keep the edges of these."""
 
 
 Piece = Callable[[Path, str, Layout], None]
@@ -126,13 +128,13 @@ class _Revised:
         manifest, provenance = self._manifest, dict(provenance)
         if (text_types := manifest.provenance.get(TEXT_TYPES)) is not None:
             provenance[TEXT_TYPES] = text_types
-        if self._keeps_edges:
-            return self._all_of_old(provenance, digests)
         nodes = self._nodes_of_old(digests) if self._keeps_nodes else self._write_nodes(scratch, text_types, digests)
-        edge_names, ends = self._write_edges()
-        going = ends.where(ends.kind & 1 == 0)
-        edge_types = (going.kind >> 1).astype(np.uint16)
-        triples = count_edges(going.row, going.neighbor, edge_types, nodes.types, nodes.names, edge_names)
+        if self._keeps_edges(nodes):
+            self._take_over(EDGE_FILES, digests)
+            edge_names, triples = list(manifest.edge_types), manifest.triples
+        else:
+            edge_names = self._write_edges()
+            triples = self._triples(nodes, edge_names)
         generation, created = publication.new_generation()
         counts = np.bincount(nodes.types, minlength=len(nodes.names)).tolist()
         return manifest.model_copy(
@@ -141,7 +143,7 @@ class _Revised:
                 "created": created,
                 "made_by": __version__,
                 "nodes": len(self.layout),
-                "edges": len(going.row),
+                "edges": sum(triple.count for triple in triples),
                 "node_types": dict(zip(nodes.names, counts, strict=True)),
                 "edge_types": count_types(edge_names, triples),
                 "triples": triples,
@@ -160,30 +162,27 @@ class _Revised:
         """Tell whether all nodes are as before."""
         return not len(self._revision.gone) and not self._nodes
 
-    @property
-    def _keeps_edges(self) -> bool:
-        """Tell whether all nodes and all edges are as before."""
+    def _keeps_edges(self, nodes: _Nodes) -> bool:
+        """Tell whether the same rows, of the same types, are joined as before."""
         revision, counts = self._revision, self._manifest.edge_types
-        has_same_types = (
-            counts.keys() >= {*revision.edge_types} >= {name for name, count in counts.items() if not count}
+        unused = {name for name, count in counts.items() if not count}
+        return (
+            not revision.edges
+            and not revision.lost
+            and counts.keys() >= {*revision.edge_types} >= unused
+            and len(revision.gone) == len(self._nodes) == len(revision.renewed)
+            and nodes.names == list(self._manifest.node_types)
+            and np.array_equal(nodes.types, self._arrays.node_types)
         )
-        return self._keeps_nodes and not revision.edges and not revision.lost and has_same_types
 
-    def _take_over(self, digests: publication.Digests, *, without: Collection[str] = ()) -> None:
-        """Take over files, which are never written to again."""
+    def _take_over(self, names: Collection[str], digests: publication.Digests) -> None:
+        """Take over files, which are never written to again, by their names without suffixes."""
         for name, record in self._manifest.files.items():
-            if name.split(".")[0] not in without:
+            if name.split(".")[0] in names:
                 digests.take_over(self._old.path / name, self._folder / name, record.sha256)
 
-    def _all_of_old(self, provenance: dict[str, Any], digests: publication.Digests) -> Manifest:
-        self._take_over(digests)
-        generation, created = publication.new_generation()
-        facts = {"generation": generation, "created": created, "made_by": __version__, "files": {}}
-        symmetric = self._symmetric([*self._manifest.edge_types])
-        return self._manifest.model_copy(update={**facts, "provenance": provenance, "symmetric": symmetric})
-
     def _nodes_of_old(self, digests: publication.Digests) -> _Nodes:
-        self._take_over(digests, without=EDGE_FILES)
+        self._take_over({name.split(".")[0] for name in self._manifest.files} - EDGE_FILES, digests)
         manifest, types = self._manifest, self._arrays.node_types
         return _Nodes(list(manifest.node_types), types, manifest.text, manifest.properties)
 
@@ -270,26 +269,21 @@ class _Revised:
 
     # ---------------------------------------------------------------------------------------------------------- edges
 
-    def _write_edges(self) -> tuple[list[str], EdgeEnds]:
-        """Write the adjacency and the extras; return the names of the edge types, and all ends of edges."""
-        old = all_ends(self._arrays.adjacency)
-        keep = self.layout.stays[old.row] & self.layout.stays[old.neighbor]
-        keep[self._lost()] = False
-        stay = old.where(keep)
+    def _write_edges(self) -> list[str]:
+        """Write the adjacency and the extras; return the names of the edge types."""
+        stay = self._staying()
         names = self._manifest.edge_types
         counts = np.bincount(stay.kind >> 1, minlength=len(names))
         numbers, place = _numbered(names, counts + [name in self._revision.edge_types for name in names])
-        used = np.zeros(int(stay.extra.max(initial=-1)) + 2, np.bool_)  # (extras + 1,): the last is for edges without
-        used[stay.extra] = True
-        extras = np.flatnonzero(used[:-1])
-        extra_place = np.full(len(used), -1, np.int32)
-        extra_place[extras] = np.arange(len(extras), dtype=np.int32)
-        stay = EdgeEnds(
-            self.layout.old[stay.row],
-            self.layout.old[stay.neighbor],
-            place[stay.kind >> 1].astype(np.int64) << 1 | stay.kind & 1,
-            extra_place[stay.extra],
-        )
+        extras = np.zeros(0, np.int64)
+        if stay.extra is not None:
+            used = np.zeros(int(stay.extra.max(initial=-1)) + 2, np.bool_)  # (extras + 1,): the last: without one
+            used[stay.extra] = True
+            extras = np.flatnonzero(used[:-1])
+            extra_place = np.full(len(used), -1, np.int32)
+            extra_place[extras] = np.arange(len(extras), dtype=np.int32)
+            stay = stay._replace(extra=extra_place[stay.extra])
+        stay = stay._replace(kind=place[stay.kind >> 1] << np.uint16(1) | stay.kind & np.uint16(1))
         come, coming = self._coming(numbers, len(extras))
         for name in self._revision.edge_types:
             type_number(numbers, name)
@@ -298,7 +292,27 @@ class _Revised:
             origin = np.concatenate([extras, -1 - np.arange(len(coming))])
             strings = self._old.strings("edge_extra") if len(extras) else None
             write_strings(self._folder, "edge_extra", strings, origin, coming)
-        return list(numbers), write_joined(self._folder, len(self.layout), stay, come, has_extras=has_extras)
+        write_joined(self._folder, len(self.layout), stay, come, has_extras=has_extras)
+        return list(numbers)
+
+    def _staying(self) -> EdgeEnds:
+        """Return the ends of the edges that stay, by new rows."""
+        place = self.layout.old.copy()
+        rows = dict(zip((node.id for node in self._nodes), self.layout.new.tolist(), strict=True))
+        for node_id in self._revision.renewed:
+            place[self._arrays.ids.find(node_id)] = rows[node_id]
+        ends = all_ends(self._arrays.adjacency)
+        ends = ends._replace(row=place[ends.row], neighbor=place[ends.neighbor])
+        keep = (ends.row >= 0) & (ends.neighbor >= 0)
+        keep[self._lost()] = False
+        return ends if keep.all() else ends.where(keep)
+
+    def _triples(self, nodes: _Nodes, edge_names: Sequence[str]) -> tuple[EdgeCount, ...]:
+        """Count the edges that were written by the types that they join."""
+        ends = all_ends(Adjacency(Folder(self._folder)))
+        going = ends.kind & 1 == 0
+        kinds = (ends.kind[going] >> 1).astype(np.uint16)
+        return count_edges(ends.row[going], ends.neighbor[going], kinds, nodes.types, nodes.names, edge_names)
 
     def _lost(self) -> NDArray[np.int64]:
         """Return the places of both ends of the edges that go though their nodes stay."""
@@ -330,7 +344,7 @@ class _Revised:
         ends = EdgeEnds(
             np.concatenate([source, target[is_apart]]),
             np.concatenate([target, source[is_apart]]),
-            np.concatenate([kind, kind[is_apart] | 1]),
+            np.concatenate([kind, kind[is_apart] | 1]).astype(np.uint16),
             np.concatenate([extra, extra[is_apart]]),
         )
         return ends, coming

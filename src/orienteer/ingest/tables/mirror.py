@@ -20,6 +20,8 @@ MIRRORED_PERCENT = 99
 """Rows of a relation, loops apart, that need their reverse before the relation counts as mirrored."""
 CHUNK = 1 << 20
 """Keys that are looked up at once, to bound memory."""
+FIRST_LOOK = 1 << 16
+"""Rows of a relation whose reverses are looked up at once: the first of them tell most that are not mirrored."""
 
 Rows: TypeAlias = NDArray[np.int64]
 Keys: TypeAlias = NDArray[np.uint64]
@@ -131,8 +133,8 @@ def _is_mirrored(source: NDArray[np.int32], target: NDArray[np.int32], ordered: 
     total = int(straight.sum())
     allowed = total * (100 - MIRRORED_PERCENT)  # hundredths of a row
     lacking = 0
-    for start in range(0, len(source), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(source), FIRST_LOOK):
+        part = slice(start, start + FIRST_LOOK)
         reverse = _keys(target[part][straight[part]], source[part][straight[part]])
         reverse.sort()  # lookups in order are several times faster
         lacking += len(reverse) - int(_is_in(reverse, ordered).sum())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch, NodeNumbers, type_numbers
+from orienteer.graph.edges import CodedColumn, EdgeBatch, type_numbers
 from orienteer.graph.embedding import carried_vectors
 from orienteer.graph.format import Manifest, read_pointer
 from orienteer.graph.pieces import command_of, is_free, vectors
@@ -22,6 +23,7 @@ from orienteer.ingest.importer import Importer
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.assignment import with_nulls
 from orienteer.ingest.tables.edges import Extra
+from orienteer.ingest.tables.profile import cleaned
 from orienteer.ingest.update.edge_changes import EdgeComparison, NodeTypes, TypeChange, resolved
 from orienteer.ingest.update.ledger import (
     PIECE,
@@ -139,9 +141,12 @@ class RowUpdate:
             raise ImportWhole("--strict, and some row would be dropped or merged")
         revision = self._revision(change, changes, named)
         notes = list(self._importer.tally.notes)
+        for table in self._tables:
+            if not table.is_as_before and not table.source.is_looked_at:
+                cleaned(table.source.table, {}, notes)  # notes a foreign encoding
 
         def write(folder: Path, generation: str, layout: Layout) -> None:
-            place = np.concatenate([layout.old, layout.new])
+            place = change.place(layout)
             of_nodes = (rows.placed(place) for rows in nodes.values())
             of_edges = (rows.placed(place) for rows in edges.values())
             write_ledger(folder, about.model_copy(update={"generation": generation}), chain(of_nodes, of_edges))
@@ -184,53 +189,62 @@ class RowUpdate:
 
     def _compared(self) -> tuple[NodeChange, dict[str, NodeRows], dict[str, EdgeRows]]:
         """Read what changed; return which nodes come and go, and the rows of all tables."""
-        if self._of_nodes:
-            comparison = NodeComparison(self._graph)
-            change, nodes = comparison.change({table.path: self._nodes(table, comparison) for table in self._of_nodes})
-            return change, nodes, self._edges(change)
+        while True:
+            for table in self._tables:
+                table.tally = Tally(hides_rows=bool(table.source.columns.private))
+            try:
+                return self._compared_by_ends() if not self._of_nodes else self._compared_by_nodes()
+            except HasNullWords:  # the table knows them now, and all is read once more
+                continue
+
+    def _compared_by_nodes(self) -> tuple[NodeChange, dict[str, NodeRows], dict[str, EdgeRows]]:
+        comparison = NodeComparison(self._graph)
+        read: dict[str, NodeRows] = {}
+        for table in self._of_nodes:
+            before = self._ledger.nodes(table.path) if table.path in self._ledger.tables else None
+            if table.is_as_before and before is not None:
+                read[table.path] = before
+                continue
+            with self._watching(table):
+                read[table.path] = comparison.read(table.source, before, table.tally)
+        change, nodes = comparison.change(read)
+        return change, nodes, self._edges(change)
+
+    def _edges(self, change: NodeChange) -> dict[str, EdgeRows]:
+        if change.is_empty and all(table.is_as_before for table in self._of_edges):
+            return {table.path: self._ledger.edges(table.path) for table in self._of_edges}
+        numbers, edges = change.numbering(self._graph), dict[str, EdgeRows]()
+        for table in self._of_edges:
+            if table.is_as_before:
+                edges[table.path] = resolved(self._ledger.edges(table.path), change, numbers, self._graph)
+                continue
+            with self._watching(table):
+                edges[table.path] = read_edges(table.source, numbers, table.tally)
+        return edges
+
+    def _compared_by_ends(self) -> tuple[NodeChange, dict[str, NodeRows], dict[str, EdgeRows]]:
         ends = EndNodes(self._graph)
-        read = {
-            table.path: self._ledger.edges(table.path)
-            if table.is_as_before
-            else read_edges(table.source, ends, table.tally)
-            for table in self._of_edges
-        }
+        read: dict[str, EdgeRows] = {}
+        for table in self._of_edges:
+            if table.is_as_before:
+                read[table.path] = self._ledger.edges(table.path)
+                continue
+            with self._watching(table):
+                read[table.path] = read_edges(table.source, ends, table.tally)
         if any(EMPTY_ID in table.noted(read[table.path]).dropped for table in self._of_edges):
             raise ImportWhole("a row names one end alone, and no table has the nodes")
         change, edges = ends.change(read, self._of_edges[0].source)
         return change, {}, edges
 
-    def _nodes(self, table: _Table, comparison: NodeComparison) -> NodeRows:
-        before = self._ledger.nodes(table.path) if table.path in self._ledger.tables else None
-        if table.is_as_before and before is not None:
-            return before
-        return comparison.read(table.source, before, table.tally)
-
-    def _edges(self, change: NodeChange) -> dict[str, EdgeRows]:
-        if change.is_empty and all(table.is_as_before for table in self._of_edges):
-            return {table.path: self._ledger.edges(table.path) for table in self._of_edges}
-        numbers = change.numbering(self._graph)
-        return {
-            table.path: resolved(self._ledger.edges(table.path), change, numbers, self._graph)
-            if table.is_as_before
-            else self._read_edges(table, numbers)
-            for table in self._of_edges
-        }
-
-    def _read_edges(self, table: _Table, numbers: NodeNumbers) -> EdgeRows:
-        """Read a table of edges: once if it has no null words, else after a look at these."""
+    @contextmanager
+    def _watching(self, table: _Table) -> Iterator[None]:
+        """Look for the null words of a table that turns out to have some. Raises `HasNullWords` then."""
         try:
-            return read_edges(table.source, numbers, table.tally)
+            yield
         except HasNullWords:
-            table.tally = Tally(hides_rows=bool(table.source.columns.private))
-            self._look_at(table)
-            return read_edges(table.source, numbers, table.tally)
-
-    def _look_at(self, table: _Table) -> None:
-        """Have a table know its null words."""
-        if not table.source.is_looked_at:
             known = with_nulls(table.source.table, table.source.columns, self._importer.tally.notes)
             table.source = replace(table.source, table=known, is_looked_at=True)
+            raise
 
     def _node_types(self, change: NodeChange) -> NodeTypes:
         numbers = {name: number for number, name in enumerate(self._manifest.node_types)}
@@ -273,13 +287,14 @@ class RowUpdate:
             ]
         symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
         return Revision(
-            change.gone,
-            change.nodes,
+            change.gone_rows,
+            [*change.nodes, *change.renewed.values()],
             list(self._batches(change, changes)),
             lost,
             frozenset(symmetric),
             named,
             frozenset(changes) - symmetric,
+            [node.id for node in change.renewed.values()],
         )
 
     def _batches(self, change: NodeChange, changes: Mapping[str, TypeChange]) -> Iterator[EdgeBatch]:
@@ -313,9 +328,9 @@ class RowUpdate:
 
     def _read_extras(self, table: _Table, rows: NDArray[np.int64]) -> dict[int, Extra]:
         try:
-            return read_extras(table.source, rows)
+            with self._watching(table):
+                return read_extras(table.source, rows)
         except HasNullWords:
-            self._look_at(table)
             return read_extras(table.source, rows)
 
     def _ids(self, numbers: Numbers, change: NodeChange) -> CodedColumn:

@@ -170,6 +170,7 @@ class _Clean(NamedTuple):
     """(edges,): the place of each among all rows of the type."""
     cuts: TypeCuts
     is_symmetric: bool
+    has_extras: bool
 
     @property
     def keys(self) -> Keys:
@@ -197,7 +198,9 @@ def _cleaned(rows: _TypeRows, name: str, types: NodeTypes) -> _Clean:
     at = np.flatnonzero(table.keep)
     cuts = TypeCuts(len(out.dangling), len(out.duplicate), len(out.mirrored), out.differing)
     extras = table.extra[at] if rows.extras is not None else np.zeros(len(at), np.uint64)
-    return _Clean(table.source[at], table.target[at], extras, at, cuts, name in table.symmetric)
+    return _Clean(
+        table.source[at], table.target[at], extras, at, cuts, name in table.symmetric, rows.extras is not None
+    )
 
 
 class TypeChange(NamedTuple):
@@ -227,28 +230,52 @@ def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     was, is_now = differing_part(
         [(before.sources, now.sources), (before.targets, now.targets), (before.extras, now.extras)]
     )
-    keys = np.concatenate([before.keys[was], now.keys[is_now]])
-    extras = np.concatenate([before.extras[was], now.extras[is_now]])
-    sign = np.repeat(np.array([-1, 1]), [was.stop - was.start, is_now.stop - is_now.start])
-    order = np.lexsort((extras, keys))
-    keys, extras, sign = keys[order], extras[order], sign[order]
-    first = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (extras[1:] != extras[:-1])])[: len(keys)])
-    change = np.add.reduceat(sign, first) if len(first) else sign
-    touched = np.unique(keys[first[change != 0]])
-    coming = np.flatnonzero(_are_among(now.keys, touched))
+    edges = [_Edges(part.keys[rows], part.extras[rows]) for part, rows in ((before, was), (now, is_now))]
+    if not before.has_extras and not now.has_extras:
+        gone, new = _not_shared(edges[0].keys, edges[1].keys)
+        touched, removed, added = np.union1d(gone, new), len(gone), len(new)
+    else:
+        touched, removed, added = _touched(*edges)
+    old_keys, coming = before.keys, np.flatnonzero(_are_among(now.keys, touched))
     return TypeChange(
-        touched[_are_among(touched, np.sort(before.keys[_are_among(before.keys, touched)]))],
+        touched[_are_among(touched, np.sort(old_keys[_are_among(old_keys, touched)]))],
         now.sources[coming],
         now.targets[coming],
         now.extras[coming],
         rows.table[now.at[coming]],
         rows.row[now.at[coming]],
-        int(change[change > 0].sum()),
-        -int(change[change < 0].sum()),
+        added,
+        removed,
         len(now.at),
         now.cuts,
         now.is_symmetric,
     )
+
+
+class _Edges(NamedTuple):
+    """Edges of a type by a number of both ends, (edges,), and the hashes of what they carry, (edges,)."""
+
+    keys: Keys
+    extras: Keys
+
+
+def _not_shared(one: Keys, other: Keys) -> tuple[Keys, Keys]:
+    """Return the keys of each that the other lacks, ascending; none is there twice."""
+    one, other = np.sort(one), np.sort(other)
+    return one[~_are_among(one, other)], other[~_are_among(other, one)]
+
+
+def _touched(before: _Edges, now: _Edges) -> tuple[Keys, int, int]:
+    """Return the ends between which the edges differ, ascending, and how many edges went and came."""
+    keys = np.concatenate([before.keys, now.keys])
+    extras = np.concatenate([before.extras, now.extras])
+    sign = np.repeat(np.array([-1, 1]), [len(before.keys), len(now.keys)])
+    order = np.lexsort((extras, keys))
+    keys, extras, sign = keys[order], extras[order], sign[order]
+    first = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]) | (extras[1:] != extras[:-1])])[: len(keys)])
+    change = np.add.reduceat(sign, first) if len(first) else sign
+    touched = np.unique(keys[first[change != 0]])
+    return touched, -int(change[change < 0].sum()), int(change[change > 0].sum())
 
 
 def _are_among(keys: Keys, among: Keys) -> NDArray[np.bool_]:

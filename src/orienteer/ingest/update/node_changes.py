@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orienteer.graph.edges import NodeNumbers, id_hashes
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
+from orienteer.index.revision import Layout
 from orienteer.ingest.report import Tally
 from orienteer.ingest.update.ledger import EdgeRows, NodeRows, Numbers
 from orienteer.ingest.update.reading import SourceTable, chosen, hashed_batches, nodes_in
@@ -31,12 +32,27 @@ class NodeChange(NamedTuple):
     """Nodes of the graph before."""
     gone: Rows
     nodes: list[Node]
-    """Those that come, by id; one may have the id of a row that goes."""
+    """Those that come, by id; one has the id of a row that goes where its type is another."""
+    renewed: dict[int, Node]
+    """Nodes by number that say something else, and keep their id, their type and their edges."""
 
     @property
     def is_empty(self) -> bool:
-        """Say whether no node comes or goes."""
+        """Say whether no node comes or goes, so that all ends of edges are as they were."""
         return not len(self.gone) and not self.nodes
+
+    @property
+    def gone_rows(self) -> Rows:
+        """Return the rows of the graph that are written anew, or no more, ascending."""
+        return np.union1d(self.gone, np.array([*self.renewed], np.int32)).astype(np.int32)
+
+    def place(self, layout: Layout) -> Numbers:
+        """Return the new row of each number."""
+        written = sorted([*self.nodes, *self.renewed.values()], key=lambda node: node.id)
+        rows = dict(zip((node.id for node in written), layout.new.tolist(), strict=True))
+        place = np.concatenate([layout.old, np.array([rows[node.id] for node in self.nodes], np.int32)])
+        place[[*self.renewed]] = [rows[node.id] for node in self.renewed.values()]
+        return place
 
     @property
     def stays(self) -> NDArray[np.bool_]:
@@ -104,19 +120,26 @@ class NodeComparison:
 
     def change(self, tables: Mapping[str, NodeRows]) -> tuple[NodeChange, dict[str, NodeRows]]:
         """Return what comes and goes, and all tables with the numbers of that. Raises `ImportWhole`."""
-        size, coming = len(self._graph), self._coming.nodes
+        size, coming, arrays = len(self._graph), self._coming.nodes, self._graph.arrays
         is_named = np.zeros(size + len(coming) + 1, np.bool_)  # the last is for rows without a node
         for rows in tables.values():
             is_named[rows.nodes] = True
-        for node in coming:
-            row = self._graph.arrays.ids.find(node.id)
+        place = np.arange(size + len(coming), dtype=np.int32)
+        renewed: dict[int, Node] = {}
+        others: list[int] = []
+        for at, node in enumerate(coming):
+            row = arrays.ids.find(node.id)
             if row is not None and is_named[row]:
                 raise ImportWhole(f"a row that is new says again what {node.id!r} is")
-        order = sorted(range(len(coming)), key=lambda at: coming[at].id)
-        place = np.arange(size + len(coming), dtype=np.int32)
-        place[size + np.array(order, np.int64)] = np.arange(size, size + len(coming), dtype=np.int32)
+            if row is not None and arrays.types.nodes[arrays.node_types[row]] == node.type:
+                renewed[row], place[size + at] = node, row
+            else:
+                others.append(at)
+        others.sort(key=lambda at: coming[at].id)
+        place[size + np.array(others, np.int64)] = np.arange(size, size + len(others), dtype=np.int32)
+        is_named[[*renewed]] = True
         gone = np.flatnonzero(~is_named[:size]).astype(np.int32)
-        change = NodeChange(size, gone, [coming[at] for at in order])
+        change = NodeChange(size, gone, [coming[at] for at in others], renewed)
         return change, {path: rows.placed(place) if coming else rows for path, rows in tables.items()}
 
 
@@ -142,7 +165,7 @@ class EndNodes:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._numbers = NodeChange(len(graph), np.zeros(0, np.int32), []).numbering(graph)
+        self._numbers = NodeChange(len(graph), np.zeros(0, np.int32), [], {}).numbering(graph)
         self._coming: dict[str, int] = {}
 
     def find(self, ids: Sequence[str]) -> Numbers:
@@ -165,7 +188,7 @@ class EndNodes:
         place[size + np.array(order, np.int64)] = np.arange(size, size + len(ids), dtype=np.int32)
         maker = node_of.end_maker(Tally())
         nodes = [maker.node(ids[at], {}) for at in order]
-        change = NodeChange(size, np.flatnonzero(~is_named[:size]).astype(np.int32), nodes)
+        change = NodeChange(size, np.flatnonzero(~is_named[:size]).astype(np.int32), nodes, {})
         return change, {path: rows.placed(place) if ids else rows for path, rows in tables.items()}
 
 

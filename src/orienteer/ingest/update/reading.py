@@ -33,6 +33,10 @@ class Numbering(Protocol):
         """Return the number of each id, -1 for unknown ones."""
 
 
+class HasNullWords(Exception):  # it is no error: the caller looks at the table, and reads it again
+    """A table that nobody has looked at has words that may say that there is no value."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceTable:
     """A table with its mapping, and what a person says of columns."""
@@ -54,6 +58,14 @@ class SourceTable:
     def path(self) -> str:
         """Return the path by which the ledger knows it."""
         return str(self.table.path.resolve())
+
+    def batches(self, rows: int, tally: Tally) -> Iterator[Batch]:
+        """Read the table in batches. Raises `HasNullWords` where it would have to know them."""
+        watched = [] if self.is_looked_at else value_columns(self.table, self.columns)
+        for batch in self.table.batches(rows=rows, drop=tally.dropping(self.table.file)):
+            if any(holds(batch.columns[name], NULL_WORDS) for name in watched):
+                raise HasNullWords
+            yield batch
 
     @property
     def id_column(self) -> str:
@@ -94,8 +106,8 @@ class HashedBatch(NamedTuple):
 
 
 def hashed_batches(source: SourceTable, tally: Tally) -> Iterator[HashedBatch]:
-    """Yield the rows of a table with their hashes."""
-    for batch in source.table.batches(rows=NODE_ROWS, drop=tally.dropping(source.table.file)):
+    """Yield the rows of a table with their hashes. Raises `HasNullWords`."""
+    for batch in source.batches(NODE_ROWS, tally):
         yield HashedBatch(batch, row_hashes(batch))
 
 
@@ -133,17 +145,10 @@ def read_nodes(source: SourceTable, numbering: Numbering, tally: Tally) -> NodeR
 # ------------------------------------------------------------------------------------------------------------- edges
 
 
-class HasNullWords(Exception):  # it is no error: the caller looks at the table, and reads it again
-    """A table that nobody has looked at has words that may say that there is no value."""
-
-
 def edge_batches(source: SourceTable, tally: Tally) -> Iterator[EdgeBatch]:
     """Yield the edges of a table, as an import has them before they are cleaned. Raises `HasNullWords`."""
     maker = source.edge_maker(tally)
-    watched = [] if source.is_looked_at else value_columns(source.table, source.columns)
-    for batch in source.table.batches(rows=EDGE_ROWS, drop=tally.dropping(source.table.file)):
-        if any(holds(batch.columns[name], NULL_WORDS) for name in watched):
-            raise HasNullWords
+    for batch in source.batches(EDGE_ROWS, tally):
         if len(batch):
             yield maker.of_batch(batch)
 

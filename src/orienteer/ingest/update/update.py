@@ -193,22 +193,11 @@ def _amended(sources: Sequence[Path], target: Path, options: ImportOptions) -> U
         unchanged = {path for path, file in ledger.tables.items() if file.is_as_before(Path(path))}
         if ledger.about.why_whole:
             return _touched(graph, ledger, unchanged, work)
-        later = _looked_at_later(sources, ledger, unchanged) if options.mapping is None else []
+        later = [path for source in sources for path in listing(source)] if options.mapping is None else []
         importer = Importer(sources, options, {}, as_before=later)
         tables = tables_by_rows(importer, options, not_looked_at=later)
         amended = RowUpdate(graph, ledger, importer, tables, unchanged, strict=options.strict).publish(work)
     return _report(graph, ledger, unchanged, amended, importer)
-
-
-def _looked_at_later(sources: Sequence[Path], ledger: Ledger, unchanged: Collection[str]) -> list[Path]:
-    """Return the files whose null words are looked for when their rows are read, if they are.
-
-    Tables of nodes that changed are read after that: a row that was read otherwise would have given another node.
-    """
-    tables = ledger.tables
-    has_nodes = any(not table.is_of_edges for table in tables.values())
-    later = {path for path, table in tables.items() if path in unchanged or (has_nodes and table.is_of_edges)}
-    return [path for source in sources for path in listing(source) if str(path.resolve()) in later]
 
 
 def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Path) -> UpdateReport:
@@ -272,7 +261,11 @@ def _report(
             new=tuple(path for path in now if path not in known),
             gone=tuple(path for path in ledger.tables if path not in now),
         ),
-        nodes_changed=Change(came=len(nodes.nodes) - replaced, changed=replaced, went=len(nodes.gone) - replaced),
+        nodes_changed=Change(
+            came=len(nodes.nodes) - replaced,
+            changed=len(nodes.renewed) + replaced,
+            went=len(nodes.gone) - replaced,
+        ),
         edges_changed={name: change for name, change in edges.items() if change != Change()},
     )
 
