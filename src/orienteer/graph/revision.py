@@ -108,6 +108,8 @@ class _Revised:
         self._old = Folder(generation_of(graph.path, read_pointer(graph.path)), self._manifest.files)
         self._revision = revision
         self._nodes = sorted(revision.nodes, key=lambda node: node.id)
+        self._goes = np.zeros(len(self._arrays.ids), np.bool_)  # (old rows,)
+        self._goes[revision.gone] = True
         ids = [node.id for node in self._nodes]
         double = next((node_id for node_id, other in zip(ids, ids[1:], strict=False) if node_id == other), None)
         kept = (node_id for node_id in ids if self._stays(node_id))
@@ -121,7 +123,7 @@ class _Revised:
 
     def _stays(self, node_id: str) -> bool:
         row = self._arrays.ids.find(node_id)
-        return row is not None and not np.isin(row, self._revision.gone)
+        return row is not None and not self._goes[row]
 
     def write(self, scratch: Path, provenance: Mapping[str, Any], digests: publication.Digests) -> Manifest:
         """Write all files and return the manifest, with no files in it."""
