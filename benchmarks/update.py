@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-EDIT = Callable[[random.Random, list[bytes]], None]
+Edit = Callable[[random.Random, list[bytes]], None]
 
 
 def main() -> None:
@@ -81,7 +81,7 @@ class Bench:
             changed = 1 if share == "1row" else round(float(share) * self._rows[file])
             _edit(self._tables / f"{file}.csv", self._source / f"{file}.csv", changed, EDITS[file])
         cost = _run("import", self._source, "-o", self._graph, "--update")
-        name = f"{changed:,} rows of {file}" if changed else "nothing changed"
+        name = f"{changed:,} of {self._rows[file]:,} {file}" if changed else "nothing changed"
         if is_checked and changed:
             _run("import", self._source, "-o", self._work / "fresh", "--force")
             differing = _differing(self._graph, self._work / "fresh")
@@ -105,7 +105,7 @@ def _count(table: Path) -> int:
         return sum(1 for _ in file) - 1
 
 
-def _edit(old: Path, new: Path, count: int, edit: EDIT) -> None:
+def _edit(old: Path, new: Path, count: int, edit: Edit) -> None:
     """Write a table with some rows changed."""
     chance = random.Random(5)
     chosen = set(chance.sample(range(1, _count(old) + 1), count))
@@ -127,7 +127,7 @@ def _edit_node(chance: random.Random, cells: list[bytes]) -> None:
     cells[4] = b"%d" % chance.randrange(1900, 2000)
 
 
-EDITS: dict[str, EDIT] = {"edges": _edit_edge, "nodes": _edit_node}
+EDITS: dict[str, Edit] = {"edges": _edit_edge, "nodes": _edit_node}
 
 
 def _run(*command: object) -> Cost:

@@ -124,6 +124,17 @@ def test_what_rows_do_not_tell(source, graph, name, text, why, tmp_path):
     assert ours.model_dump(exclude={"generation", "created"}) == theirs.model_dump(exclude={"generation", "created"})
 
 
+def test_a_file_that_cannot_be_read_is_left_out(source, graph):
+    (source / "more_edges.csv").write_text("source,relation,target\na,knows,c\n")
+    assert update(source, graph).whole is None
+    (source / "more_edges.csv").write_text('source,relation,target\na,knows,"c\n')
+    report = update(source, graph)
+    assert "more_edges.csv" in report.whole
+    assert (report.unreadable[0].file, report.edges) == (str(source / "more_edges.csv"), 3)
+    again = update(source, graph)
+    assert (again.whole, again.unreadable) == (None, report.unreadable)
+
+
 def test_tables_that_their_values_tell_are_imported_whole(tmp_path):
     folder, graph = tmp_path / "shop", tmp_path / "graph"
     folder.mkdir()

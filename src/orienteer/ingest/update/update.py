@@ -76,7 +76,7 @@ def update_graph(
     else:
         try:
             report = _amended(sources, target, options)
-        except ImportWhole as why:
+        except (ImportWhole, BadInput) as why:  # what is wrong with the sources, an import tells best
             return _whole(sources, target, options, progress, str(why))
     return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
 
