@@ -125,6 +125,11 @@ def encode_extra(extra: Mapping[str, JsonValue]) -> bytes:
     return encode(_canonical(extra))
 
 
+def extra_hash(encoded: bytes) -> int:
+    """Return the hash by which the extras of edges are compared, as they are stored; never 0, which is for none."""
+    return int.from_bytes(hashlib.blake2b(encoded, digest_size=8).digest(), "little") or 1
+
+
 class EdgeSpool:
     """Collects batches of edges. `rows` has the nodes' numbers by id and may grow meanwhile; `extras` takes extras."""
 
@@ -133,7 +138,7 @@ class EdgeSpool:
         """The edge types with their numbers, in the order of their first appearance."""
         self.count = 0
         self.extra_count = 0
-        self._numbers = _NodeNumbers(rows)
+        self._numbers = _GrowingNumbers(rows)
         self._rows, self._extras = rows, extras
         self._chunks: list[_EdgeColumns] = []
         self._batches: list[_BatchOrigin] = []
@@ -143,23 +148,12 @@ class EdgeSpool:
         """Add edges; their nodes have to be there already."""
         self._batches.append(_BatchOrigin(self.count, batch.file, batch.lines))
         source, target = self._numbers.find(batch.sources), self._numbers.find(batch.targets)
-        types = self._type_numbers(batch.types)
+        types = type_numbers(batch.types, self.types)
         for at in np.flatnonzero((source < 0) | (target < 0))[: _DANGLING_KEPT - len(self._dangling)]:
             self._dangling[self.count + int(at)] = (batch.sources[at], batch.targets[at])
         extra, number = self._spool(batch.extras) if batch.extras is not None else (None, None)
         self._chunks.append(_EdgeColumns(source, target, types, extra, number))
         self.count += len(source)
-
-    def _type_numbers(self, types: Sequence[str]) -> NDArray[np.uint16]:
-        if isinstance(types, CodedColumn):
-            used, firsts = np.unique(types.codes, return_index=True)
-            numbers = np.zeros(len(types.values), np.uint16)
-            for code in used[np.argsort(firsts)].tolist():  # by first appearance, whatever the order of the codes
-                numbers[code] = type_number(self.types, types.values[code])
-            return np.asarray(numbers[types.codes])
-        for name in dict.fromkeys(types):
-            type_number(self.types, name)
-        return np.fromiter(map(self.types.__getitem__, types), np.uint16, len(types))
 
     def _spool(self, extras: Sequence[Mapping[str, JsonValue] | None]) -> tuple[NDArray[np.uint64], NDArray[np.int32]]:
         hashes, numbers = np.zeros(len(extras), np.uint64), np.full(len(extras), -1, np.int32)
@@ -169,8 +163,7 @@ class EdgeSpool:
                 continue
             if id(extra) not in written:
                 text = encode_extra(extra)
-                digest = hashlib.blake2b(text, digest_size=8).digest()
-                written[id(extra)] = text, int.from_bytes(digest, "little") or 1
+                written[id(extra)] = text, extra_hash(text)
             text, hashes[index] = written[id(extra)]
             numbers[index] = self.extra_count
             self._extras.add(text)
@@ -205,55 +198,58 @@ class EdgeSpool:
         self._chunks = []
 
 
-class _IdTable(NamedTuple):
-    """Node numbers by the hashes of ids."""
+class NodeNumbers:
+    """Finds the numbers of nodes by the hashes of their ids, in numpy."""
 
-    vocabulary: WordNumbers
-    rows: NDArray[np.int32]
-    is_exact: bool
-
-
-class _NodeNumbers:
-    """Finds nodes by id, through hashes of their bytes and a table in numpy.
-
-    That takes a twentieth of a dict's time, since numpy fetches many places of memory at once. If two ids share a
-    hash, the dict answers instead.
-    """
-
-    def __init__(self, rows: Mapping[str, int]) -> None:
-        self._rows = rows
-        self._made: _IdTable | None = None
-        self._size = -1
+    def __init__(self, hashes: NDArray[np.uint64], numbers: NDArray[np.int32]) -> None:
+        """Take the hash of each id, as `id_hashes` gives it, and the number of its node: two arrays of (ids,)."""
+        self._vocabulary = WordNumbers()
+        places, _ = self._vocabulary.number(hashes)
+        self._rows = np.full(len(self._vocabulary) + 1, -1, np.int32)  # the last entry is for unknown ids
+        self._rows[places] = numbers
+        self.is_exact = len(self._vocabulary) == len(hashes)
+        """No two ids share a hash; else what is found may be another node."""
         self._known: list[tuple[Sequence[str], NDArray[np.int32]]] = []  # values of coded columns, and their nodes
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
         """Return the number of each node: (ids,), -1 for unknown ids."""
-        table = self._table()
         if isinstance(ids, CodedColumn):
             nodes = next((rows for values, rows in self._known if values is ids.values), None)
             if nodes is None:
-                nodes = self._find(table, ids.values)
+                nodes = self.of_hashes(id_hashes(ids.values))
                 self._known = [*self._known, (ids.values, nodes)][-_COLUMNS_KEPT:]
             return np.asarray(nodes[ids.codes])
-        return self._find(table, ids)
+        return self.of_hashes(id_hashes(ids))
 
-    def _table(self) -> _IdTable:
+    def of_hashes(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Return the number of each node by the hash of its id: (hashes,), -1 for unknown ones."""
+        return self._rows[self._vocabulary.find(hashes)]
+
+
+class _GrowingNumbers:
+    """Finds the numbers of nodes by id while nodes come.
+
+    `NodeNumbers` take a twentieth of a dict's time, since numpy fetches many places of memory at once. If two ids
+    share a hash, the dict answers instead.
+    """
+
+    def __init__(self, rows: Mapping[str, int]) -> None:
+        self._rows = rows
+        self._made: NodeNumbers | None = None
+        self._size = -1
+
+    def find(self, ids: Sequence[str]) -> NDArray[np.int32]:
+        """Return the number of each node: (ids,), -1 for unknown ids."""
         if self._made is None or self._size < len(self._rows):
-            vocabulary = WordNumbers()
-            numbers, _ = vocabulary.number(_hashes(self._rows))
-            rows = np.full(len(vocabulary) + 1, -1, np.int32)  # the last entry is for unknown ids
-            rows[numbers] = np.arange(len(numbers), dtype=np.int32)
-            self._made = _IdTable(vocabulary, rows, len(vocabulary) == len(numbers))
-            self._size, self._known = len(self._rows), []
-        return self._made
-
-    def _find(self, table: _IdTable, ids: Sequence[str]) -> NDArray[np.int32]:
-        if not table.is_exact:
+            self._size = len(self._rows)
+            self._made = NodeNumbers(id_hashes(self._rows), np.arange(self._size, dtype=np.int32))
+        if not self._made.is_exact:
             return np.fromiter(map(self._rows.get, ids, repeat(-1)), np.int32, len(ids))
-        return table.rows[table.vocabulary.find(_hashes(ids))]
+        return self._made.find(ids)
 
 
-def _hashes(ids: Iterable[str]) -> NDArray[np.uint64]:
+def id_hashes(ids: Iterable[str]) -> NDArray[np.uint64]:
+    """Return the hash of each id: (ids,)."""
     if isinstance(ids, Strings):
         return string_hashes(ids)
     rest = iter(ids)
@@ -267,3 +263,16 @@ def type_number(numbers: dict[str, int], name: str) -> int:
     if number == MOST_TYPES:
         raise BadInput(f"there are more than {MOST_TYPES} types (the next is {name!r}): is this column the type?")
     return number
+
+
+def type_numbers(names: Sequence[str], numbers: dict[str, int]) -> NDArray[np.uint16]:
+    """Return the number of each type, (names,); new types are added to `numbers` in the order of their appearance."""
+    if isinstance(names, CodedColumn):
+        used, firsts = np.unique(names.codes, return_index=True)
+        by_code = np.zeros(len(names.values), np.uint16)
+        for code in used[np.argsort(firsts)].tolist():  # by first appearance, whatever the order of the codes
+            by_code[code] = type_number(numbers, names.values[code])
+        return np.asarray(by_code[names.codes])
+    for name in dict.fromkeys(names):
+        type_number(numbers, name)
+    return np.fromiter(map(numbers.__getitem__, names), np.uint16, len(names))

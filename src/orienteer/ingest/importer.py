@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -107,14 +107,35 @@ def import_with(
     open_layout: OpenLayout | None = None,
 ) -> Report:
     """Make a graph of tables as `import_graph` does, and of what lies beside them; with `open_layout` of that alone."""
+    return imported(sources, target, options=options, progress=progress, beside=beside, open_layout=open_layout).report
+
+
+class Imported(NamedTuple):
+    """An import that was made."""
+
+    report: Report
+    importer: Importer
+    """How its sources were read."""
+
+
+def imported(
+    sources: Sequence[Path],
+    target: Path | None,
+    *,
+    options: ImportOptions,
+    progress: Progress | None = None,
+    beside: Beside | None = None,
+    open_layout: OpenLayout | None = None,
+) -> Imported:
+    """Make a graph as `import_with` does."""
     named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     check_readable(*sources, *named, *(path for path in (options.labels, options.mapping) if path is not None))
     started = time.perf_counter()
     unreadable: dict[Path, str] = {}
     while True:
         try:
-            importer = _Importer(sources, options, unreadable, open_layout)
-            report = _imported(importer, sources, target, options, unreadable, progress, beside)
+            importer = Importer(sources, options, unreadable, open_layout)
+            report = _imported(importer, target, options, progress, beside)
         except UnreadableFile as error:
             if options.strict:
                 raise BadInput(f"--strict: {error}. Mend the file, or leave out --strict.") from error
@@ -122,7 +143,8 @@ def import_with(
                 raise
             unreadable[error.path] = str(error).removeprefix(str(error.path)).lstrip(" ,:")
             continue
-        return report.model_copy(update={"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()})
+        costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
+        return Imported(report.model_copy(update=costs), importer)
 
 
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
@@ -138,31 +160,26 @@ def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path
 
 
 def _imported(
-    importer: _Importer,
-    sources: Sequence[Path],
+    importer: Importer,
     target: Path | None,
     options: ImportOptions,
-    unreadable: Mapping[Path, str],
     progress: Progress | None,
     beside: Beside | None,
 ) -> Report:
     """Make a graph of all but the unreadable files. Raises `UnreadableFile` for one more, `BadInput`."""
-    named = [spec.path for spec in _specs((*options.nodes, *options.edges))]
     scratch: AbstractContextManager[Any] = tempfile.TemporaryDirectory() if target is None else nullcontext()
     with scratch as folder:
         path = Path(folder) / "graph" if target is None else target
         if options.strict and importer.guesses:
             raise BadInput(_guessed(importer.guesses))
-        provenance = describe_import([*sources, *named], importer.files, _written(options))
-        provenance["mapping"] = [mapping.model_dump(mode="json") for mapping in importer.mapping]
-        provenance["unreadable"] = [{"file": str(file), "reason": reason} for file, reason in unreadable.items()]
+        provenance = importer.provenance
         with GraphBuilder(path, force=options.force, provenance=provenance, progress=progress) as builder:
             for line in rendered(importer.mapping):
                 builder.tell(line, 0)
             importer.into(builder)
-            importer.call_nodes_by_folder(builder)
+            types = importer.name_types(builder.edges.type_names, builder.edges.node_type_names)
             more = {} if beside is None else beside(builder, importer.left_out)
-            report = importer.report(builder)
+            report = importer.report(builder, types)
             builder.describe({"not_read": importer.not_read, **provenance, **more})
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
                 raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
@@ -174,7 +191,7 @@ def _imported(
                     labels=labels.labels,
                     also_called=labels.also_called,
                     text_types=labels.text_types,
-                    partial=importer.partial(builder),
+                    partial=importer.partial(types),
                 )
     return report
 
@@ -201,7 +218,14 @@ def holds_graph(path: Path) -> bool:
     return bool(tables.nodes or tables.edges)
 
 
-class _Importer:
+class TypeNames(NamedTuple):
+    """The types of a graph that is being made."""
+
+    edges: frozenset[str]
+    nodes: frozenset[str]
+
+
+class Importer:
     """One import: how each file is read, and what is counted on the way."""
 
     def __init__(
@@ -210,112 +234,136 @@ class _Importer:
         options: ImportOptions,
         unreadable: Mapping[Path, str],
         open_layout: OpenLayout | None = None,
+        *,
+        as_before: Collection[Path] = (),
     ) -> None:
+        """Tell how the sources are read; of files that are `as_before` as little as `assignment.plan` says."""
         self._sources, self._options = sources, options
-        self._columns = Columns(options.columns, options.private, options.explode)
-        self._tally = Tally(hides_rows=bool(self._options.private))
+        self.columns = Columns(options.columns, options.private, options.explode)
+        self.tally = Tally(hides_rows=bool(self._options.private))
         if options.mapping and (options.nodes or options.edges or options.columns):
             raise BadOption("--mapping says how every table is read: leave out --nodes, --edges and --column")
         self._nodes, self._edges = _specs(options.nodes), _specs(options.edges)
         by_hand = options.nodes or options.edges or options.mapping
-        self._own: Layout | None = None
+        self.layout: Layout | None = None
         if open_layout is not None:
-            self._own = open_layout(self._columns, self._tally)
+            self.layout = open_layout(self.columns, self.tally)
         elif not by_hand:
-            self._own = recognize(sources, self._columns, self._tally, language=options.language)
-        if self._own is not None:
-            self._plan = ImportPlan(ignored=left_over(sources, self._own.files))
+            self.layout = recognize(sources, self.columns, self.tally, language=options.language)
+        if self.layout is not None:
+            self.plan = ImportPlan(ignored=left_over(sources, self.layout.files))
         elif options.mapping is not None:
-            self._plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
+            self.plan = plan_of(read_mappings(options.mapping), sources, options.mapping)
         else:
-            self._plan = plan(sources, self._columns, nodes=self._nodes, edges=self._edges, without=unreadable.keys())
-        self._tally.notes += self._plan.notes
-        refuse_links(sources, self._own.files if self._own else ())
+            self.plan = plan(
+                sources,
+                self.columns,
+                nodes=self._nodes,
+                edges=self._edges,
+                without=unreadable.keys(),
+                as_before=as_before,
+            )
+        self.tally.notes += self.plan.notes
+        refuse_links(sources, self.layout.files if self.layout else ())
         if left_out := links_out(sources):
             names = ", ".join(str(path) for path in left_out[:SHOWN]) + (" and others" if len(left_out) > SHOWN else "")
-            self._tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
-        self._unreadable = tuple(Ignored(file=str(file), reason=reason) for file, reason in unreadable.items())
-        self._ignored = [Ignored(file=name, reason="its name is no UTF-8: rename it") for name in misnamed(sources)]
+            self.tally.notes.append(f"links out of the folder: {len(left_out):,} left out ({names})")
+        self.unreadable = tuple(Ignored(file=str(file), reason=reason) for file, reason in unreadable.items())
+        self.ignored = [Ignored(file=name, reason="its name is no UTF-8: rename it") for name in misnamed(sources)]
         self._seen: set[str] = set()
         self.labels = Labels()
 
     @property
     def mapping(self) -> tuple[FileMapping, ...]:
         """Return how each file is read, those that are left aside among them."""
-        if self._own:
+        if self.layout:
             why = "a graph of its own, read as a whole"
-            return tuple(FileMapping(file=str(path), kind="both", why=why) for path in self._own.files)
+            return tuple(FileMapping(file=str(path), kind="both", why=why) for path in self.layout.files)
         ignored = [
-            FileMapping(file=table.file, kind="ignored", why="no part of the graph") for table in self._plan.others
+            FileMapping(file=table.file, kind="ignored", why="no part of the graph") for table in self.plan.others
         ]
-        return (*(mapped.mapping for mapped in self._plan.tables), *ignored)
+        return (*(mapped.mapping for mapped in self.plan.tables), *ignored)
 
     @property
     def guesses(self) -> tuple[str, ...]:
         """Return what the values of tables told, where names did not."""
-        return self._plan.guesses
+        return self.plan.guesses
 
     @property
     def files(self) -> tuple[Path, ...]:
         """Return the files that the graph is made of."""
         named = (self._options.labels, self._options.mapping)
         by_hand = tuple(path for path in named if path is not None)
-        return (*(self._own.files if self._own else self._plan.files), *by_hand)
+        return (*(self.layout.files if self.layout else self.plan.files), *by_hand)
 
     def into(self, builder: GraphBuilder) -> None:
         """Read everything into the builder, and clean it. Raises `BadInput` if there is no memory for it."""
         with memory_told(", ".join(map(str, self.files[:SHOWN]))):
-            if self._own:
-                self.labels = self._own.read(builder)
+            if self.layout:
+                self.labels = self.layout.read(builder)
             else:
-                TableReader(self._plan, self._columns, self._tally, self.labels).into(builder)
-                mirror.clean(builder.edges, self._tally, directed=self._plan.directed)
-            self._read_labels(builder)
+                TableReader(self.plan, self.columns, self.tally, self.labels).into(builder)
+                mirror.clean(builder.edges, self.tally, directed=self.plan.directed)
 
-    def call_nodes_by_folder(self, builder: GraphBuilder) -> None:
+    def name_types(self, edge_types: Collection[str], node_types: Collection[str]) -> TypeNames:
+        """Read the labels of the types that came, and return these; raises `BadInput` if labels by hand fit none."""
+        types = TypeNames(frozenset(edge_types), frozenset(node_types))
+        with memory_told(", ".join(map(str, self.files[:SHOWN]))):
+            self._read_labels(types)
+        self._call_nodes_by_folder(types)
+        return types
+
+    def _call_nodes_by_folder(self, types: TypeNames) -> None:
         """Have nodes of which no table tells a type called by their folder as well: `disease` in `disease_ontology`."""
         folders = [source for source in self._sources if source.is_dir()]
-        if builder.edges.node_type_names == [DEFAULT_TYPE] and len(folders) == 1 == len(self._sources):
+        if types.nodes == {DEFAULT_TYPE} and len(folders) == 1 == len(self._sources):
             thing = thing_in(folders[0].resolve().name)
             if thing is not None and DEFAULT_TYPE not in self.labels.also_called:
                 self.labels.also_called[DEFAULT_TYPE] = (thing,)
                 note = f"nodes have no type: they are called {DEFAULT_TYPE}, and {thing} by the folder's name"
-                self._tally.notes.append(note)
+                self.tally.notes.append(note)
 
-    def _read_labels(self, builder: GraphBuilder) -> None:
-        edges = builder.edges
-        kinds = (set(edges.type_names), set(edges.node_type_names))
+    def _read_labels(self, types: TypeNames) -> None:
         if self._options.labels is not None:
             table = table_of(self._options.labels, is_named=True)
-            was_read = [self.labels.read(table, types, by_hand=True) for types in kinds]
+            was_read = [self.labels.read(table, names, by_hand=True) for names in types]
             if not any(was_read):
-                names = ", ".join(sorted(kinds[0])[:SOME]) + (" and others" if len(kinds[0]) > SOME else "")
+                names = ", ".join(sorted(types.edges)[:SOME]) + (" and others" if len(types.edges) > SOME else "")
                 raise BadInput(f"{table.path} names no edge type and no node type of the sources: {names}.")
-        self._ignored += self._plan.ignored
-        for table in self._plan.others:
-            if not any([self.labels.read(table, types) for types in kinds]):
+        self.ignored += self.plan.ignored
+        for table in self.plan.others:
+            if not any([self.labels.read(table, names) for names in types]):
                 reason = "questions, no part of the graph" if asks(table) else f"not clear: {nodes_line(table)}"
-                self._ignored.append(Ignored(file=str(table.path), reason=reason))
+                self.ignored.append(Ignored(file=str(table.path), reason=reason))
 
-    def partial(self, builder: GraphBuilder) -> tuple[str, ...]:
+    def partial(self, types: TypeNames) -> tuple[str, ...]:
         """Return the types that are marked partial. Raises `BadInput` for one that no node and no edge has."""
-        types = {*builder.edges.type_names, *builder.edges.node_type_names}
+        there = types.edges | types.nodes
         for name in self._options.partial:
-            if name not in types:
-                raise BadInput(f"--partial: no node and no edge has the type {name!r}: {', '.join(sorted(types))}")
+            if name not in there:
+                raise BadInput(f"--partial: no node and no edge has the type {name!r}: {', '.join(sorted(there))}")
         return tuple(sorted({*self._options.partial, *self.labels.partial}))
+
+    @property
+    def provenance(self) -> dict[str, Any]:  # Any: JSON
+        """Return what the graph tells of what it was made of, but for files that were not read."""
+        given = given_paths(self._sources, self._options)
+        described = describe_import(given, self.files, written_options(self._options))
+        described["mapping"] = [mapping.model_dump(mode="json") for mapping in self.mapping]
+        described["unreadable"] = [unread.model_dump() for unread in self.unreadable]
+        return described
 
     @property
     def left_out(self) -> tuple[Ignored, ...]:
         """Return the files that are no part of the graph, without those that clearly accompany tables."""
-        return (*self._unreadable, *(file for file in self._ignored if file.is_telling))
+        return (*self.unreadable, *(file for file in self.ignored if file.is_telling))
 
     @property
     def not_read(self) -> list[dict[str, Any]]:  # Any: JSON
         """Return the files that are no part of the graph by reason, as its provenance has them."""
         return [group._asdict() for group in skips.grouped(self.left_out, self._sources)]
 
-    def report(self, builder: GraphBuilder) -> Report:
+    def report(self, builder: GraphBuilder, types: TypeNames) -> Report:
         """Say what came of it."""
         edges = builder.edges
         counts = np.bincount(edges.type[edges.keep], minlength=len(edges.type_names)).tolist()
@@ -326,15 +374,15 @@ class _Importer:
             node_types=dict(zip(edges.node_type_names, nodes, strict=True)),
             edge_types={name: count for name, count in zip(edges.type_names, counts, strict=True) if count},
             symmetric=tuple(sorted(edges.symmetric)),
-            partial=self.partial(builder),
+            partial=self.partial(types),
             labels=self.labels.labels,
-            dropped=self._tally.dropped,
-            merged=self._tally.merged,
-            private={column: self._tally.private.get(column, 0) for column in self._columns.private},
-            unreadable=self._unreadable,
-            ignored=tuple(self._ignored),
+            dropped=self.tally.dropped,
+            merged=self.tally.merged,
+            private={column: self.tally.private.get(column, 0) for column in self.columns.private},
+            unreadable=self.unreadable,
+            ignored=tuple(self.ignored),
             mapping=self.mapping,
-            notes=tuple(self._tally.notes),
+            notes=tuple(self.tally.notes),
         )
 
 
@@ -349,6 +397,11 @@ def _specs(tables: Sequence[Path | TableSpec]) -> list[TableSpec]:
     return [table if isinstance(table, TableSpec) else TableSpec(path=table) for table in tables]
 
 
+def given_paths(sources: Sequence[Path], options: ImportOptions) -> list[Path]:
+    """Return what a person named to be read."""
+    return [*sources, *(spec.path for spec in _specs((*options.nodes, *options.edges)))]
+
+
 def _guessed(guesses: Sequence[str]) -> str:
     return (
         f"--strict: these were guessed: {'; '.join(guesses)}. Settle them: write them down with orienteer validate "
@@ -356,7 +409,7 @@ def _guessed(guesses: Sequence[str]) -> str:
     )
 
 
-def _written(options: ImportOptions) -> dict[str, Any]:
+def written_options(options: ImportOptions) -> dict[str, Any]:
     """Return the options that shaped the graph, as JSON."""
     written = {
         "nodes": list(map(str, options.nodes)),

@@ -74,12 +74,13 @@ def stamp(file: File) -> DocumentStamp:
 def stamp_unread(path: Path) -> TableStamp:
     """Return a file that was left out as it is now; without size and time if even these cannot be read."""
     try:
-        return _table_stamp(path)
+        return table_stamp(path)
     except OSError:
         return TableStamp(str(path), 0, 0)
 
 
-def _table_stamp(path: Path) -> TableStamp:
+def table_stamp(path: Path) -> TableStamp:
+    """Return a file of an import as it is now."""
     status = path.stat()
     return TableStamp(str(path), status.st_size, status.st_mtime_ns)
 
@@ -91,7 +92,7 @@ def describe_import(paths: Iterable[Path], files: Iterable[Path], options: Mappi
     """Return the provenance of an import: what was named, the files with size and time, the options."""  # Any: JSON
     paths = [path.resolve() for path in paths]
     read = sorted({*_importable(paths), *(file.resolve() for file in files)})
-    return _described(_IMPORT, paths, map(_table_stamp, read), options)
+    return _described(_IMPORT, paths, map(table_stamp, read), options)
 
 
 def describe_build(
@@ -205,11 +206,17 @@ def is_stale(manifest: Manifest) -> bool:
 def _is_stale_import(manifest: Manifest) -> bool:
     stamps = listed(manifest, "sources", TableStamp)
     paths = {Path(stamp.path) for stamp in stamps}
-    if any(not path.is_file() for path in paths) or any(_table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
+    if any(not path.is_file() for path in paths) or any(table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
         return True
-    if any(path not in paths for path in _importable(sources_of(manifest))):
+    if new_files(manifest):
         return True
     return "beside" in manifest.provenance and _is_stale_beside(manifest)
+
+
+def new_files(manifest: Manifest) -> list[Path]:
+    """Return the files that an import of a graph's sources would look at now, and did not when it was made."""
+    paths = {Path(stamp.path) for stamp in listed(manifest, "sources", TableStamp)}
+    return [path for path in _importable(sources_of(manifest)) if path not in paths]
 
 
 def _is_stale_beside(manifest: Manifest) -> bool:

@@ -154,6 +154,11 @@ def is_free(name: str) -> bool:
     return name not in _COMMANDS
 
 
+def command_of(name: str) -> str:
+    """Return the command that makes a piece that is not made when needed."""
+    return _COMMANDS[name]
+
+
 def remedy(path: Path, folder: Path) -> str:
     """Return the advice for a damaged piece."""
     name = folder.name.rpartition("-")[0]

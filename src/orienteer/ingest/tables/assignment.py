@@ -47,6 +47,8 @@ class ImportPlan:
     guesses: tuple[str, ...] = ()
     """What the values told, each with its file: everything that a person may want to settle."""
     notes: tuple[str, ...] = ()
+    by_values: tuple[str, ...] = ()
+    """The files whose columns are told by their values."""
 
     @property
     def nodes(self) -> list[MappedTable]:
@@ -77,11 +79,13 @@ def plan(
     nodes: Sequence[TableSpec] = (),
     edges: Sequence[TableSpec] = (),
     without: Collection[Path] = (),
+    as_before: Collection[Path] = (),
 ) -> ImportPlan:
     """Tell how each file is read. Raises `BadInput` that names the option which settles what is not clear.
 
     `without` are files that are left out, `UnreadableFile` names one more. A table that is named without its columns
-    takes the place of all that would be recognised.
+    takes the place of all that would be recognised. In files that are `as_before` nobody looks for null words where
+    names tell what the columns are: `with_nulls` does so later.
     """
     found = sort_tables(
         sources, columns, by_hand={path.resolve() for path in (*without, *(spec.path for spec in (*nodes, *edges)))}
@@ -97,14 +101,17 @@ def plan(
         table = _named(spec)
         (found.unknown if spec.columns else found.nodes).append(table)
     found.edges += [_sure_edges(_named(spec), spec, columns) for spec in edges]
-    return _Assignment(found, columns, specs).plan()
+    return _Assignment(found, columns, specs, as_before).plan()
 
 
 class _Assignment:
     """The mappings of sorted tables."""
 
-    def __init__(self, found: SortedTables, columns: Columns, specs: Mapping[Path, TableSpec]) -> None:
+    def __init__(
+        self, found: SortedTables, columns: Columns, specs: Mapping[Path, TableSpec], as_before: Collection[Path]
+    ) -> None:
         self._found, self._columns, self._specs = found, columns, specs
+        self._as_before = as_before
         self._guesses: list[str] = []
         self._notes: list[str] = []
 
@@ -118,7 +125,10 @@ class _Assignment:
         if not (nodes or edges or mapped):
             raise UnclearTables(unclear(others))
         tables = (*nodes, *mapped, *edges)
-        return ImportPlan(tables, tuple(others), tuple(found.ignored), tuple(self._guesses), tuple(self._notes))
+        by_values = tuple(each.table.file for each in mapped)
+        return ImportPlan(
+            tables, tuple(others), tuple(found.ignored), tuple(self._guesses), tuple(self._notes), by_values
+        )
 
     def _drafted(self) -> tuple[list[MappedTable], Mapper]:
         """Map the tables that only their values can tell; what they do not tell either is refused, or left aside."""
@@ -181,12 +191,23 @@ class _Assignment:
         return with_ends(mapping, table, mapper, spec) if table.has_header else mapping
 
     def _cleaned(self, table: Table) -> Table:
-        """Return a table of text with its null words known."""
-        names = [name for name in table.columns if is_value(name, self._columns)]
-        if not table.format.is_text or not table.has_header or not names:
-            return cleaned(table, {}, self._notes)
-        columns = columns_with_nulls(table, names)
-        return cleaned(table, profiles_of(table, columns) if columns else {}, self._notes)
+        return table if table.path in self._as_before else with_nulls(table, self._columns, self._notes)
+
+
+def value_columns(table: Table, columns: Columns) -> list[str]:
+    """Return the columns of a table in which null words may stand."""
+    if not table.format.is_text or not table.has_header:
+        return []
+    return [name for name in table.columns if is_value(name, columns)]
+
+
+def with_nulls(table: Table, columns: Columns, notes: list[str]) -> Table:
+    """Return a table of text whose columns have known names with its null words known."""
+    names = value_columns(table, columns)
+    if not names:
+        return cleaned(table, {}, notes)
+    with_words = columns_with_nulls(table, names)
+    return cleaned(table, profiles_of(table, with_words) if with_words else {}, notes)
 
 
 def _named(spec: TableSpec) -> Table:

@@ -7,7 +7,7 @@ is a true mutual statement (two packages that need one another), and stays.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +20,22 @@ MIRRORED_PERCENT = 99
 """Rows of a relation, loops apart, that need their reverse before the relation counts as mirrored."""
 CHUNK = 1 << 20
 """Keys that are looked up at once, to bound memory."""
+FIRST_LOOK = 1 << 16
+"""Rows of a relation whose reverses are looked up at once: the first of them tell most that are not mirrored."""
 
 Rows: TypeAlias = NDArray[np.int64]
 Keys: TypeAlias = NDArray[np.uint64]
 Mask: TypeAlias = NDArray[np.bool_]
+
+
+class LeftOut(NamedTuple):
+    """The rows that cleaning leaves out, ascending."""
+
+    dangling: Rows
+    duplicate: Rows
+    mirrored: Rows
+    differing: int
+    """Mirrored rows that carry what no row carries that is kept of their pair."""
 
 
 def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> None:
@@ -31,9 +43,26 @@ def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> 
 
     Edges of the types that are `directed` are never mirrored: home and away teams may all have met twice.
     """
+    left_out = leave_out(edges, directed=directed)
+    tally.drop("dangling", _places(edges, left_out.dangling), len(left_out.dangling))
+    for reason, rows in (("duplicate", left_out.duplicate), ("mirrored", left_out.mirrored)):
+        tally.merge(reason, _places(edges, rows), len(rows))
+    if left_out.differing:
+        tally.notes.append(differing_note(left_out.differing))
+
+
+def differing_note(count: int) -> str:
+    """Say how many mirrored rows carry something that is not kept."""
+    return (
+        f"{count:,} mirrored rows carry another text or other properties than the row that is kept of their pair; "
+        "those are not kept"
+    )
+
+
+def leave_out(edges: EdgeTable, *, directed: Collection[str] = ()) -> LeftOut:
+    """Clean edges as `clean` does, and return which rows are left out."""
     dangling = np.flatnonzero((edges.source < 0) | (edges.target < 0))
     edges.keep[dangling] = False
-    tally.drop("dangling", _places(edges, dangling), len(dangling))
     twice, mirrored = [dangling[:0]], [dangling[:0]]
     differing = 0
     for number, rows in _by_type(edges):
@@ -45,14 +74,7 @@ def clean(edges: EdgeTable, tally: Tally, *, directed: Collection[str] = ()) -> 
         if edges.type_names[number] not in directed and _is_mirrored(edges.source[rows], edges.target[rows], ordered):
             mirrored.append(_store_once(edges, rows, number))
             differing += _differing(edges, rows)
-    for reason, parts in (("duplicate", twice), ("mirrored", mirrored)):
-        left_out = np.sort(np.concatenate(parts))
-        tally.merge(reason, _places(edges, left_out), len(left_out))
-    if differing:
-        tally.notes.append(
-            f"{differing:,} mirrored rows carry another text or other properties than the row that is kept of their "
-            "pair; those are not kept"
-        )
+    return LeftOut(dangling, np.sort(np.concatenate(twice)), np.sort(np.concatenate(mirrored)), differing)
 
 
 def align(edges: EdgeTable) -> None:
@@ -111,8 +133,8 @@ def _is_mirrored(source: NDArray[np.int32], target: NDArray[np.int32], ordered: 
     total = int(straight.sum())
     allowed = total * (100 - MIRRORED_PERCENT)  # hundredths of a row
     lacking = 0
-    for start in range(0, len(source), CHUNK):
-        part = slice(start, start + CHUNK)
+    for start in range(0, len(source), FIRST_LOOK):
+        part = slice(start, start + FIRST_LOOK)
         reverse = _keys(target[part][straight[part]], source[part][straight[part]])
         reverse.sort()  # lookups in order are several times faster
         lacking += len(reverse) - int(_is_in(reverse, ordered).sum())

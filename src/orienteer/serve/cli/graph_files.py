@@ -112,14 +112,29 @@ def import_(
     sources: Sources = None,
     target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph.")] = ...,  # type: ignore[assignment]  # typer's way to say that it is required
     force: Force = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Bring the graph up to date: read only files and rows that changed.")
+    ] = False,
     *,
     tables: TableFlags,
 ) -> None:
     """Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."""
     options = tables.options(sources, force=force)
     with file_trouble("name a folder that can be written with -o"):
-        report = _imported(out, sources or [], target, options)
+        report = (
+            _updated(out, sources or [], target, options) if update else _imported(out, sources or [], target, options)
+        )
     _print_report(out, report)
+
+
+def _updated(out: Output, sources: list[str], target: Path, options: ImportOptions) -> Report:
+    """Bring a graph up to date with its sources. Raises `UsageError` for a database."""
+    from orienteer.bolt.address import is_address
+    from orienteer.ingest.update.update import update_graph
+
+    if any(map(is_address, sources)):
+        raise UsageError("--update follows files: a database is imported anew, with --force")
+    return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
 
 
 def _imported(out: Output, sources: list[str], target: Path | None, options: ImportOptions) -> Report:

@@ -1,0 +1,39 @@
+"""`orienteer import --update` at the command line: what is printed, as text and as JSON, and refused."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def harbour(home):
+    folder = home / "harbour"
+    folder.mkdir()
+    (folder / "nodes.csv").write_text("id,name,type\npearl,Pearl,ship\nholm,Holm,port\n")
+    (folder / "edges.csv").write_text("source,relation,target\npearl,calls_at,holm\n")
+    return folder
+
+
+def test_what_changed_is_printed(harbour, cli):
+    first = cli("import", harbour, "-o", "graph", "--update")
+    assert first.code == 0
+    assert first.out.startswith("imported everything: graph was no graph\n2 nodes")
+    with (harbour / "nodes.csv").open("a") as file:
+        file.write("gull,Gull,ship\n")
+    second = cli("import", harbour, "-o", "graph", "--update")
+    assert "1 changed" in second.out.splitlines()[0]
+    assert "nodes: 1 came, 0 changed, 0 went" in second.out
+    report = json.loads(cli("import", harbour, "-o", "graph", "--update", "--json").out)
+    assert (report["whole"], report["files"]["unchanged"], report["nodes"]) == (None, 2, 3)
+    assert report["nodes_changed"] == {"came": 0, "changed": 0, "went": 0}
+    assert cli("show", "graph", "gull").code == 0
+
+
+def test_other_sources_and_databases_are_refused(harbour, home, cli):
+    cli("import", harbour, "-o", "graph", "--update")
+    other = cli("import", harbour / "nodes.csv", "-o", "graph", "--update")
+    assert other.code == 2
+    assert "--force imports it whole" in other.err
+    database = cli("import", "bolt://localhost/films", "-o", "graph", "--update")
+    assert database.code == 2
+    assert "a database is imported anew" in database.err
