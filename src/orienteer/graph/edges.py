@@ -191,7 +191,7 @@ class EdgeSpool:
 
     def complete(self) -> None:
         """Free what finds nodes by their ids: no more edges come."""
-        self._numbers = NodeNumbers(self._rows)
+        self._numbers = _GrowingNumbers(self._rows)
 
     def forget(self) -> None:
         """Free the edges after they are written."""
