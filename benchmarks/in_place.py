@@ -91,7 +91,7 @@ def _compare_statements(name: str, statements: Sequence[_Statement], local: Grap
     seconds: dict[str, list[float]] = {"store": [], "in place": []}
     same = 0
     for statement in statements:
-        answers: list[tuple[object, int | None]] = []
+        answers: list[tuple[object, int]] = []
         for graph, times in zip((local, remote), seconds.values(), strict=True):
             started = time.perf_counter()
             try:
