@@ -7,6 +7,7 @@ Error                    catch this at a boundary; anything else is a bug
 │   │   ├── UnclearTables
 │   │   └── UnreadableFile
 │   ├── BadOption        an option, a setting or a model's argument has a wrong name or value
+│   │   └── TooManyEdges a database in place would have to send more edges than it is asked for at once
 │   ├── BadQuery         a Cypher statement is not allowed, or not understood
 │   ├── DatabaseRefused  a database server does not let this user in, or lacks the database
 │   ├── MissingExtra     an optional dependency is not installed
@@ -92,6 +93,10 @@ class UnreadableFile(BadInput):
 
 class BadOption(UsageError):
     """An option, a setting or an argument has a wrong name or value; the message says what it must be."""
+
+
+class TooManyEdges(BadOption):
+    """A database in place would have to send more edges than it is asked for at once; the message says how to ask."""
 
 
 class BadQuery(UsageError):

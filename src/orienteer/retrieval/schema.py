@@ -18,7 +18,7 @@ import numpy as np
 from orienteer.cypher.names import Catalog
 from orienteer.cypher.session import Cypher
 from orienteer.cypher.view import View, identifiers, viewed_schema
-from orienteer.errors import BadOption
+from orienteer.errors import TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
 from orienteer.records import Direction, Triple
@@ -267,7 +267,7 @@ def _next(
                 continue
             try:
                 entries = graph.arrays.entries(rows.astype(np.int32), [far], [triple.type], direction)
-            except BadOption:  # as above: that is more than an example needs
+            except TooManyEdges:  # that is more than an example needs
                 continue
             reached = np.setdiff1d(entries.neighbor, seen)
             if len(reached) and len(entries.neighbor) <= _MANY:
@@ -280,7 +280,7 @@ def _sources(graph: Graph, triple: Triple) -> Rows:
     rows = graph.arrays.first_of([triple.source], _LOOKED_AT)
     try:
         entries = graph.arrays.entries(rows, [triple.target], [triple.type], "out")
-    except BadOption:  # a database in place gives only so many edges at once
+    except TooManyEdges:
         return rows[:0]
     return np.unique(entries.owner[entries.neighbor != entries.owner]).astype(np.int32)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.bolt.server import Server, quoted
-from orienteer.errors import BadOption
+from orienteer.errors import TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.properties import Condition
 from orienteer.index.arrays import Rows
@@ -42,7 +42,7 @@ class EdgesInPlace(StandIn):
     def entries(self, rows: Rows, kinds: KindMask | None = None, conditions: Conditions = EVERY) -> Entries:
         """Return the edges of these rows, as `Adjacency.entries` does, without those that the server can leave out.
 
-        `conditions` are those on their neighbours. Raises `BadOption` where there are too many.
+        `conditions` are those on their neighbours. Raises `TooManyEdges`.
         """
         key = (rows.tobytes(), b"" if kinds is None else kinds.tobytes(), conditions.tests)
         with self._lock:
@@ -91,7 +91,7 @@ class EdgesInPlace(StandIn):
         )
         records = self._server.rows(statement + returned, ids=ids, **parameters)
         if len(records) > MOST_ENDS:
-            raise BadOption(
+            raise TooManyEdges(
                 f"There are more than {MOST_ENDS:,} edges here: name edge_types or a direction, or begin from fewer "
                 "nodes."
             )

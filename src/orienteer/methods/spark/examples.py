@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from orienteer.errors import BadOption, Error
+from orienteer.errors import Error, TooManyEdges
 from orienteer.graph.store import Graph
 from orienteer.methods.spark.check import check
 from orienteer.methods.spark.execution import Execution
@@ -106,7 +106,7 @@ def _ends(graph: Graph, triple: Triple) -> Iterator[_Ending]:
     rows = graph.arrays.first_of([triple.target], _LOOKED_AT)
     try:
         entries = graph.arrays.entries(rows, [triple.source], [triple.type], "in")
-    except BadOption:  # a database in place gives only so many edges at once
+    except TooManyEdges:
         return
     owners, first, counts = np.unique(entries.owner, return_index=True, return_counts=True)
     order = np.lexsort((owners, -((counts > 1) & (counts <= 20)).astype(np.int8)))
