@@ -30,7 +30,7 @@ def policy(body, before):
 @pytest.fixture
 def run(clubs, home, cli, monkeypatch):
     """Run all methods over all questions; give the results, the trajectories, and what the server was asked."""
-    monkeypatch.setattr("orienteer.methods.spark.method.has_cypher", lambda: False)  # its copy takes seconds
+    monkeypatch.setattr("orienteer.methods.spark.check.has_cypher", lambda: False)  # its copy takes seconds
     file = home / "questions.jsonl"
     rows = [{"id": text, "question": text, "nodes": nodes} for text, (_, nodes) in QUESTIONS.items()]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
