@@ -33,8 +33,8 @@ from serving import CONNECTIONS, Connection, K, Server
 
 USERS, WORKERS = (100, 1_000, 10_000), (1, 8, 32)
 PAUSE, MODEL_SECONDS, CALLS = 10.0, 2.0, 7
-SIMULATED = 60.0
-"""Seconds of the simulated time that are looked at, after as many that warm it up."""
+LEAST, WARM = 60.0, 4
+"""Half of the simulated time: so many seconds, or so many times what it takes to serve each user once."""
 
 
 class Crowd(NamedTuple):
@@ -61,9 +61,14 @@ class Seen(NamedTuple):
     """The share of the time that the workers worked."""
 
 
-def simulate(crowd: Crowd, workers: int, times: Sequence[float], *, seconds: float = SIMULATED, seed: int = 1) -> Seen:
-    """Let a crowd ask `workers`, each of whose searches takes one of `times`."""
+def simulate(crowd: Crowd, workers: int, times: Sequence[float], *, seed: int = 1) -> Seen:
+    """Let a crowd ask `workers`, each of whose searches takes one of `times`.
+
+    What is seen is seen in the second half of the simulated time. By then every user has waited for all others, often.
+    """
     choose = random.Random(seed)
+    everyone = crowd.users * crowd.searches * float(np.mean(times)) / workers  # seconds to serve each user once
+    seconds = max(LEAST, WARM * everyone)
 
     def pause() -> float:
         return choose.expovariate(1 / crowd.pause) if crowd.pause else 0.0
@@ -79,11 +84,11 @@ def simulate(crowd: Crowd, workers: int, times: Sequence[float], *, seconds: flo
         takes = choose.choice(times)
         end = max(now, heapq.heappop(free)) + takes
         heapq.heappush(free, end)
-        worked += takes if now >= seconds else 0.0
+        worked += max(0.0, min(end, 2 * seconds) - max(end - takes, seconds))
         if search + 1 < crowd.searches:
             heapq.heappush(coming, (end + crowd.model_seconds, user, search + 1, began))
             continue
-        if end >= seconds:
+        if seconds <= end < 2 * seconds:
             lasted.append(end - began)
         heapq.heappush(coming, (end + pause() + crowd.model_seconds, user, 0, -1.0))
     p50, p99 = np.percentile(lasted, [50, 99]).tolist() if lasted else (float("nan"), float("nan"))
@@ -126,7 +131,7 @@ def measure(report: Report, path: Path, requests: int) -> list[float]:
         for connections in CONNECTIONS:
             *seconds, took = asyncio.run(load(server.port, connections, requests, graph, queries))
             alone = alone or seconds
-            seen = simulate(Crowd(connections, 0), 1, alone, seconds=10)
+            seen = simulate(Crowd(connections, 0), 1, alone)
             p50, p99 = np.percentile(seconds, [50, 99]).tolist()
             name = f"{connections} connection{'s' * (connections > 1)}"
             report.add(f"{name}, a second", len(seconds) / took, "", peer="simulated", peer_value=seen.rate)
