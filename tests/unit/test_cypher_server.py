@@ -1,6 +1,7 @@
 """A statement's tree as openCypher for a server: names, parameters, order; no server is asked."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,24 @@ def test_nothing_of_a_hostile_statement_stands_outside_quotes(case):
         return
     bare = "".join(text.split("`")[::2]).upper().split()
     assert not {"CREATE", "DELETE", "SET", "MERGE", "CALL", "LOAD", "REMOVE", "FOREACH"}.intersection(bare)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x' DELETE n //",
+        "x` DELETE n //",
+        "x`}) DELETE (n) //",
+        "*/ DELETE n /*",
+        "$h0 DELETE n",
+        "'+(DELETE)",
+    ],
+)
+def test_texts_and_names_of_a_statement_that_is_answered_stay_in_their_quotes(text):
+    name = text.replace("`", "``")
+    query = f"MATCH (`{name}`:Film) WHERE `{name}`.name = {json.dumps(text)} RETURN {{`{name}`: 1}} AS `{name}`"
+    statement = written(query)
+    assert text in statement.parameters.values()
+    assert statement.columns == (text,)
+    bare = re.sub(r"`(?:[^`]|``)*`", "", statement.text)
+    assert set(re.findall("[A-Z]{3,}", bare)) == {"MATCH", "WHERE", "RETURN", "LIMIT"}

@@ -61,7 +61,7 @@ class Server:
             telemetry_disabled=True,
         )
         try:
-            with self._told():
+            with self._own_errors():
                 self.agent = str(self._driver.get_server_info().agent)
                 """What the server calls itself."""
             self.rows("RETURN 1")  # only now does a server look for the database
@@ -100,7 +100,7 @@ class Server:
         import neo4j
 
         text = statement if self.mark is None else f"/* {self.mark} */ {statement}"
-        with self._told(), self.session() as session:
+        with self._own_errors(), self.session() as session:
             for record in session.run(neo4j.Query(text, timeout=seconds), parameters):
                 yield record.values()
 
@@ -120,7 +120,7 @@ class Server:
         """Say whether a writing statement passes; it is rolled back. Raises as `Server` where that cannot be told."""
         from neo4j.exceptions import Neo4jError
 
-        with self._told(), self.session() as session, session.begin_transaction() as transaction:
+        with self._own_errors(), self.session() as session, session.begin_transaction() as transaction:
             try:
                 transaction.run(statement).consume()
             except Neo4jError as error:
@@ -133,7 +133,7 @@ class Server:
             return True
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _own_errors(self) -> Iterator[None]:
         """Turn what the driver raises into an error of ours."""
         from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
 
@@ -172,10 +172,12 @@ class Server:
 
     def _others(self) -> str:
         """Return the names of the databases that there are, where the server tells them."""
+        from neo4j.exceptions import DriverError, Neo4jError
+
         try:
             with self._driver.session(database=SYSTEM) as session:
                 names = sorted({str(record["name"]) for record in session.run("SHOW DATABASES")} - {SYSTEM})
-        except Exception:  # noqa: BLE001  # it is told what is missing in any case
+        except (DriverError, Neo4jError, OSError, KeyError):  # it is told what is missing in any case
             names = []
         return f": it has {', '.join(names)}" if names else ": check its name"
 

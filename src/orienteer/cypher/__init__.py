@@ -5,6 +5,8 @@ A statement takes this road, and no other leads to an engine:
     session            `Cypher.query` takes the text and returns a `Table`; here is the seam, `Engine`
     tokens, parser     the text as a tree of what is allowed; everything else is refused, with the form to use
     names              node types, edge types and properties by whatever name they are given, in a view too
+    functions, calls, checks, comparisons  what a call, a calculation, a comparison takes, and the kind of what it gives
+    type_tests         `n:Gene`, `type(r)`, `labels(n)` and conditions on them
     pattern_reader     the nodes and edges of a pattern with the types that they may have; `projections`: WITH, RETURN
     view               the names of GraphScout's graphs, for statements that ask for them; the tree carries the view
 

@@ -12,8 +12,8 @@ _KINDS = {str: "text", int: "integer", float: "float", bool: "boolean"}
 _LARGEST = 2**63
 
 
-def judged(values: Sequence[JsonValue]) -> tuple[str, str]:
-    """Return the kind of all values and an empty reason, or no kind and the reason why they are not copied."""
+def kind_of_values(values: Sequence[JsonValue]) -> tuple[str, str]:
+    """Return the kind of all values and an empty reason, or no kind and why statements cannot ask for them."""
     present = [value for value in values if value is not None]
     is_list = {isinstance(value, list) for value in present}
     items = [item for value in present for item in (value if isinstance(value, list) else (value,))]
@@ -34,7 +34,7 @@ def judged(values: Sequence[JsonValue]) -> tuple[str, str]:
 
 
 def _fault(item: JsonValue) -> str:
-    """Return why a value cannot be copied; empty where it can."""
+    """Return why statements cannot ask for a value; empty where they can."""
     if type(item) not in _KINDS:
         return "it holds nested values"
     if isinstance(item, int) and not -_LARGEST <= item < _LARGEST:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, cast
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.functions import resolve
+from orienteer.cypher.functions import AGGREGATES, resolve
 from orienteer.cypher.patterns import node_labels, read_path, read_paths
 from orienteer.cypher.syntax import Expression
 from orienteer.cypher.tokens import TokenReader
@@ -350,6 +350,8 @@ def _call(reader: TokenReader) -> Expression:
         return syntax.Subquery("COUNT", arguments[0].paths, arguments[0].where)  # size((a)--(b))
     if name == "size" and len(arguments) == 1 and isinstance(arguments[0], syntax.PatternComprehension):
         return syntax.Subquery("COUNT", (arguments[0].path,), arguments[0].where)  # its list holds null, too
+    if distinct and name not in AGGREGATES:
+        raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
     return syntax.FunctionCall(name, tuple(arguments), distinct)
 
 

@@ -44,6 +44,8 @@ UNKNOWN = ValueKind()
 NULL = ValueKind("null")
 TEXT, INTEGER, FLOAT = ValueKind("text"), ValueKind("integer"), ValueKind("float")
 BOOLEAN, DATE = ValueKind("boolean"), ValueKind("date")
+DATE_PARTS = frozenset({"year", "month", "day"})
+"""What may stand behind a date and a dot."""
 
 
 class Value(NamedTuple):

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, list_of, quoted, rendered
 from orienteer.cypher.view import Identifiers, View, viewed_schema
-from orienteer.errors import UnknownProperty, UnknownType, nearest
+from orienteer.errors import BadQuery, UnknownProperty, UnknownType, nearest
 from orienteer.records import Record, Schema, Triple
 
 _MOST_SHOWN = 30  # names that an error lists
@@ -93,6 +93,29 @@ class NameMap:
     def identifier(self, node: Value) -> str:
         """Return the engine's expression for the id of a node."""
         return f"{node.text}.id"
+
+    def name(self, node: Value) -> str:
+        """Return the engine's expression for the name of a node."""
+        return f"{node.text}.name"
+
+    def property_text(self, value: str, key: str) -> str:
+        """Return the engine's expression for a property, by its name in the copy."""
+        return f"{value}.{quoted(key)}"
+
+    def property(self, base: Value, key: str) -> Value:
+        """Return a property of a node or an edge, or an entry of a map. Raises `BadQuery`, `UnknownProperty`."""
+        kind = base.kind
+        if kind.name in ("map", ""):
+            return Value(f"({base.text}).{quoted(key)}", ValueKind(deep=max(kind.deep - 1, 0)), parts=base.parts)
+        if kind.name not in ("node", "edge"):
+            hint = ": name one of them, as in list[0].name" if kind.name == "list" else ""
+            raise BadQuery(f"{kind.shown} has no property {key!r}{hint}")
+        owner = base if base.text.isidentifier() else base._replace(text=f"({base.text})")
+        own = key.casefold()
+        if kind.name == "node" and own in _OWN and key not in self.catalog.node_columns:
+            return Value(self.identifier(owner) if own == "id" else self.name(owner), TEXT)
+        column = (self.node_column if kind.name == "node" else self.edge_column)(key, kind.types)
+        return Value(self.property_text(owner.text, column.column), column.value_kind)
 
     # ---------------------------------------------------------------------------------------------------- types
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from orienteer.cypher.kinds import Value, ValueKind, list_of
 from orienteer.cypher.scope import Scope
-from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern
+from orienteer.cypher.syntax import Direction, EdgePattern, Expression, NodePattern, PathPattern
 from orienteer.errors import BadQuery
 from orienteer.records import Triple
 
-Write = Callable[[Expression], Value]
+Write: TypeAlias = Callable[[Expression], Value]
 """Writes an expression for an engine."""
+Keyed: TypeAlias = tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]
+"""The properties in braces, with the value and the kind of their owner."""
 
 
 @dataclass(slots=True)
@@ -63,8 +66,7 @@ class PatternReader(ABC):
     edges: list[PatternEdge] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     variables: dict[str, Value] = field(default_factory=dict)
-    keyed: list[tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]] = field(default_factory=list)
-    """The properties in braces, by the value of their owner."""
+    keyed: list[Keyed] = field(default_factory=list)
 
     @abstractmethod
     def is_of(self, value: str, types: Iterable[str]) -> str:
@@ -78,6 +80,15 @@ class PatternReader(ABC):
         """Raise `BadQuery` for a variable that stands for something else already."""
         if name in self.variables or name in self.nodes or name in self.scope.variables:
             raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
+
+    def begin(self, path: PathPattern) -> str:
+        """Return what stands before a path: its variable, which is introduced here. Raises `BadQuery`."""
+        if path.variable is None:
+            return ""
+        self.require_new(path.variable)
+        value = self.scope.fresh()
+        self.variables[path.variable] = Value(value, ValueKind("path"))
+        return f"{value} = "
 
     def read_node(self, pattern: NodePattern) -> PatternNode:
         """Return a node of a pattern. Raises `BadQuery`, `UnknownType`."""
@@ -202,8 +213,8 @@ class PatternReader(ABC):
         """Return a node as a value with its types."""
         return Value(node.value, ValueKind("node", node.types))
 
-    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, bool]]:
-        """Return what an edge may be, each with whether it is walked forward, where its pattern alone allows more.
+    def narrower(self, edge: PatternEdge) -> list[tuple[Triple, PatternNode, PatternNode]]:
+        """Return what an edge may be, each with its source and its target, where its pattern alone allows more.
 
         Edge types may be named with their end types. Empty where the types say it all. Raises `BadQuery`.
         """
@@ -213,15 +224,24 @@ class PatternReader(ABC):
             return []
         if edge.pattern.hops:
             raise BadQuery("in a pattern of variable length an edge type is named without the types that it joins")
-        ways = {"out": (True,), "in": (False,), "both": (True, False)}[edge.direction]
-        return [(triple, is_forward) for triple in sorted(edge.triples) for is_forward in ways]
+        forward, backward = (edge.start, edge.end), (edge.end, edge.start)
+        ways = {"out": (forward,), "in": (backward,), "both": (forward, backward)}[edge.direction]
+        return [(triple, source, target) for triple in sorted(edge.triples) for source, target in ways]
 
-    def pending(self) -> Iterable[tuple[Value, tuple[tuple[str, Expression], ...]]]:
-        """Yield the properties in braces with their owners, whose types are known by now."""
+    def equalities(self, keyed: Iterable[Keyed]) -> Iterator[tuple[Value, Value]]:
+        """Yield each property in braces with the value that it must have; types are known by now.
+
+        Raises `BadQuery` for a literal null, `UnknownProperty`.
+        """
         by_value = {node.value: node for node in self.nodes.values()}
-        for value, kind, items in self.keyed:
+        for value, kind, items in keyed:
             node = by_value.get(value)
-            yield (self.node_value(node) if node is not None else Value(value, kind)), items
+            owner = self.node_value(node) if node is not None else Value(value, kind)
+            for key, expression in items:
+                wanted = self.write(expression)
+                if wanted.kind.name == "null":
+                    raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
+                yield self.scope.names.property(owner, key), wanted
 
 
 def _joined(edge: PatternEdge) -> tuple[frozenset[str], frozenset[str]]:

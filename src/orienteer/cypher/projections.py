@@ -7,7 +7,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from orienteer.cypher import syntax
-from orienteer.cypher.ladybug.functions import AGGREGATES
+from orienteer.cypher.functions import AGGREGATES
+from orienteer.cypher.kinds import Value
+from orienteer.cypher.pattern_reader import Write
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression, FunctionCall, Projection
 from orienteer.errors import BadQuery
@@ -25,14 +27,52 @@ def items_of(clause: Projection, variables: Iterable[str]) -> list[syntax.Projec
     return items
 
 
-def page_size(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
-    """Return the number of SKIP or LIMIT. Raises `BadQuery` for a parameter that is none."""
+def page_of(scope: Scope, clause: Projection, most: int | None = None) -> str:
+    """Return SKIP and LIMIT, which is `most` at the most. Raises `BadQuery` for a parameter that is none."""
+    skip, limit = _rows(scope, clause.skip, "SKIP"), _rows(scope, clause.limit, "LIMIT")
+    if most is not None:
+        limit = most if limit is None else min(limit, most)
+    return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
+
+
+def _rows(scope: Scope, count: int | syntax.Parameter | None, what: str) -> int | None:
     if count is None or isinstance(count, int):
         return count
     value = scope.value(count.name)
     if type(value) is not int or not 0 <= value < 2**63:
         raise BadQuery(f"{what} takes a whole number of 0 or more: ${count.name} is {value!r}")
     return value
+
+
+def order_of(
+    clause: Projection,
+    items: Sequence[syntax.ProjectionItem],
+    after: Mapping[str, Value],
+    scope: Scope,
+    write: Write,
+) -> str:
+    """Return ORDER BY: returned expressions by their column, other expressions with the variables still in scope.
+
+    `after` are the variables behind the clause, which are all that is left of groups. Raises `BadQuery` for values
+    without an order.
+    """
+    if not clause.order:
+        return ""
+    columns, parts = _columns(items), []
+    with scope.inner(after):
+        if clause.distinct or any(aggregates(item.expression) for item in items):
+            scope.variables = dict(after)
+        for order in clause.order:
+            value = write(with_columns(order.expression, columns))
+            if value.kind.name in ("node", "edge", "path", "map", "list"):
+                raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
+            parts.append(f"{value.text}{' DESC' if order.descending else ''}")
+    return f" ORDER BY {', '.join(parts)}"
+
+
+def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
+    """Return the column of each expression that is no variable."""
+    return {item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)}
 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
@@ -82,9 +122,7 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
         syntax.ProjectionItem(part, part.name if isinstance(part, syntax.Variable) else f"part {place}'", True)
         for place, part in enumerate(expressions)
     ]
-    columns: dict[Expression, str] = {
-        item.expression: item.name for item in first if not isinstance(item.expression, syntax.Variable)
-    }
+    columns = _columns(first)
     second = tuple(replace(item, expression=with_columns(item.expression, columns), named=True) for item in items)
     order = tuple(replace(part, expression=with_columns(part.expression, columns)) for part in clause.order)
     gathering = Projection(tuple(first), False, False, (), None, None, None)

@@ -117,6 +117,16 @@ class Scope:
         self.used[name] = value
         return f"${name}"
 
+    def take_apart(self, source: Value, variable: str) -> str:
+        """Introduce the variable of an UNWIND; return its name. Raises `BadQuery` for what is no list."""
+        if source.kind.name not in ("list", "", "null"):
+            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
+        if variable in self.variables:
+            raise BadQuery(f"the variable {variable!r} is there already: give what UNWIND takes out another name")
+        item = Value(self.fresh(), source.kind.item or UNKNOWN, parts=source.parts)
+        self.variables = {**self.variables, variable: item}
+        return item.text
+
     @contextmanager
     def inner(self, variables: Mapping[str, Value], *, local: Collection[str] = ()) -> Iterator[None]:
         """Add variables inside the block."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from orienteer.cypher.kinds import FLOAT, NULL, TEXT, UNKNOWN, Value, common
+from orienteer.cypher.checks import kind_of_calculation
+from orienteer.cypher.kinds import NULL, TEXT, Value, constant
 from orienteer.cypher.ladybug import functions, texts
-from orienteer.cypher.ladybug.functions import check_kind
 from orienteer.errors import BadQuery
 
 LIST_ADVICE = "UNWIND the list first, as in UNWIND nodes(p) AS x WITH x WHERE toLower(x.name) = 'a'"
@@ -33,16 +33,9 @@ def _as_text(value: Value) -> Value:
 
 def calculated(operator: str, left: Value, right: Value) -> Value:
     """Return `left operator right` for numbers or two lists. Raises `BadQuery` for other values."""
-    kinds = (left.kind, right.kind)
-    if any(kind.name == "null" for kind in kinds):
-        return Value("NULL", NULL)
-    if operator == "+" and any(kind.name == "list" for kind in kinds):
-        if not all(kind.name in ("list", "") for kind in kinds):
-            raise BadQuery("a list and a value are added as list + [value]")
-        return Value(f"list_concat({left.text}, {right.text})", common(list(kinds), "a list"))
-    for value in (left, right):
-        check_kind(operator, value, "number")
-    if operator == "^":
-        return Value(f"({left.text} ^ {right.text})", FLOAT)
-    kind = common(list(kinds), operator) if all(kind.is_number for kind in kinds) else UNKNOWN
+    kind = kind_of_calculation(operator, left, right)
+    if kind == NULL:
+        return constant(None)
+    if kind.name == "list":
+        return Value(f"list_concat({left.text}, {right.text})", kind)
     return Value(f"({left.text} {operator} {right.text})", kind)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from orienteer.cypher.columns import judged
+from orienteer.cypher.columns import kind_of_values
 from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.names import Catalog, PropertyColumn, engine_names
 from orienteer.errors import MissingExtra, NotAGraph
@@ -206,7 +206,7 @@ class _Copy:
         for name in names:
             rows, raw = properties.column(name)
             values = [json.loads(text) for text in raw]
-            kind, reason = judged(values)
+            kind, reason = kind_of_values(values)
             if reason:
                 self._left_out[name] = reason
                 continue
@@ -280,7 +280,7 @@ class _Copy:
         properties: dict[str, _Values] = {}
         columns = engine_names(carriers)
         for name, (places, values) in carriers.items():
-            kind, reason = judged(values)
+            kind, reason = kind_of_values(values)
             if reason:
                 self._edge_left_out[name] = reason
                 continue

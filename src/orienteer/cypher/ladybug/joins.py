@@ -9,13 +9,11 @@ checks conditions after the join. (HINT is the engine's own word, not Cypher's.)
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from orienteer.cypher import syntax
 from orienteer.cypher.kinds import Value
-from orienteer.cypher.syntax import Expression
 
 # Guesses that order the joins: a bad one costs time, never a row.
 _KNOWN_BEFORE = 10.0  # nodes that a variable of an earlier clause stands for
@@ -119,15 +117,6 @@ def parts_of(groups: Iterable[Collection[str]]) -> list[frozenset[str]]:
     return parts
 
 
-def conjuncts(where: Expression | None) -> Iterator[Expression]:
-    """Yield the conditions that AND joins."""
-    if isinstance(where, syntax.Binary) and where.operator == "AND":
-        yield from conjuncts(where.left)
-        yield from conjuncts(where.right)
-    elif where is not None:
-        yield where
-
-
 def estimate(total: float, keys: Iterable[tuple[str, int]], *, is_new: bool) -> NodeEstimate:
     """Estimate how many of `total` nodes have the wanted values; `keys` are properties with their number of values."""
     size = total if is_new else min(total, _KNOWN_BEFORE)
@@ -135,22 +124,6 @@ def estimate(total: float, keys: Iterable[tuple[str, int]], *, is_new: bool) -> 
         nodes_of_value = {"id": 1.0, "name": _NAMED}.get(key, max(1.0, total * _OF_EQUAL))
         size = min(size, nodes_of_value * values)
     return NodeEstimate(size, max(total, 1.0))
-
-
-def compared_keys(where: Expression | None) -> dict[str, list[tuple[str, int]]]:
-    """Return, by variable, the properties that a condition compares with = or IN, with the number of values."""
-    keys: dict[str, list[tuple[str, int]]] = {}
-    for part in conjuncts(where):
-        if not isinstance(part, syntax.Binary) or part.operator not in ("=", "IN"):
-            continue
-        sides = [(part.left, part.right), (part.right, part.left)]
-        for side, other in sides if part.operator == "=" else sides[:1]:
-            if not isinstance(side, syntax.Property) or isinstance(other, syntax.Property):
-                continue
-            if isinstance(side.base, syntax.Variable):
-                values = len(other.items) if isinstance(other, syntax.ListOf) else 1
-                keys.setdefault(side.base.name, []).append((side.key.casefold(), values))
-    return keys
 
 
 def _of_part(clause: MatchPlan, parts: Sequence[frozenset[str]], place: int) -> MatchPlan:

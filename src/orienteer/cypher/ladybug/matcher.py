@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from orienteer.cypher.kinds import TEXT, Value, ValueKind, quoted, rendered
+from orienteer.cypher.conditions import compared_keys
+from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.ladybug.comparisons import compared
-from orienteer.cypher.ladybug.joins import NAME, EdgeJoin, MatchPlan, NodeEstimate, PathText, compared_keys, estimate
-from orienteer.cypher.names import NameMap
+from orienteer.cypher.ladybug.joins import NAME, EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate
 from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, Expression, PathPattern
 from orienteer.errors import BadQuery
@@ -37,8 +37,7 @@ class Matcher(PatternReader):
         narrowed = {name: value for name, value in values.items() if not self.nodes[name].is_new}
         self._restrict()
         with self.scope.inner({**self.variables, **narrowed}):
-            for owner, items in self.pending():
-                self.conditions += [self._equal(owner, key, value) for key, value in items]
+            self.conditions += [compared("=", own, value).text for own, value in self.equalities(self.keyed)]
         nodes = self._fits(compared_keys(where))
         joins = [self._way(edge, nodes) for edge in self.edges]
         return MatchPlan(
@@ -59,21 +58,13 @@ class Matcher(PatternReader):
         if path.shortest:
             self._check_shortest()
         nodes = [self.read_node(node) for node in path.nodes]
-        pieces: list[Callable[[], str]] = [self._name_of(path)]
-        pieces.append(self._writer(nodes[0]))
+        begin = self.begin(path)
+        pieces: list[Callable[[], str]] = [lambda: begin, self._writer(nodes[0])]
         for at, pattern in enumerate(path.edges):
             edge = self.read_edge(pattern, nodes[at], nodes[at + 1], is_shortest=bool(path.shortest))
             pieces.append(lambda edge=edge, path=path: self._drawn(edge, path.shortest))  # type: ignore[misc]  # defaults bind
             pieces.append(self._writer(nodes[at + 1]))
         return pieces
-
-    def _name_of(self, path: PathPattern) -> Callable[[], str]:
-        if path.variable is None:
-            return lambda: ""
-        self.require_new(path.variable)
-        value = self.scope.fresh()
-        self.variables[path.variable] = Value(value, ValueKind("path"))
-        return lambda: f"{value} = "
 
     def _check_shortest(self) -> None:
         edges, most = sum(self.scope.names.schema.edges.values()), self.scope.largest_for_shortest
@@ -118,9 +109,8 @@ class Matcher(PatternReader):
         tables = names.catalog.node_tables
         for edge in self.edges:
             ways = []
-            for triple, is_forward in self.narrower(edge):
+            for triple, source, target in self.narrower(edge):
                 type_ = f"label({edge.value}) = {rendered(names.catalog.edge_tables[triple.type])}"
-                source, target = (edge.start, edge.end) if is_forward else (edge.end, edge.start)
                 source_type, target_type = rendered(tables[triple.source]), rendered(tables[triple.target])
                 begins = f"struct_extract({edge.value}, '_SRC') = id({source.value})"  # not start_node(): the pattern's
                 ends_are = f"label({source.value}) = {source_type} AND label({target.value}) = {target_type}"
@@ -161,24 +151,6 @@ class Matcher(PatternReader):
             for (edge, join), (other_edge, other) in combinations(zip(self.edges, joins, strict=True), 2)
             if edge.triples & other_edge.triples and not edge.is_shortest and not other_edge.is_shortest
         ]
-
-    # ---------------------------------------------------------------------------------------------- properties
-
-    def _equal(self, owner: Value, key: str, expression: Expression) -> str:
-        """Write `{key: expression}` as a condition. Raises `BadQuery` for a literal null."""
-        value = self.write(expression)
-        if value.kind.name == "null":
-            raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
-        return compared("=", property_of(self.scope.names, owner, key), value).text
-
-
-def property_of(names: NameMap, owner: Value, key: str) -> Value:
-    """Return a property of a node or an edge. Raises `UnknownProperty`."""
-    is_own = key.casefold() in ("id", "name") and key not in names.catalog.node_columns
-    if owner.kind.name == "node" and is_own:
-        return Value(names.identifier(owner) if key.casefold() == "id" else f"{owner.text}.name", TEXT)
-    column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
-    return Value(f"{owner.text}.{quoted(column.column)}", column.value_kind)
 
 
 def _only_way(edge: PatternEdge) -> Direction:

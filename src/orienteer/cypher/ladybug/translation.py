@@ -18,16 +18,17 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from orienteer.cypher import syntax
-from orienteer.cypher.kinds import UNKNOWN, Value, list_of
-from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, conjuncts, is_unsure, joined, matches, parts_of
+from orienteer.cypher.conditions import conjuncts
+from orienteer.cypher.kinds import Value, list_of
+from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, is_unsure, joined, matches, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
-from orienteer.cypher.projections import aggregates, items_of, page_size, with_columns
+from orienteer.cypher.projections import items_of, order_of, page_of
 from orienteer.cypher.scope import Scope
-from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
+from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
 
@@ -131,15 +132,7 @@ class _QueryWriter:
 
     def _unwind(self, clause: Unwind) -> str:
         source = self.writer.write(clause.source)
-        if source.kind.name not in ("list", "", "null"):
-            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
-        if clause.variable in self.scope.variables:
-            raise BadQuery(
-                f"the variable {clause.variable!r} is there already: give what UNWIND takes out another name"
-            )
-        name = self.scope.fresh()
-        self.scope.variables = {**self.scope.variables, clause.variable: Value(name, source.kind.item or UNKNOWN)}
-        return f"UNWIND {source.text} AS {name}"
+        return f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}"
 
     # ---------------------------------------------------------------------------------------------- WITH, RETURN
 
@@ -148,8 +141,6 @@ class _QueryWriter:
         lists = PatternLists(self.scope.variables)
         items = [replace(item, expression=lists.without(item.expression)) for item in items]
         gathered = self._gathered(lists) if lists.taken else ""
-        before = dict(self.scope.variables)
-        is_grouped = any(aggregates(item.expression) for item in items)
         written, after = [], dict[str, Value]()
         for place, item in enumerate(items):
             with self.scope.aggregating(True):
@@ -160,11 +151,12 @@ class _QueryWriter:
             text = self.writer.or_null(value) if is_last else value.text
             written.append(text if name == text else f"{text} AS {name}")
             after[item.name] = Value(name, value.kind)
-        order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
+        order = order_of(clause, items, after, self.scope, self.writer.write)
         self.scope.variables = after
         if is_last:
             self.columns = tuple(after)
-        page = self._page(clause, needs_page=bool(order) and not is_last)
+        # The engine keeps the order of a WITH only with SKIP or LIMIT.
+        page = page_of(self.scope, clause) or (" SKIP 0" if order and not is_last else "")
         where = f" WHERE {self.writer.condition(clause.where)}" if clause.where is not None else ""
         # The engine drops the order of a WITH before an aggregation, even with LIMIT: an UNWIND stands between them.
         barrier = f" UNWIND [1] AS {self.scope.fresh()}" if order and not is_last else ""
@@ -208,43 +200,6 @@ class _QueryWriter:
         # Where nothing matches, what does not depend on it would stand in the list all the same.
         whole = f"CASE WHEN id({new.text}) IS NOT NULL THEN {value.text} END"
         return text, Value(f"collect({value.text if value.kind.name == 'node' else whole})", list_of(value.kind))
-
-    def _order(
-        self,
-        clause: Projection,
-        items: list[syntax.ProjectionItem],
-        before: dict[str, Value],
-        after: dict[str, Value],
-        *,
-        narrow: bool,
-    ) -> str:
-        """Write ORDER BY: returned expressions by their column, other expressions with the variables still in scope."""
-        if not clause.order:
-            return ""
-        columns: dict[Expression, str] = {
-            item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)
-        }
-        parts = []
-        with self.scope.inner(after if narrow else {**before, **after}):
-            if narrow:
-                self.scope.variables = after
-            for order in clause.order:
-                parts.append(self._ordered(order, columns))
-        return f" ORDER BY {', '.join(parts)}"
-
-    def _ordered(self, order: OrderItem, columns: Mapping[Expression, str]) -> str:
-        """Write one expression of ORDER BY. Raises `BadQuery` for values without an order."""
-        value = self.writer.write(with_columns(order.expression, columns))
-        if value.kind.name in ("node", "edge", "path", "map", "list"):
-            raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
-        return f"{value.text}{' DESC' if order.descending else ''}"
-
-    def _page(self, clause: Projection, *, needs_page: bool) -> str:
-        """Write SKIP and LIMIT; SKIP 0 without either, where `needs_page`."""
-        skip, limit = page_size(self.scope, clause.skip, "SKIP"), page_size(self.scope, clause.limit, "LIMIT")
-        if skip is None and limit is None:
-            return " SKIP 0" if needs_page else ""  # the engine keeps the order of a WITH only with SKIP or LIMIT
-        return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")
 
 
 def _is_match(clause: syntax.Clause) -> bool:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import singledispatchmethod
 
 from orienteer.cypher import syntax
+from orienteer.cypher.calls import OF_GRAPH, aggregated, inside_aggregation, of_graph
+from orienteer.cypher.checks import check_kind, condition_of
+from orienteer.cypher.comparisons import check_text_condition
+from orienteer.cypher.conditions import conjuncts
+from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import (
     BOOLEAN,
+    DATE,
+    DATE_PARTS,
     FLOAT,
     INTEGER,
     NULL,
-    TEXT,
     UNKNOWN,
     Value,
-    ValueKind,
     common,
     constant,
     list_of,
@@ -25,20 +29,20 @@ from orienteer.cypher.kinds import (
 )
 from orienteer.cypher.ladybug import functions, texts
 from orienteer.cypher.ladybug.arithmetic import LIST_ADVICE, calculated, total
-from orienteer.cypher.ladybug.comparisons import check_expression, compared
-from orienteer.cypher.ladybug.functions import AGGREGATES, LAST, check_count, check_graph_kind, check_kind, item
-from orienteer.cypher.ladybug.joins import UNSURE, conjuncts, is_unsure, joined, parts_of
-from orienteer.cypher.ladybug.matcher import Matcher, property_of
+from orienteer.cypher.ladybug.comparisons import compared
+from orienteer.cypher.ladybug.functions import LAST, item
+from orienteer.cypher.ladybug.joins import UNSURE, is_unsure, joined, parts_of
+from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import ELSEWHERE
-from orienteer.cypher.ladybug.type_tests import TYPE_CALLS, TypeTests
+from orienteer.cypher.ladybug.types import EngineTypes
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
+from orienteer.cypher.type_tests import TYPE_CALLS
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 LONGEST_WRITTEN = 100_000  # characters of the engine's text: a bound on its parser's time
 TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
-_DATE_PARTS = {"year": "year", "month": "month", "day": "day"}
 
 
 @dataclass(slots=True)
@@ -48,8 +52,8 @@ class Writer:
     scope: Scope
 
     @property
-    def _typing(self) -> TypeTests:
-        return TypeTests(self.scope, self.write)
+    def _types(self) -> EngineTypes:
+        return EngineTypes(self.scope, self.write)
 
     def write(self, expression: Expression) -> Value:
         """Write an expression for the engine. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -64,10 +68,7 @@ class Writer:
 
     def condition(self, expression: Expression) -> str:
         """Write a condition. Raises `BadQuery` for a value that cannot be true or false."""
-        value = self.write(expression)
-        if value.kind.name not in ("boolean", "", "null"):
-            raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
-        return value.text
+        return condition_of(self.write(expression))
 
     # --------------------------------------------------------------------------------------------------- leaves
 
@@ -96,20 +97,13 @@ class Writer:
     @_written.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
-        kind = base.kind.name
-        if kind == "date" and expression.key in _DATE_PARTS:
-            return Value(f"date_part('{_DATE_PARTS[expression.key]}', {base.text})", INTEGER)
-        if kind in ("map", ""):
-            return Value(f"({base.text}).{quoted(expression.key)}", ValueKind(deep=max(base.kind.deep - 1, 0)))
-        if kind not in ("node", "edge"):
-            hint = ": name one of them, as in list[0].name" if kind == "list" else ""
-            raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
-        text = base.text if isinstance(expression.base, syntax.Variable) else f"({base.text})"
-        return property_of(self.scope.names, Value(text, base.kind), expression.key)
+        if base.kind == DATE and expression.key in DATE_PARTS:
+            return Value(f"date_part('{expression.key}', {base.text})", INTEGER)
+        return self.scope.names.property(base, expression.key)
 
     @_written.register
     def _(self, expression: syntax.HasType) -> Value:
-        return self._typing.has_type(expression)
+        return self._types.has_type(expression)
 
     # ------------------------------------------------------------------------------------------------ operators
 
@@ -132,7 +126,7 @@ class Writer:
             return Value(f"({f' {operator} '.join(conditions)})", BOOLEAN)
         if operator == "+":
             return total(map(self.write, _operands(expression)), may_join_texts=not self.scope.local)
-        if (about_types := self._typing.condition(expression)) is not None:
+        if (about_types := self._types.condition(expression)) is not None:
             return about_types
         left, right = self.write(expression.left), self.write(expression.right)
         if operator in _COMPARISONS:
@@ -161,13 +155,7 @@ class Writer:
         operator = expression.operator
         if "null" in (left.kind.name, right.kind.name):
             return Value("NULL", NULL)
-        check_kind(operator, left, "text")
-        check_kind(operator, right, "text")
-        if operator == "=~":
-            pattern = self.scope.constant(expression.right)
-            if not isinstance(pattern, str):
-                raise BadQuery("=~ takes a regular expression as a text or a parameter")
-            check_expression(pattern)
+        check_text_condition(operator, left, right, self.scope.constant(expression.right))
         if operator == "CONTAINS":
             repeated(operator, left, right)
             return Value(texts.contains(left, right), BOOLEAN)
@@ -199,11 +187,8 @@ class Writer:
     @_written.register
     def _(self, expression: syntax.Item) -> Value:
         if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
-            return self._typing.label_of(expression.base.arguments, expression.at)
-        base, at = self.write(expression.base), self.write(expression.at)
-        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
-            raise BadQuery("a property is named after a dot, as in n.name")
-        return item(base, at)
+            return self._types.label_of(expression.base.arguments, expression.at)
+        return item(self.write(expression.base), self.write(expression.at))
 
     @_written.register
     def _(self, expression: syntax.Slice) -> Value:
@@ -319,77 +304,40 @@ class Writer:
     def _(self, expression: syntax.FunctionCall) -> Value:
         name = expression.name
         if expression.star:
-            with self._aggregating(name):
+            with inside_aggregation(name, self.scope):
                 return Value("count(*)", INTEGER)
         if name in AGGREGATES:
             return self._aggregate(expression)
-        if expression.distinct:
-            raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
         if name in TYPE_CALLS:
-            return self._typing.type_of(expression.arguments, "edge" if name == "type" else "node")
+            return self._types.type_of(expression.arguments, "edge" if name == "type" else "node")
         if name == "labels":
-            return self._typing.labels_of(expression.arguments)
-        if name in ("nodes", "edges", "length", "id"):
-            return self._of_graph(name, expression.arguments)
+            return self._types.labels_of(expression.arguments)
+        if name in OF_GRAPH:
+            return self._of_graph(expression)
         arguments = [self.write(argument) for argument in expression.arguments]
         if self.scope.local and name != "size" and any(argument.kind.is_text for argument in arguments):
             # Two such calls in one RETURN corrupt each other's texts.
             raise BadQuery(f"{name}() of a text is not supported inside [ ] or any(): {LIST_ADVICE}")
         return functions.call(name, arguments)
 
-    def _aggregating(self, name: str) -> AbstractContextManager[None]:
-        if not self.scope.may_aggregate or self.scope.local:
-            raise BadQuery(
-                f"{name}() may stand in WITH and RETURN only, and not inside another: "
-                f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
-            )
-        return self.scope.aggregating(False)
-
     def _aggregate(self, expression: syntax.FunctionCall) -> Value:
-        check_count(expression.name, expression.arguments, 1, 1)
-        name = expression.name
-        with self._aggregating(name):
-            value = self.write(expression.arguments[0])
-        if value.kind.name == "null":
-            raise BadQuery(f"{name}(null) means nothing: leave it out")
-        distinct = "DISTINCT " if expression.distinct else ""
-        call = f"{name}({distinct}{self.or_null(value)})"
-        if name == "count":
-            return Value(call, INTEGER)
-        if name == "collect":
-            return Value(call, list_of(value.kind))
-        if name in ("sum", "avg"):
-            check_kind(f"{name}()", value, "number")
-        elif value.kind.name in ("list", "map", "node", "edge", "path"):
-            raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
-        if name != "sum":
-            return Value(call, FLOAT if name == "avg" else value.kind)
-        # The engine's sum of whole numbers is a decimal, and its sum of nothing is null; Cypher's is 0.
-        if value.kind.name == "float":
-            return Value(f"coalesce({call}, 0.0)", FLOAT)
-        return Value(
-            f"cast(coalesce({call}, 0), 'INT64')" if value.kind == INTEGER else f"coalesce({call}, 0)", value.kind
-        )
+        value, kind = aggregated(expression, self.scope, self.write)
+        call = f"{expression.name}({'DISTINCT ' if expression.distinct else ''}{self.or_null(value)})"
+        if expression.name == "sum":
+            # The engine's sum of whole numbers is a decimal, and its sum of nothing is null; Cypher's is 0.
+            call = f"coalesce({call}, {'0.0' if kind == FLOAT else '0'})"
+            call = f"cast({call}, 'INT64')" if kind == INTEGER else call
+        return Value(call, kind)
 
-    def _of_graph(self, name: str, arguments: tuple[Expression, ...]) -> Value:
-        check_count(name, arguments, 1, 1)
-        value = self.write(arguments[0])
+    def _of_graph(self, expression: syntax.FunctionCall) -> Value:
+        value, kind = of_graph(expression, self.scope, self.write)
+        name = expression.name
         if name == "id":
-            if value.kind.name == "node":
-                self.scope.note("id(n) is the node's id, a text: n.id")
-                return Value(self.scope.names.identifier(value), TEXT)
-            check_graph_kind("id()", value, "edge")
-            return Value(f"cast(id({value.text}), 'STRING')", TEXT)
-        if name == "length" and value.kind.name in ("list", "text"):
+            is_node = value.kind.name == "node"
+            return Value(self.scope.names.identifier(value) if is_node else f"cast(id({value.text}), 'STRING')", kind)
+        if value.kind.name != "path":
             return functions.call("size", [value])
-        check_graph_kind(f"{name}()", value, "path")
-        catalog = self.scope.names.catalog
-        call, kind = {
-            "length": ("length", INTEGER),
-            "nodes": ("nodes", list_of(ValueKind("node", frozenset(catalog.node_tables)))),
-            "edges": ("rels", list_of(ValueKind("edge", frozenset(catalog.edge_tables)))),
-        }[name]
-        return Value(self.or_null(value, f"{call}({value.text})"), kind)
+        return Value(self.or_null(value, f"{'rels' if name == 'edges' else name}({value.text})"), kind)
 
     def or_null(self, value: Value, text: str | None = None) -> str:
         """Return the text of a value, or `text` made from it; null for a missing path."""

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import singledispatchmethod
-from typing import cast
 
 from orienteer.cypher import syntax
+from orienteer.cypher.calls import OF_GRAPH, aggregated, inside_aggregation, of_graph
+from orienteer.cypher.checks import check_kind, check_place, condition_of, kind_of_calculation
+from orienteer.cypher.comparisons import check_compared, check_text_condition
+from orienteer.cypher.functions import AGGREGATES
 from orienteer.cypher.kinds import (
     BOOLEAN,
-    FLOAT,
+    DATE,
+    DATE_PARTS,
     INTEGER,
     NULL,
     TEXT,
     UNKNOWN,
     Value,
-    ValueKind,
     common,
     constant,
     list_of,
     map_of,
     quoted,
 )
-from orienteer.cypher.ladybug.comparisons import check_compared, check_expression
-from orienteer.cypher.ladybug.functions import AGGREGATES, check_count, check_graph_kind, check_kind
-from orienteer.cypher.ladybug.type_tests import TYPE_CALLS
 from orienteer.cypher.opencypher.functions import call
-from orienteer.cypher.opencypher.names import ServerNames
-from orienteer.cypher.opencypher.patterns import ServerPatterns, condition_of, property_of
+from orienteer.cypher.opencypher.patterns import ServerPatterns
 from orienteer.cypher.opencypher.types import ServerTypes
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
+from orienteer.cypher.type_tests import TYPE_CALLS
 from orienteer.errors import BadQuery
 
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 _MOST_PARTS = 1_000  # texts or lists put together: WITH x + x AS x doubles them each time
-_DATE_PARTS = frozenset({"year", "month", "day"})
 
 
 @dataclass(slots=True)
@@ -48,10 +46,6 @@ class ServerExpressions:
     @property
     def _types(self) -> ServerTypes:
         return ServerTypes(self.scope, self.write)
-
-    @property
-    def _names(self) -> ServerNames:
-        return cast(ServerNames, self.scope.names)
 
     def write(self, expression: Expression) -> Value:
         """Write an expression. Raises `BadQuery`, `UnknownType`, `UnknownProperty`."""
@@ -88,17 +82,9 @@ class ServerExpressions:
     @_written.register
     def _(self, expression: syntax.Property) -> Value:
         base = self.write(expression.base)
-        kind = base.kind.name
-        if kind == "date" and expression.key in _DATE_PARTS:
+        if base.kind == DATE and expression.key in DATE_PARTS:
             return Value(f"({base.text}).{expression.key}", INTEGER)
-        if kind in ("map", ""):
-            item = ValueKind(deep=max(base.kind.deep - 1, 0))
-            return Value(f"({base.text}).{quoted(expression.key)}", item, parts=base.parts)
-        if kind not in ("node", "edge"):
-            hint = ": name one of them, as in list[0].name" if kind == "list" else ""
-            raise BadQuery(f"{base.kind.shown} has no property {expression.key!r}{hint}")
-        text = base.text if isinstance(expression.base, syntax.Variable) else f"({base.text})"
-        return property_of(self._names, Value(text, base.kind), expression.key)
+        return self.scope.names.property(base, expression.key)
 
     @_written.register
     def _(self, expression: syntax.HasType) -> Value:
@@ -142,13 +128,7 @@ class ServerExpressions:
 
     def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
         operator = expression.operator
-        check_kind(operator, left, "text")
-        check_kind(operator, right, "text")
-        if operator == "=~":
-            pattern = self.scope.constant(expression.right)
-            if not isinstance(pattern, str):
-                raise BadQuery("=~ takes a regular expression as a text or a parameter")
-            check_expression(pattern)
+        check_text_condition(operator, left, right, self.scope.constant(expression.right))
         return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
 
     # --------------------------------------------------------------------------------------------- lists, cases
@@ -177,10 +157,7 @@ class ServerExpressions:
         if isinstance(expression.base, syntax.FunctionCall) and expression.base.name == "labels":
             return self._types.label_of(expression.base.arguments, expression.at)
         base, at = self.write(expression.base), self.write(expression.at)
-        if at.kind.is_text and base.kind.name in ("node", "edge", "map", ""):
-            raise BadQuery("a property is named after a dot, as in n.name")
-        check_kind("a place in brackets", base, "list")
-        check_kind("a place in a list", at, "integer")
+        check_place(base, at)
         return Value(f"({base.text})[{at.text}]", base.kind.item or UNKNOWN, parts=base.parts)
 
     @_written.register
@@ -246,65 +223,32 @@ class ServerExpressions:
     def _(self, expression: syntax.FunctionCall) -> Value:
         name = expression.name
         if expression.star:
-            with self._aggregating(name):
+            with inside_aggregation(name, self.scope):
                 return Value("count(*)", INTEGER)
         if name in AGGREGATES:
             return self._aggregate(expression)
-        if expression.distinct:
-            raise BadQuery(f"DISTINCT means nothing in {name}(): only in count, collect, sum, avg, min and max")
         if name in TYPE_CALLS:
             return self._types.type_of(expression.arguments, "edge" if name == "type" else "node")
         if name == "labels":
             return self._types.labels_of(expression.arguments)
-        if name in ("nodes", "edges", "length", "id"):
-            return self._of_graph(name, expression.arguments)
+        if name in OF_GRAPH:
+            return self._of_graph(expression)
         return call(name, [self.write(argument) for argument in expression.arguments])
 
-    def _aggregating(self, name: str) -> AbstractContextManager[None]:
-        if not self.scope.may_aggregate:
-            raise BadQuery(
-                f"{name}() may stand in WITH and RETURN only, and not inside another: "
-                f"write WITH a, {name}(b) AS k WHERE k > 1, or RETURN a, {name}(b) AS k ORDER BY k"
-            )
-        return self.scope.aggregating(False)
-
     def _aggregate(self, expression: syntax.FunctionCall) -> Value:
-        check_count(expression.name, expression.arguments, 1, 1)
-        name = expression.name
-        with self._aggregating(name):
-            value = self.write(expression.arguments[0])
-        if value.kind.name == "null":
-            raise BadQuery(f"{name}(null) means nothing: leave it out")
-        written = f"{name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
-        if name == "count":
-            return Value(written, INTEGER)
-        if name == "collect":
-            return Value(written, list_of(value.kind), parts=value.parts)
-        if name in ("sum", "avg"):
-            check_kind(f"{name}()", value, "number")
-        elif value.kind.name in ("list", "map", "node", "edge", "path"):
-            raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
-        return Value(written, FLOAT if name == "avg" else value.kind)
+        value, kind = aggregated(expression, self.scope, self.write)
+        written = f"{expression.name}({'DISTINCT ' if expression.distinct else ''}{value.text})"
+        return Value(written, kind, parts=value.parts if expression.name == "collect" else 1)
 
-    def _of_graph(self, name: str, arguments: tuple[Expression, ...]) -> Value:
-        check_count(name, arguments, 1, 1)
-        value = self.write(arguments[0])
+    def _of_graph(self, expression: syntax.FunctionCall) -> Value:
+        value, kind = of_graph(expression, self.scope, self.write)
+        name = expression.name
         if name == "id":
-            if value.kind.name == "node":
-                self.scope.note("id(n) is the node's id, a text: n.id")
-                return Value(self._names.identifier(value), TEXT)
-            check_graph_kind("id()", value, "edge")
-            return Value(f"elementId({value.text})", TEXT)
-        if name == "length" and value.kind.name in ("list", "text"):
+            is_node = value.kind.name == "node"
+            return Value(self.scope.names.identifier(value) if is_node else f"elementId({value.text})", kind)
+        if value.kind.name != "path":
             return call("size", [value])
-        check_graph_kind(f"{name}()", value, "path")
-        schema = self._names.schema
-        written, kind = {
-            "length": ("length", INTEGER),
-            "nodes": ("nodes", list_of(ValueKind("node", frozenset(schema.node_types)))),
-            "edges": ("relationships", list_of(ValueKind("edge", frozenset(schema.edge_types)))),
-        }[name]
-        return Value(f"{written}({value.text})", kind)
+        return Value(f"{'relationships' if name == 'edges' else name}({value.text})", kind)
 
 
 # The dispatch of `self._written`, without the wrapper that functools makes at each call.
@@ -313,19 +257,12 @@ _WRITERS = vars(ServerExpressions)["_written"].dispatcher.dispatch
 
 def _calculated(operator: str, left: Value, right: Value) -> Value:
     """Return `left operator right` for numbers, texts or two lists. Raises `BadQuery` for other values."""
-    kinds = [left.kind, right.kind]
-    if any(kind.name == "null" for kind in kinds):
-        return Value("null", NULL)
-    if operator == "+" and any(kind.name == "list" for kind in kinds):
-        if not all(kind.name in ("list", "") for kind in kinds):
-            raise BadQuery("a list and a value are added as list + [value]")
-        return Value(f"({left.text} + {right.text})", common(kinds, "a list"), parts=left.parts + right.parts)
-    if operator == "+" and any(kind.is_text for kind in kinds):
+    is_text = left.kind.is_text or right.kind.is_text
+    if operator == "+" and is_text and not {left.kind.name, right.kind.name} & {"list", "null"}:
         texts = [value.text if value.kind.is_text else f"toString({value.text})" for value in (left, right)]
         return Value(f"({' + '.join(texts)})", TEXT, parts=left.parts + right.parts)
-    for value in (left, right):
-        check_kind(operator, value, "number")
-    if operator == "^":
-        return Value(f"({left.text} ^ {right.text})", FLOAT)
-    kind = common(kinds, operator) if all(kind.is_number for kind in kinds) else UNKNOWN
-    return Value(f"({left.text} {operator} {right.text})", kind)
+    kind = kind_of_calculation(operator, left, right)
+    if kind == NULL:
+        return constant(None)
+    parts = left.parts + right.parts if kind.name == "list" else 1
+    return Value(f"({left.text} {operator} {right.text})", kind, parts=parts)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple, cast
 
-from orienteer.cypher.kinds import Value, ValueKind, quoted
-from orienteer.cypher.ladybug.comparisons import check_compared
-from orienteer.cypher.ladybug.joins import compared_keys, conjuncts
+from orienteer.cypher.checks import condition_of
+from orienteer.cypher.comparisons import check_compared
+from orienteer.cypher.conditions import compared_keys, conjuncts
+from orienteer.cypher.kinds import Value, quoted
 from orienteer.cypher.opencypher.names import ServerNames
-from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
+from orienteer.cypher.pattern_reader import Keyed, PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import (
     Binary,
     Expression,
@@ -22,7 +23,6 @@ from orienteer.cypher.syntax import (
     Variable,
     parts,
 )
-from orienteer.errors import BadQuery
 
 _KNOWN, _BY_ID, _BY_NAME, _BY_PROPERTY, _LAST = range(5)
 _UNKNOWN = "\0"  # no variable has this name
@@ -92,8 +92,7 @@ class ServerPatterns(PatternReader):
             read = [_turned(path, places) for path in read]
             read.sort(key=lambda path: places[path.nodes[0].value])  # stable: else as they are written
             texts = [self._drawn(path, places) for path in read]
-            for owner, items in self.pending():
-                self.conditions += [self._equal(owner, key, value) for key, value in items]
+            self.conditions += self._equal(self.keyed)
             self.conditions += [condition_of(self.write(part)) for part in left]
         return Matched(anchors, texts, self.conditions, variables)
 
@@ -113,8 +112,7 @@ class ServerPatterns(PatternReader):
                 continue
             outside, self.conditions = self.conditions, []
             texts.append(self._node(node, places))
-            owner = self.node_value(node)
-            self.conditions += [self._equal(owner, key, value) for _, _, items in keyed for key, value in items]
+            self.conditions += self._equal(keyed)
             self.conditions += [condition_of(self.write(part)) for part in taken]
             own, self.conditions = [*own, *self.conditions], outside
             places[node.value] = _KNOWN
@@ -145,12 +143,7 @@ class ServerPatterns(PatternReader):
         return value
 
     def _read(self, path: PathPattern) -> _Path:
-        begin = ""
-        if path.variable is not None:
-            self.require_new(path.variable)
-            value = self.scope.fresh()
-            self.variables[path.variable] = Value(value, ValueKind("path"))
-            begin = f"{value} = "
+        begin = self.begin(path)
         nodes = [self.read_node(path.nodes[0])]
         edges = []
         for pattern, following in zip(path.edges, path.nodes[1:], strict=True):
@@ -192,8 +185,7 @@ class ServerPatterns(PatternReader):
     def _restrict(self, edge: PatternEdge) -> None:
         """Add a condition for an edge type that was named with its end types, where the pattern allows more."""
         ways = []
-        for triple, is_forward in self.narrower(edge):
-            source, target = (edge.start, edge.end) if is_forward else (edge.end, edge.start)
+        for triple, source, target in self.narrower(edge):
             is_type = f"type({edge.value}) = {self.scope.hold(triple.type)}"
             begins = f"startNode({edge.value}) = {source.value}"
             ends = f"{self.is_of(source.value, [triple.source])} AND {self.is_of(target.value, [triple.target])}"
@@ -201,21 +193,13 @@ class ServerPatterns(PatternReader):
         if ways:
             self.conditions.append(f"({' OR '.join(ways)})")
 
-    def _equal(self, owner: Value, key: str, expression: Expression) -> str:
-        """Write `{key: expression}` as a condition. Raises `BadQuery` for a literal null."""
-        value = self.write(expression)
-        if value.kind.name == "null":
-            raise BadQuery(f"{{{key}: null}} never fits: write WHERE ... IS NULL")
-        own = property_of(self.names, owner, key)
-        check_compared("=", own, value)
-        return f"({own.text} = {value.text})"
-
-
-def condition_of(value: Value) -> str:
-    """Return the text of a condition. Raises `BadQuery` for a value that cannot be true or false."""
-    if value.kind.name not in ("boolean", "", "null"):
-        raise BadQuery(f"a condition is needed where {value.kind.shown} stands: compare it with something")
-    return value.text
+    def _equal(self, keyed: Iterable[Keyed]) -> list[str]:
+        """Write properties in braces as conditions. Raises `BadQuery`, `UnknownProperty`."""
+        conditions = []
+        for own, value in self.equalities(keyed):
+            check_compared("=", own, value)
+            conditions.append(f"({own.text} = {value.text})")
+        return conditions
 
 
 def _reads(tree: object) -> frozenset[str]:
@@ -237,12 +221,3 @@ def _turned(path: _Path, places: Mapping[str, int]) -> _Path:
     if is_asked_for or is_list or places[path.nodes[-1].value] >= places[path.nodes[0].value]:
         return path
     return path._replace(nodes=path.nodes[::-1], edges=path.edges[::-1], is_turned=True)
-
-
-def property_of(names: ServerNames, owner: Value, key: str) -> Value:
-    """Return a property of a node or an edge. Raises `UnknownProperty`."""
-    is_own = key.casefold() in ("id", "name") and key not in names.catalog.node_columns
-    if owner.kind.name == "node" and is_own:
-        return Value(names.identifier(owner) if key.casefold() == "id" else names.name(owner), ValueKind("text"))
-    column = (names.node_column if owner.kind.name == "node" else names.edge_column)(key, owner.kind.types)
-    return Value(names.property_text(owner.text, column.column), column.value_kind)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from orienteer.cypher import syntax
-from orienteer.cypher.kinds import UNKNOWN, Value
+from orienteer.cypher.kinds import Value
 from orienteer.cypher.opencypher.expressions import ServerExpressions
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.opencypher.patterns import ServerPatterns
 from orienteer.cypher.parser import TOO_DEEP
-from orienteer.cypher.projections import aggregates, in_two_steps, items_of, page_size, with_columns
+from orienteer.cypher.projections import in_two_steps, items_of, order_of, page_of
 from orienteer.cypher.scope import Scope
-from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, OrderItem, Projection, Unwind
+from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
 
@@ -86,9 +86,9 @@ class _QueryWriter:
         assert isinstance(last, Projection), "the guard lets no other clause end a query"
         gathering, last = self._gathered(last)
         before = "".join(f"{part} " for part in parts) + gathering
-        projected, page = self._projection(last, is_last=True), self._page(last)
+        projected, page = self._projection(last, is_last=True), page_of(self.scope, last)
         return _Written(
-            f"{before}RETURN {projected}{self._page(last, self.most)}",
+            f"{before}RETURN {projected}{page_of(self.scope, last, self.most)}",
             f"{before}WITH {projected}{page} RETURN count(*) AS count",
             tuple(self.scope.variables),
         )
@@ -108,24 +108,11 @@ class _QueryWriter:
 
     def _unwind(self, clause: Unwind) -> str:
         source = self.expressions.write(clause.source)
-        if source.kind.name not in ("list", "", "null"):
-            raise BadQuery(f"UNWIND takes a list apart, not {source.kind.shown}")
-        if clause.variable in self.scope.variables:
-            raise BadQuery(
-                f"the variable {clause.variable!r} is there already: give what UNWIND takes out another name"
-            )
-        name = self.scope.fresh()
-        self.scope.variables = {
-            **self.scope.variables,
-            clause.variable: Value(name, source.kind.item or UNKNOWN, parts=source.parts),
-        }
-        return f"UNWIND {source.text} AS {name}"
+        return f"UNWIND {source.text} AS {self.scope.take_apart(source, clause.variable)}"
 
     def _projection(self, clause: Projection, *, is_last: bool = False) -> str:
         """Write what stands behind WITH or RETURN; of the last clause without its page, which the caller writes."""
         items = items_of(clause, self.scope.variables)
-        before = dict(self.scope.variables)
-        is_grouped = any(aggregates(item.expression) for item in items)
         written, after = [], dict[str, Value]()
         for place, item in enumerate(items):
             with self.scope.aggregating(True):
@@ -134,45 +121,8 @@ class _QueryWriter:
             name = value.text if is_kept else f"c{place}" if is_last else self.scope.fresh()
             written.append(value.text if name == value.text else f"{value.text} AS {name}")
             after[item.name] = Value(name, value.kind, parts=value.parts)
-        order = self._order(clause, items, before, after, narrow=is_grouped or clause.distinct)
+        order = order_of(clause, items, after, self.scope, self.expressions.write)
         self.scope.variables = after
-        page = "" if is_last else self._page(clause)
+        page = "" if is_last else page_of(self.scope, clause)
         where = f" WHERE {self.expressions.condition(clause.where)}" if clause.where is not None else ""
         return f"{'DISTINCT ' if clause.distinct else ''}{', '.join(written)}{order}{page}{where}"
-
-    def _order(
-        self,
-        clause: Projection,
-        items: list[syntax.ProjectionItem],
-        before: dict[str, Value],
-        after: dict[str, Value],
-        *,
-        narrow: bool,
-    ) -> str:
-        """Write ORDER BY: returned expressions by their column, other expressions with the variables still in scope."""
-        if not clause.order:
-            return ""
-        columns: dict[Expression, str] = {
-            item.expression: item.name for item in items if not isinstance(item.expression, syntax.Variable)
-        }
-        with self.scope.inner(after if narrow else {**before, **after}):
-            if narrow:
-                self.scope.variables = after
-            parts = [
-                self._ordered(replace(part, expression=with_columns(part.expression, columns))) for part in clause.order
-            ]
-        return f" ORDER BY {', '.join(parts)}"
-
-    def _ordered(self, order: OrderItem) -> str:
-        """Write one expression of ORDER BY. Raises `BadQuery` for values without an order."""
-        value = self.expressions.write(order.expression)
-        if value.kind.name in ("node", "edge", "path", "map", "list"):
-            raise BadQuery(f"ORDER BY takes texts, numbers or dates, not {value.kind.shown}: name a property")
-        return f"{value.text}{' DESC' if order.descending else ''}"
-
-    def _page(self, clause: Projection, most: int | None = None) -> str:
-        """Write SKIP and LIMIT, which is `most` at the most."""
-        skip, limit = page_size(self.scope, clause.skip, "SKIP"), page_size(self.scope, clause.limit, "LIMIT")
-        if most is not None:
-            limit = most if limit is None else min(limit, most)
-        return (f" SKIP {skip}" if skip is not None else "") + (f" LIMIT {limit}" if limit is not None else "")

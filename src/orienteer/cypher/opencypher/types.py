@@ -6,11 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import cast
 
-from orienteer.cypher.kinds import BOOLEAN, Value, ValueKind, list_of
-from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
-from orienteer.cypher.ladybug.type_tests import TypeTests
+from orienteer.cypher.kinds import BOOLEAN, Value, list_of
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.cypher.syntax import Expression
+from orienteer.cypher.type_tests import TypeTests
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +32,11 @@ class ServerTypes(TypeTests):
             return f"(type({value.text}) IN {self.scope.hold(sorted(types))})"
         return self._names.has_type(value.text, types)
 
-    def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
-        """Write the type of a node or an edge by its name in results; null for null."""
-        check_count("type" if what == "edge" else "labels", arguments, 1, 1)
-        value = self.write(arguments[0])
-        check_graph_kind("type()" if what == "edge" else "labels()", value, what)
-        if what == "edge":
-            return Value(f"type({value.text})", ValueKind("edge type"))
-        order = self.scope.hold(list(self._names.labels.order))
-        return Value(self._names.type_of(value.text, order), ValueKind("node type"))
+    def type_text(self, value: Value) -> str:
+        """Write the type of a node or an edge; null for null."""
+        if value.kind.name == "edge":
+            return f"type({value.text})"
+        return self._names.type_of(value.text, self.scope.hold(list(self._names.labels.order)))
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
         """Write the labels of a node as a list: its type alone; null for null."""

@@ -22,10 +22,11 @@ from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
 from orienteer.ingest.formats.bolt import DatabaseCounts, count_all, unique_property
-from orienteer.ingest.in_place.conditions import Conditions, conditions_of
+from orienteer.ingest.in_place.conditions import EVERY, Conditions, MaskInPlace, conditions_of
 from orienteer.ingest.in_place.described import Described, describe
 from orienteer.ingest.in_place.edges import EdgesInPlace
 from orienteer.ingest.in_place.seen import (
+    NODE_COLUMNS,
     NodeFacts,
     SeenColumn,
     SeenNodes,
@@ -142,7 +143,7 @@ class ArraysInPlace(GraphArrays):
 
     def _conditions(self, where: Sequence[str]) -> Conditions:
         if not where:
-            return Conditions()
+            return EVERY
         return conditions_of(parse(where), self.described.names, self.properties.names)
 
     def entries(
@@ -162,10 +163,7 @@ class ArraysInPlace(GraphArrays):
     def first_of(self, node_types: Collection[str], most: int) -> Rows:
         """Return some nodes of these types, fewer than of a graph of one's own: each may have many edges to send."""
         names = self.described.names
-        statement = (
-            f"MATCH (n) WHERE {names.has_type('n', list(node_types))} "
-            "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT $most"
-        )
+        statement = f"MATCH (n) WHERE {names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS} LIMIT $most"
         return np.sort(self.seen.take(self._server.rows(statement, most=min(most, MOST_FIRST))))
 
     def all_of(self, node_types: Collection[str]) -> Rows:
@@ -176,10 +174,7 @@ class ArraysInPlace(GraphArrays):
                 f"There are {count:,} nodes of {', '.join(sorted(node_types))}, and of a database in place at most "
                 f"{MOST_OF_TYPES:,} are taken at once: begin with a search, or with the nodes of a name."
             )
-        statement = (
-            f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} "
-            "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
-        )
+        statement = f"MATCH (n) WHERE {self.described.names.has_type('n', list(node_types))} RETURN {NODE_COLUMNS}"
         return np.sort(self.seen.take(self._server.rows(statement)))
 
     def types_with(self, name: str) -> frozenset[str]:
@@ -217,23 +212,6 @@ class ArraysInPlace(GraphArrays):
         """Return the properties of the edge of an entry."""
         carried = plain(cast(Any, self.adjacency).extras(at))
         return {"properties": carried} if carried else {}
-
-
-class MaskInPlace(StandIn):
-    """Marks the nodes of some types that meet some conditions."""
-
-    def __init__(self, server: Server, types: Mask | None, conditions: Conditions, seen: SeenNodes) -> None:
-        super().__init__(server)
-        self._types, self.conditions, self._seen = types, conditions, seen
-
-    def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
-        nodes, met = self._seen.nodes, self.conditions.are_met
-        is_of = np.True_ if self._types is None else self._types[self._seen.types(rows)]
-        if not self.conditions.tests:
-            return is_of if self._types is not None else np.ones(np.shape(rows), np.bool_)
-        if np.ndim(rows) == 0:
-            return bool(is_of) and met(nodes[int(rows)])
-        return is_of & np.array([met(nodes[row]) for row in np.asarray(rows).tolist()], np.bool_)
 
 
 class PropertiesInPlace(StandIn):

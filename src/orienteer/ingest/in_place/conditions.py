@@ -10,9 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orienteer.bolt.server import quoted
+import numpy as np
+
+from orienteer.bolt.server import Server, quoted
 from orienteer.cypher.opencypher.names import ServerNames
 from orienteer.graph.properties import Condition, known, meets, number_of
+from orienteer.index.bm25 import Mask
+from orienteer.ingest.in_place.seen import SeenNodes, StandIn
 from orienteer.records import Node
 
 _NUMBERS = frozenset({"integer", "float"})
@@ -35,6 +39,27 @@ class Conditions(NamedTuple):
     def where(self, node: str) -> str:
         """Return what the server is asked of a node as ` AND ...`; empty for nothing."""
         return "".join(f" AND {text.format(node=node)}" for text in self.asked)
+
+
+EVERY = Conditions()
+"""Conditions that every node meets."""
+
+
+class MaskInPlace(StandIn):
+    """Marks the nodes of some types that meet some conditions."""
+
+    def __init__(self, server: Server, types: Mask | None, conditions: Conditions, seen: SeenNodes) -> None:
+        super().__init__(server)
+        self._types, self.conditions, self._seen = types, conditions, seen
+
+    def __getitem__(self, rows: Any) -> Any:  # Any: a row, or an array of rows
+        nodes, met = self._seen.nodes, self.conditions.are_met
+        is_of = np.True_ if self._types is None else self._types[self._seen.types(rows)]
+        if not self.conditions.tests:
+            return is_of if self._types is not None else np.ones(np.shape(rows), np.bool_)
+        if np.ndim(rows) == 0:
+            return bool(is_of) and met(nodes[int(rows)])
+        return is_of & np.array([met(nodes[row]) for row in np.asarray(rows).tolist()], np.bool_)
 
 
 def conditions_of(tests: Sequence[Condition], names: ServerNames, properties: Sequence[str]) -> Conditions:

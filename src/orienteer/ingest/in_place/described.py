@@ -13,14 +13,14 @@ import numpy as np
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.bolt.values import is_point, is_time
-from orienteer.cypher.columns import judged
+from orienteer.cypher.columns import kind_of_values
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.cypher.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.errors import QueryStopped
 from orienteer.index.arrays import Rows
 from orienteer.ingest.formats.apoc import LABELS
 from orienteer.ingest.formats.bolt import MARK, DatabaseCounts
-from orienteer.ingest.in_place.seen import NodeFacts, SeenNodes, type_of
+from orienteer.ingest.in_place.seen import NODE_COLUMNS, NodeFacts, SeenNodes, type_of
 from orienteer.ingest.tables.columns import Columns, NodeRoles
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE
 from orienteer.ingest.tables.values import plain
@@ -33,7 +33,6 @@ FEW = 20
 MOST_SELDOM = 200
 """Such properties that are looked for; others are left out."""
 OWN = ("id", "name")
-_NODES = "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT $most"
 
 
 class Described(NamedTuple):
@@ -122,7 +121,7 @@ class _Look:
         pattern = f"(n:{quoted(node_type)})" if is_plain else "(n)"
         tests = [*([] if is_plain else [self._tests.has_type("n", [node_type])]), *([condition] if condition else [])]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
-        records = self._server.rows(f"MATCH {pattern}{where} {_NODES}", most=most)
+        records = self._server.rows(f"MATCH {pattern}{where} RETURN {NODE_COLUMNS} LIMIT $most", most=most)
         self._keep(node_type, records, self._seen.take(records))
 
     def _keep(self, node_type: str, records: Sequence[Sequence[Any]], rows: Rows) -> None:  # Any: of the database
@@ -160,7 +159,7 @@ class _Look:
         for name, by_type in self._values.items():
             if name in OWN:
                 continue
-            kind, reason = judged([value for values in by_type.values() for value in values])
+            kind, reason = kind_of_values([value for values in by_type.values() for value in values])
             if reason:
                 self._others[name] = reason
                 continue
@@ -183,7 +182,7 @@ class _Look:
                             self._times.add(name)
         columns, left_out = {}, {}
         for name, by_type in values.items():
-            kind, reason = judged([value for found in by_type.values() for value in found])
+            kind, reason = kind_of_values([value for found in by_type.values() for value in found])
             if reason:
                 left_out[name] = reason
             else:

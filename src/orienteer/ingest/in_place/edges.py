@@ -15,17 +15,13 @@ from orienteer.errors import TooManyEdges
 from orienteer.graph.adjacency import Entries, KindMask
 from orienteer.graph.properties import Condition
 from orienteer.index.arrays import Rows
-from orienteer.ingest.in_place.conditions import Conditions
+from orienteer.ingest.in_place.conditions import EVERY, Conditions
 from orienteer.ingest.in_place.seen import SeenNodes, StandIn
 
 MOST_ENDS = 50_000
 """Edge ends of one question to the server. More are refused, never cut short in silence."""
 REMEMBERED = 64
 """Neighbourhoods that are kept: a tool asks for the same one several times."""
-
-
-EVERY = Conditions()
-"""Conditions that every node meets."""
 
 
 class EdgesInPlace(StandIn):

@@ -14,13 +14,13 @@ from orienteer.ingest.in_place.words import full_text_index
 State: TypeAlias = Literal["well", "warning", "problem"]
 """Whether questions are answered as they should be, less well than they might, or not at all."""
 ASKED_SECONDS = 1.0
-"""After which the server is asked to stop the trial."""
+"""The server is asked to stop the trial statement after so long."""
 TRIAL_SECONDS = 5.0
-"""That the trial would take."""
-ROWS = 20_000
-"""Of a result that is looked at for being cut."""
+"""The trial statement takes about so long where nobody stops it."""
+TRIAL_ROWS = 20_000
+"""The server is asked for so many, to see whether it cuts results."""
 _BUSY = "UNWIND range(1, 1000) AS a UNWIND range(1, $n) AS b WITH a, b WHERE (a * b) % 7 = 3 RETURN count(*) AS count"
-_FEW, _LONGEST = 200, 2_000_000
+_LEAST_PASSES, _MOST_PASSES = 200, 2_000_000  # `$n` in it
 
 
 class Finding(NamedTuple):
@@ -110,21 +110,21 @@ def _ids(server: Server, counts: DatabaseCounts) -> Finding:
 
 
 def _rows(server: Server) -> Finding:
-    number = sum(1 for _ in server.stream("UNWIND range(1, $n) AS x RETURN x", n=ROWS))
-    if number < ROWS:
+    number = sum(1 for _ in server.stream("UNWIND range(1, $n) AS x RETURN x", n=TRIAL_ROWS))
+    if number < TRIAL_ROWS:
         return Finding(
             "rows",
             "problem",
-            f"the server gives this user {number:,} of {ROWS:,} rows, and does not say that it cuts",
+            f"the server gives this user {number:,} of {TRIAL_ROWS:,} rows, and does not say that it cuts",
             "lift the limit of rows of this user; in ArcadeDB resultSetLimit of its group is -1 for none",
         )
-    return Finding("rows", "well", f"results of {ROWS:,} rows come whole")
+    return Finding("rows", "well", f"results of {TRIAL_ROWS:,} rows come whole")
 
 
 def _time(server: Server) -> Finding:
     """Ask for a statement of some seconds to be stopped after one."""
-    number, took = _FEW, 0.0
-    while took < 2 * ASKED_SECONDS and number < _LONGEST:
+    number, took = _LEAST_PASSES, 0.0
+    while took < 2 * ASKED_SECONDS and number < _MOST_PASSES:
         started = time.monotonic()
         try:
             list(server.ask(_BUSY, {"n": number}, ASKED_SECONDS))
@@ -133,7 +133,7 @@ def _time(server: Server) -> Finding:
             own = "when it is asked to" if took < 2 * ASKED_SECONDS else "by a limit of its own"
             return Finding("time", "well", f"the server stops a statement {own}: this one after {took:.1f} s")
         took = time.monotonic() - started
-        number = min(int(number * max(2.0, min(10.0, TRIAL_SECONDS / max(took, 0.01)))), _LONGEST)
+        number = min(int(number * max(2.0, min(10.0, TRIAL_SECONDS / max(took, 0.01)))), _MOST_PASSES)
     return Finding(
         "time",
         "warning",

@@ -25,6 +25,8 @@ from orienteer.text.tokenizer import Tokenizer
 
 FETCHED = 1_000
 """Nodes that are asked for at once."""
+NODE_COLUMNS = "elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
+"""What `SeenNodes.take` reads of a node `n`."""
 MOST_LABELS = 30
 """Labels under which an id is looked up one by one; in a database of more every node is looked at."""
 
@@ -90,10 +92,7 @@ class SeenNodes:
         """Return rows by element id. A node that went between two questions to the server has none."""
         with self._lock:
             new = [element for element in dict.fromkeys(element_ids) if element not in self._row_of_element]
-            statement = (
-                "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id "
-                "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties"
-            )
+            statement = f"UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id RETURN {NODE_COLUMNS}"
             records = [
                 record
                 for low in range(0, len(new), FETCHED)
@@ -163,7 +162,7 @@ class SeenNodes:
         value = int(node_id) if facts.has_numbers else node_id
         statements = [
             f"MATCH (n{f':{quoted(label)}' if label else ''} {{{quoted(facts.id_property)}: $value}}) "
-            "RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT 1"
+            f"RETURN {NODE_COLUMNS} LIMIT 1"
             for label in facts.labels or [""]
         ]
         records = (self._server.rows(statement, value=value) for statement in statements)

@@ -31,11 +31,11 @@ SESSIONS = 3
 """Statements that the server is asked at once. ArcadeDB takes four on two cores, and lets all others wait."""
 GRACE = 1.0
 """Seconds beyond its time that a statement has, for the server to say itself that it has stopped it."""
-HELD = 10
-"""How many times the characters of an answer its values may have as they come, with what an answer leaves out."""
+RAW_FACTOR = 10
+"""What the server sends may have so many times the characters of an answer, which leaves properties out."""
 _TOO_MUCH = "the server could not carry it out, perhaps for its memory; ask for less, with types in the pattern"
-_PLACE = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
-"""A path of the server's machine."""
+_SERVER_PATH = re.compile(r"(?:[A-Za-z]:)?(?:[/\\][\w.\-]+){2,}")
+"""It is of no use to who asks, and tells of the server's machine."""
 
 
 class StatementsInPlace:
@@ -80,7 +80,7 @@ class StatementsInPlace:
     # -------------------------------------------------------------------------------------------------- sessions
 
     def _asked(self, written: ServerStatement, until: float, bounds: Bounds) -> _Fetched:
-        most = HELD * bounds.characters
+        most = RAW_FACTOR * bounds.characters
         with self._session_until(until) as server:
             try:
                 return _within(server, until, lambda: _fetched(server, written.text, written.parameters, until, most))
@@ -196,7 +196,7 @@ class _Values:
     def __init__(
         self, seen: SeenNodes, rows_of: Mapping[str, int], of_nodes: Collection[str], of_edges: Collection[str]
     ) -> None:
-        """`of_nodes` and `of_edges` are the properties that nodes and edges are shown with."""
+        """`rows_of` has every node; `of_nodes` and `of_edges` are the properties that nodes and edges show."""
         self._seen, self._rows_of, self._of_nodes, self._of_edges = seen, rows_of, of_nodes, of_edges
 
     def read(self, value: Any) -> JsonValue:  # Any: a value of the database
@@ -214,10 +214,7 @@ class _Values:
         return value if isinstance(value, str) else plain(value)
 
     def _node(self, value: Any) -> JsonValue:  # Any: the driver's node
-        row = self._rows_of.get(value.element_id)
-        if row is None:
-            (row,) = self._seen.rows_of([value.element_id]).tolist()
-        node = self._seen.nodes[row]
+        node = self._seen.nodes[self._rows_of[value.element_id]]
         own = {name: value for name, value in node.properties.items() if name in self._of_nodes}
         return {"id": node.id, "type": node.type, "name": node.name, "properties": own}
 
@@ -272,7 +269,8 @@ def _size(value: Any) -> int:  # Any: a value of the database
 def _advice(what: str) -> str:
     """Return a server's complaint as an error for who wrote the statement, without its paths."""
     return (
-        f"the database cannot answer this form ({_PLACE.sub('...', what)}): write the query in simpler steps, with WITH"
+        f"the database cannot answer this form ({_SERVER_PATH.sub('...', what)}): write the query in simpler steps, "
+        "with WITH"
     )
 
 

@@ -20,9 +20,8 @@ from orienteer.errors import BadInput
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import K1, B, Mask, Posting, ScoredRows
 from orienteer.index.names import ALIKE, SHORTEST_SPELLED, Link, NameKind
-from orienteer.ingest.in_place.conditions import Conditions
-from orienteer.ingest.in_place.edges import EVERY
-from orienteer.ingest.in_place.seen import SeenNodes, StandIn
+from orienteer.ingest.in_place.conditions import EVERY, Conditions, MaskInPlace
+from orienteer.ingest.in_place.seen import NODE_COLUMNS, SeenNodes, StandIn
 from orienteer.text.tokenizer import Tokenizer
 
 MOST_HITS = 10_000
@@ -70,10 +69,7 @@ class TextInPlace(StandIn):
         super().__init__(server)
         self._seen, self.index, self.count = seen, index, count
         self._postings: dict[str, Posting | None] = {}
-        sample = (
-            "MATCH (n) RETURN elementId(n) AS element, labels(n) AS labels, properties(n) AS properties LIMIT $most"
-        )
-        rows = seen.take(server.rows(sample, most=SAMPLED))
+        rows = seen.take(server.rows(f"MATCH (n) RETURN {NODE_COLUMNS} LIMIT $most", most=SAMPLED))
         self.mean_length = max(1.0, float(np.mean([seen.terms(row).total() for row in rows.tolist()])))
 
     def posting(self, term: str) -> Posting | None:
@@ -115,7 +111,7 @@ class TextInPlace(StandIn):
             order = order[scores[order] > 0]
             return ScoredRows(rows[order], scores[order])
         words, most = " ".join(list(dict.fromkeys(terms))[:MOST_WORDS]), k
-        conditions = getattr(mask, "conditions", EVERY)
+        conditions = mask.conditions if isinstance(mask, MaskInPlace) else EVERY
         while True:
             hits = self._hits(words, most, conditions)
             kept = hits
@@ -143,9 +139,8 @@ class TextInPlace(StandIn):
         limit = ", {limit: $most}" if not conditions.asked else ""  # else it would be of nodes that are left out
         statement = (
             f"CALL db.index.fulltext.queryNodes($index, $words{limit}) YIELD node, score "
-            f"WITH node, score WHERE true{conditions.where('node')} "
-            "RETURN elementId(node) AS element, labels(node) AS labels, properties(node) AS properties, score "
-            "ORDER BY score DESC LIMIT $most"
+            f"WITH node AS n, score WHERE true{conditions.where('n')} "
+            f"RETURN {NODE_COLUMNS}, score ORDER BY score DESC LIMIT $most"
         )
         records = self._server.rows(statement, index=self.index.name, words=words, most=most, **conditions.parameters)
         scores = np.array([record[3] for record in records], np.float64)

@@ -1,13 +1,15 @@
-"""Types in expressions: `n:Gene`, `type(r)`, `labels(n)` and conditions on them, by any name of a type."""
+"""Types in expressions, by any name of a type: `n:Gene`, `type(r)`, `labels(n)` and conditions on them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from orienteer.cypher import syntax
+from orienteer.cypher.checks import check_count, check_graph_kind
 from orienteer.cypher.kinds import BOOLEAN, TEXT, Value, ValueKind, list_of, rendered
-from orienteer.cypher.ladybug.functions import check_count, check_graph_kind
+from orienteer.cypher.pattern_reader import Write
 from orienteer.cypher.patterns import is_domain
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import Expression
@@ -17,11 +19,27 @@ TYPE_CALLS = frozenset({"type", "nodetype"})
 
 
 @dataclass(frozen=True, slots=True)
-class TypeTests:
-    """Writes the types of nodes and edges, and conditions on them; `write` writes other expressions."""
+class TypeTests(ABC):
+    """Reads the types of nodes and edges, and conditions on them; how an engine is told is for its own kind to say."""
 
     scope: Scope
-    write: Callable[[Expression], Value]
+    write: Write
+
+    @abstractmethod
+    def is_of(self, value: Value, types: Collection[str]) -> Value:
+        """Write the condition that a node or an edge has one of these types."""
+
+    @abstractmethod
+    def is_there(self, value: Value) -> Value:
+        """Write the condition that an optional node is there."""
+
+    @abstractmethod
+    def compares_type(self, value: Value, types: Collection[str]) -> str:
+        """Write the condition that the type of a node or an edge is one of these; null for null."""
+
+    @abstractmethod
+    def type_text(self, value: Value) -> str:
+        """Write the type of a node or an edge by its name in results; null for null."""
 
     def has_type(self, expression: syntax.HasType) -> Value:
         """Write the condition `n:Type`. Raises `UnknownType`."""
@@ -36,16 +54,6 @@ class TypeTests:
             return self.is_there(base)
         types = frozenset(node_type for name in expression.types for node_type in names.node_types(name))
         return self.is_of(base, types)
-
-    def is_of(self, value: Value, types: Collection[str]) -> Value:
-        """Write the condition that a node or an edge has one of these types."""
-        catalog = self.scope.names.catalog
-        tables = catalog.edge_tables if value.kind.name == "edge" else catalog.node_tables
-        return Value(f"(label({value.text}) IN [{_listed(tables, types)}])", BOOLEAN)
-
-    def is_there(self, value: Value) -> Value:
-        """Write the condition that an optional node is there."""
-        return Value(f"(id({value.text}) IS NOT NULL)", BOOLEAN)
 
     def condition(self, expression: syntax.Binary) -> Value | None:
         """Write a condition on a type, such as `type(r) = 'TREATS'` or `'Gene' IN labels(n)`.
@@ -71,12 +79,6 @@ class TypeTests:
             types = frozenset(node_type for word in wanted for node_type in names.node_types(str(word)))
         condition = self.compares_type(self.write(_typed(left)), types)
         return Value(f"(NOT {condition})" if operator == "<>" else condition, BOOLEAN)
-
-    def compares_type(self, value: Value, types: Collection[str]) -> str:
-        """Write the condition that the type of a node or an edge is one of these; null for null."""
-        catalog = self.scope.names.catalog
-        tables = catalog.edge_tables if value.kind.name == "edge" else catalog.node_tables
-        return f"({self._table(value)} IN [{_listed(tables, types)}])"
 
     def labels_of(self, arguments: tuple[Expression, ...]) -> Value:
         """Write the labels of a node as a list, its type first; null for null."""
@@ -115,26 +117,12 @@ class TypeTests:
         return self.is_there(value)
 
     def type_of(self, arguments: tuple[Expression, ...], what: str) -> Value:
-        """Write the type of a node or an edge by its name in results; null for null."""
-        check_count("type" if what == "edge" else "labels", arguments, 1, 1)
-        value, catalog = self.write(arguments[0]), self.scope.names.catalog
-        check_graph_kind("type()" if what == "edge" else "labels()", value, what)
-        tables = catalog.edge_tables if what == "edge" else catalog.node_tables
-        types = value.kind.types or frozenset(tables)
-        called = {tables[type_name]: self.scope.names.called(type_name) for type_name in sorted(types)}
-        renamed = {table: name for table, name in called.items() if table != name}
-        text = self._table(value)
-        if renamed:
-            cases = " ".join(f"WHEN {rendered(table)} THEN {rendered(name)}" for table, name in renamed.items())
-            text = f"CASE {text} {cases} ELSE {text} END"
-        return Value(text, ValueKind(f"{what} type"))
-
-    def _table(self, value: Value) -> str:
-        """Write a type by its name in the copy; null for null."""
-        if self.scope.local:
-            return f"label({value.text})"
-        # For a missing optional edge the engine still gives the type, if only one is possible.
-        return f"CASE WHEN id({value.text}) IS NOT NULL THEN label({value.text}) END"
+        """Return the type of a node or an edge. Raises `BadQuery` for anything else."""
+        name = "type" if what == "edge" else "labels"
+        check_count(name, arguments, 1, 1)
+        value = self.write(arguments[0])
+        check_graph_kind(f"{name}()", value, what)
+        return Value(self.type_text(value), ValueKind(f"{what} type"))
 
 
 def _turned(expression: syntax.Binary, *, is_only_label: bool) -> tuple[str, Expression, Expression]:
@@ -169,7 +157,3 @@ def _typed(expression: Expression) -> Expression:
         expression = expression.base if isinstance(expression, syntax.Item) else expression.arguments[0]
     check_count(expression.name, expression.arguments, 1, 1)
     return expression.arguments[0]
-
-
-def _listed(tables: Mapping[str, str], types: Collection[str]) -> str:
-    return ", ".join(rendered(table) for table in sorted(tables[type_name] for type_name in types))

@@ -1,0 +1,191 @@
+"""The functions that a query may call: what each takes, and the kind of what it gives, whatever engine is told it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from orienteer.cypher.checks import check_count, check_kind, is_of
+from orienteer.cypher.kinds import (
+    BOOLEAN,
+    DATE,
+    FLOAT,
+    INTEGER,
+    NULL,
+    TEXT,
+    UNKNOWN,
+    Value,
+    ValueKind,
+    common,
+    list_of,
+)
+from orienteer.errors import BadQuery, nearest
+
+DATE_FORM = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+"""A regular expression."""
+SPELLED = {
+    "tointeger": "toInteger", "tofloat": "toFloat", "tostring": "toString", "toboolean": "toBoolean",
+    "isempty": "isEmpty",
+}  # fmt: skip
+"""The usual spelling of functions that go by another here."""
+_WIDEST_RANGE = 10_000  # numbers of a range(): a bound on the engine's memory
+_ALIASES = {
+    "lower": "tolower", "upper": "toupper", "relationships": "edges", "rels": "edges", "toint": "tointeger",
+    "ceiling": "ceil", "label": "nodetype", "elementid": "id", "len": "size",
+}  # fmt: skip
+AGGREGATES = frozenset({"count", "sum", "avg", "min", "max", "collect"})
+_NAMES = frozenset({
+    "tolower", "toupper", "trim", "ltrim", "rtrim", "reverse", "replace", "substring", "left", "right", "split", "size",
+    "abs", "ceil", "floor", "round", "sign", "sqrt", "log", "log10", "tointeger", "tofloat", "tostring", "toboolean",
+    "coalesce", "range", "date", "isempty", "head", "last", "tail", "nodes", "edges", "length", "type", "labels",
+    "nodetype", "id", *AGGREGATES,
+})  # fmt: skip
+_INSTEAD = {
+    "exists": "n.key IS NOT NULL, or EXISTS { (a)-[..]-(b) }",
+    "properties": "the node itself, or n.key for each property",
+    "keys": "the schema tells which properties there are",
+    "startnode": "name both ends in the pattern and give the arrow, as in (a)-[r]->(b)",
+    "endnode": "name both ends in the pattern and give the arrow, as in (a)-[r]->(b)",
+    "reduce": "UNWIND and sum(), or collect()",
+    "shortestpath": "MATCH p = shortestPath((a)-[*..4]-(b))",
+    "allshortestpaths": "MATCH p = allShortestPaths((a)-[*..4]-(b))",
+    "datetime": "date('2001-12-31'), or compare the texts",
+    "timestamp": "date('2001-12-31'), or compare the texts",
+    "duration": "numbers of years, as in date(n.key).year",
+    "percentilecont": "collect() in an ORDER BY, and a place in the list",
+    "percentiledisc": "collect() in an ORDER BY, and a place in the list",
+    "stdev": "collect() and your own sum",
+    "rand": "ORDER BY a property",
+    "haslabel": "n:Type",
+}
+
+
+def resolve(word: str) -> str:
+    """Return a function's canonical name. Raises `BadQuery` for an unlisted one, with the form to write instead."""
+    name = word.casefold()
+    name = _ALIASES.get(name, name)
+    if name in _NAMES:
+        return name
+    if name in _INSTEAD:
+        raise BadQuery(f"{word}() is not supported: use {_INSTEAD[name]}")
+    near = nearest(word, _NAMES, most=3)
+    hint = f" Near: {', '.join(near)}." if near else ""
+    raise BadQuery(f"there is no function {word}() here.{hint}")
+
+
+class _Signature(NamedTuple):
+    least: int
+    most: int
+    takes: tuple[str, ...]
+    """The kind that each argument must have, where its kind is known: `text`; `number or text` for either."""
+    gives: ValueKind | Callable[[Sequence[Value]], ValueKind]
+    """The kind of the result, or what tells it from the arguments."""
+    check: Callable[[Sequence[Value]], object] | None = None
+    """Raises `BadQuery` for arguments that are wrong in another way."""
+
+
+def kind_of_call(name: str, arguments: Sequence[Value]) -> ValueKind:
+    """Return the kind of what a function gives of plain values. Raises `BadQuery` for wrong arguments.
+
+    It is null for a null, as in Cypher, which some engines do not know of all functions.
+    """
+    if name != "coalesce" and any(argument.kind.name == "null" for argument in arguments):
+        return NULL
+    function, shown = _SIGNATURES[name], SPELLED.get(name, name)
+    check_count(shown, arguments, function.least, function.most)
+    for value, wanted in zip(arguments, function.takes, strict=False):
+        *others, last = wanted.split(" or ")
+        if not any(is_of(value.kind, other) for other in others):
+            check_kind(shown, value, last)
+    if function.check is not None:
+        function.check(arguments)
+    return function.gives if isinstance(function.gives, ValueKind) else function.gives(arguments)
+
+
+def kind_of_aggregate(name: str, value: Value) -> ValueKind:
+    """Return the kind of what an aggregation gives of such values. Raises `BadQuery` where it cannot take them."""
+    if value.kind.name == "null":
+        raise BadQuery(f"{name}(null) means nothing: leave it out")
+    if name == "count":
+        return INTEGER
+    if name == "collect":
+        return list_of(value.kind)
+    if name in ("sum", "avg"):
+        check_kind(f"{name}()", value, "number")
+    elif value.kind.name in ("list", "map", "node", "edge", "path"):
+        raise BadQuery(f"{name}() takes texts, numbers or dates, not {value.kind.shown}")
+    return FLOAT if name == "avg" else value.kind
+
+
+def range_of(arguments: Sequence[Value]) -> tuple[int, int, int]:
+    """Return begin, end and step of a range(). Raises `BadQuery` for numbers that are not known, and for too many."""
+    bounds = [argument.known for argument in (*arguments, Value("1", INTEGER, 1))[:3]]
+    if not all(type(bound) is int for bound in bounds):
+        raise BadQuery("range() takes whole numbers as they are, as in range(0, 10)")
+    begin, end, step = (int(bound or 0) for bound in bounds)
+    if not step:
+        raise BadQuery("range() goes in steps of 1 or more, or of -1 or less, not of 0")
+    if abs(end - begin) > _WIDEST_RANGE * abs(step):
+        raise BadQuery(f"range({begin}, {end}, {step}) is too long: {_WIDEST_RANGE:,} numbers are allowed")
+    return begin, end, step
+
+
+def _check_date(arguments: Sequence[Value]) -> None:
+    literal = arguments[0].known
+    if isinstance(literal, str) and not re.fullmatch(DATE_FORM, literal):
+        raise BadQuery(f"date() takes a year, a month and a day, as in '2001-12-31', not {literal[:40]!r}")
+
+
+def _check_size(arguments: Sequence[Value]) -> None:
+    kind = arguments[0].kind
+    if kind.name not in ("list", "") and not kind.is_text:
+        raise BadQuery(f"size() takes a list or a text, not {kind.shown}; of a pattern: COUNT {{ ... }}")
+
+
+def _same(arguments: Sequence[Value]) -> ValueKind:
+    return arguments[0].kind
+
+
+def _item(arguments: Sequence[Value]) -> ValueKind:
+    return arguments[0].kind.item or UNKNOWN
+
+
+def _common(arguments: Sequence[Value]) -> ValueKind:
+    kinds = [argument.kind for argument in arguments]
+    return NULL if all(kind == NULL for kind in kinds) else common(kinds, "coalesce()")
+
+
+_SIGNATURES: Mapping[str, _Signature] = {
+    "tolower": _Signature(1, 1, ("text",), TEXT),
+    "toupper": _Signature(1, 1, ("text",), TEXT),
+    "trim": _Signature(1, 1, ("text",), TEXT),
+    "ltrim": _Signature(1, 1, ("text",), TEXT),
+    "rtrim": _Signature(1, 1, ("text",), TEXT),
+    "replace": _Signature(3, 3, ("text", "text", "text"), TEXT),
+    "substring": _Signature(2, 3, ("text", "number", "number"), TEXT),
+    "left": _Signature(2, 2, ("text", "number"), TEXT),
+    "right": _Signature(2, 2, ("text", "number"), TEXT),
+    "split": _Signature(2, 2, ("text", "text"), list_of(TEXT)),
+    "abs": _Signature(1, 1, ("number",), _same),
+    "ceil": _Signature(1, 1, ("number",), FLOAT),
+    "floor": _Signature(1, 1, ("number",), FLOAT),
+    "sign": _Signature(1, 1, ("number",), INTEGER),
+    "sqrt": _Signature(1, 1, ("number",), FLOAT),
+    "log": _Signature(1, 1, ("number",), FLOAT),
+    "log10": _Signature(1, 1, ("number",), FLOAT),
+    "round": _Signature(1, 2, ("number",), FLOAT),
+    "tointeger": _Signature(1, 1, ("number or text",), INTEGER),
+    "tofloat": _Signature(1, 1, ("number or text",), FLOAT),
+    "tostring": _Signature(1, 1, (), TEXT),
+    "toboolean": _Signature(1, 1, ("boolean or text",), BOOLEAN),
+    "coalesce": _Signature(1, 20, (), _common),
+    "range": _Signature(2, 3, (), list_of(INTEGER), range_of),
+    "date": _Signature(1, 1, ("date or text",), DATE, _check_date),
+    "size": _Signature(1, 1, (), INTEGER, _check_size),
+    "isempty": _Signature(1, 1, (), BOOLEAN, _check_size),
+    "reverse": _Signature(1, 1, ("list or text",), _same),
+    "head": _Signature(1, 1, ("list",), _item),
+    "last": _Signature(1, 1, ("list",), _item),
+    "tail": _Signature(1, 1, ("list",), _same),
+}
