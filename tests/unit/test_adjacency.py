@@ -110,3 +110,36 @@ def test_most_nodes_and_types_that_fit_are_said(nodes, types):
     assert 2 * adjacency._widths(nodes, types - 1)[0] + adjacency._widths(nodes, types - 1)[1] == 64
     with pytest.raises(BadInput, match=f"{nodes:,} nodes with {types + 1} edge types are more than one graph can hold"):
         adjacency._widths(nodes, types)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])
+def test_edges_that_come_to_others_are_written_as_all_of_them_are(scratch, share):
+    """Edge ends are joined slice by slice: there are some more than a slice, as many as one, and none."""
+    chance = np.random.default_rng(7)
+    for count in (1, 1 << 15, 50_000):
+        source, target = (chance.integers(0, 40, count).astype(np.int32) for _ in range(2))
+        target = np.where(source == target, (target + 1) % 40, target).astype(np.int32)  # two ends each
+        types, extra = chance.integers(0, 3, count).astype(np.uint16), np.arange(count, dtype=np.int32)
+        is_new = chance.random(count) < share
+        order = np.argsort(is_new, kind="stable")  # of parallel edges those that stay come first
+        columns = [column[order] for column in (source, target, types)]
+        whole = scratch()
+        whole.mkdir()
+        adjacency.write(whole, 40, *columns, extra)
+        first = int(np.count_nonzero(~is_new))
+        before, joined = scratch(), scratch()
+        before.mkdir()
+        joined.mkdir()
+        adjacency.write(before, 40, *(column[:first] for column in columns), extra[:first])
+        sources, targets, kinds = (column[first:] for column in columns)
+        come = adjacency.EdgeEnds(
+            np.concatenate([sources, targets]),
+            np.concatenate([targets, sources]),
+            np.concatenate([kinds * 2, kinds * 2 + 1]),
+            np.tile(extra[first:], 2),
+        )
+        stay = adjacency.all_ends(Adjacency(Folder(before)))
+        adjacency.write_joined(joined, 40, stay, come, has_extras=True)
+        assert {file.name: file.read_bytes() for file in joined.iterdir()} == {
+            file.name: file.read_bytes() for file in whole.iterdir()
+        }

@@ -2,8 +2,11 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +102,17 @@ def test_of_a_file_that_was_only_touched_the_time_is_noted(source, graph):
     assert damage.damaged_files(graph) == []
 
 
+def test_sources_may_be_named_in_another_way(source, graph, monkeypatch):
+    monkeypatch.chdir(source.parent)
+    edited(source / "edges.csv", ("a,knows,b", "a,knows,c"))
+    report = update(Path(source.name), graph)
+    assert (report.whole, report.files.unchanged, [mapping.file for mapping in report.mapping]) == (
+        None,
+        1,
+        ["tables/nodes.csv", "tables/edges.csv"],
+    )
+
+
 # ----------------------------------------------------------------------------------------------------- imported whole
 
 
@@ -147,6 +161,20 @@ def test_tables_that_their_values_tell_are_imported_whole(tmp_path):
     assert not is_stale(Graph.open(graph).arrays.manifest)
     edited(folder / "orders.csv", ("quick", "late"))
     assert "its values tell what its columns are" in update(folder, graph).whole
+
+
+def test_a_database_that_comes_beside_tables_is_read(tmp_path):
+    folder, graph = tmp_path / "shop", tmp_path / "graph"
+    folder.mkdir()
+    (folder / "customers.csv").write_text("customer_id,name\n1,Ada\n2,Bob\n")
+    assert update(folder, graph).nodes == 2
+    with closing(sqlite3.connect(folder / "more.db")) as database:
+        database.executescript(
+            "CREATE TABLE shops (id INTEGER PRIMARY KEY, name); INSERT INTO shops VALUES (7, 'Fish')"
+        )
+    assert is_stale(Graph.open(graph).arrays.manifest)
+    assert update(folder, graph).node_types == {"customer": 2, "shop": 1}
+    assert not is_stale(Graph.open(graph).arrays.manifest)
 
 
 def test_a_graph_that_was_imported_without_it_is_imported_once_more(source, tmp_path):

@@ -12,6 +12,7 @@ A loop is stored once, as an outgoing edge, and makes no neighbour.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ EDGE_FILES = frozenset({"indptr", "neighbor", "kind", "extra_number", "edge_extr
 """The names of the files, without their suffixes."""
 KindMask = NDArray[np.bool_]
 """(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
+_NO_KEYS = np.zeros(0, np.uint64)
 _SLICE = 1 << 16  # edges that are handled at once: their columns stay in a processor's cache
 
 
@@ -279,17 +281,32 @@ def _widths(nodes: int, last_type: int) -> tuple[int, int]:
     return bits, width
 
 
-def _save_keys(folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int) -> None:
-    """Write the adjacency of sorted keys: (edge ends,)."""
+def _save_keys(
+    folder: Path, nodes: int, keys: NDArray[np.uint64], bits: int, width: int, more: NDArray[np.uint64] = _NO_KEYS
+) -> None:
+    """Write the adjacency of sorted keys, (edge ends,), and of more of them, sorted too: those come after equal ones.
+
+    The two are joined slice by slice: a second copy of all keys would take the most memory of a revision.
+    """
+    at = np.searchsorted(keys, more, side="right")
     columns = {
         "neighbor": (np.dtype(np.int32), np.uint64(width), np.uint64((1 << bits) - 1)),
         "kind": (np.dtype(np.uint8 if width <= 8 else np.uint16), np.uint64(0), np.uint64((1 << width) - 1)),
     }
     for name, (kind, shift, mask) in columns.items():
         with (folder / file_name(name, kind)).open("wb") as file:
-            for low in range(0, len(keys), _SLICE):
-                (keys[low : low + _SLICE] >> shift & mask).astype(kind).tofile(file)
-    save(folder, "indptr", np.searchsorted(keys, np.arange(nodes + 1, dtype=np.uint64) << np.uint64(bits + width)))
+            for part in _joined(keys, at, more):
+                (part >> shift & mask).astype(kind).tofile(file)
+    starts = np.arange(nodes + 1, dtype=np.uint64) << np.uint64(bits + width)
+    save(folder, "indptr", np.searchsorted(keys, starts) + np.searchsorted(more, starts))
+
+
+def _joined(keys: NDArray[np.uint64], at: NDArray[np.int64], more: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
+    """Yield keys slice by slice, and `more[i]` before the key at `at[i]`, which ascends."""
+    for low in range(0, len(keys) + 1, _SLICE):
+        first, last = np.searchsorted(at, [low, low + _SLICE])
+        part = keys[low : low + _SLICE]
+        yield inserted(part, at[first:last] - low, more[first:last]) if first < last else part
 
 
 class EdgeEnds(NamedTuple):
@@ -326,13 +343,13 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
     bits, width = _widths(nodes, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)))
     keys, new = (_end_keys(part, bits, width) for part in (stay, come))
     order = np.argsort(new, kind="stable")
-    at = np.searchsorted(keys, new[order], side="right")
+    new = new[order]
     if has_extras:
         numbers, more = (
             np.full(len(part.row), -1, np.int32) if part.extra is None else part.extra for part in (stay, come)
         )
-        save(folder, "extra_number", inserted(numbers, at, more[order]))
-    _save_keys(folder, nodes, inserted(keys, at, new[order]) if len(new) else keys, bits, width)
+        save(folder, "extra_number", inserted(numbers, np.searchsorted(keys, new, side="right"), more[order]))
+    _save_keys(folder, nodes, keys, bits, width, new)
 
 
 def _end_keys(ends: EdgeEnds, bits: int, width: int) -> NDArray[np.uint64]:

@@ -15,6 +15,7 @@ from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
 from orienteer.ingest.formats import RDF, format_of
 from orienteer.ingest.formats.files import suffix
+from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.skips import SkippedGroup
 from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
@@ -237,7 +238,7 @@ def _is_stale_beside(manifest: Manifest) -> bool:
 def _importable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
     inside = [path for source in sources for path in listing(source)]
-    return [path for path in inside if format_of(path) is not None or suffix(path) in RDF]
+    return [path for path in inside if format_of(path) is not None or suffix(path) in RDF or is_database(path)]
 
 
 def _is_stale_build(manifest: Manifest) -> bool:

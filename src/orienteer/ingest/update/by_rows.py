@@ -115,12 +115,12 @@ class RowUpdate:
             return _Table(source, source.stamp(), False, tally)
         if before.columns != source.table.columns:
             raise ImportWhole(f"{source.mapping.file} has other columns")
-        if before.mapping != source.mapping or list(before.mapping.columns) != list(source.mapping.columns):
+        if not before.is_read_as(source.mapping):
             raise ImportWhole(f"{source.mapping.file} is read in another way")
         if not is_as_before:
             return _Table(source, source.stamp(), False, tally)
-        modified = source.table.path.stat().st_mtime_ns
-        return _Table(source, before.model_copy(update={"modified": modified}), True, tally)
+        today = {"modified": source.table.path.stat().st_mtime_ns, "mapping": source.mapping}
+        return _Table(source, before.model_copy(update=today), True, tally)
 
     def publish(self, work: Path) -> Amended:
         """Publish the next generation. Raises `ImportWhole`, and nothing is changed then."""

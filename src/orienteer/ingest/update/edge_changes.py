@@ -172,10 +172,16 @@ class _Clean(NamedTuple):
     is_symmetric: bool
     has_extras: bool
 
-    @property
-    def keys(self) -> Keys:
-        """Return a number of both ends of each edge: (edges,)."""
-        return self.sources.astype(np.uint64) << _END | self.targets.astype(np.uint64)
+    def keys(self, rows: slice | NDArray[np.int64]) -> Keys:
+        """Return a number of both ends of each of some edges: (rows,)."""
+        return self.sources[rows].astype(np.uint64) << _END | self.targets[rows].astype(np.uint64)
+
+    def between(self, ends: Keys) -> NDArray[np.int64]:
+        """Return the places of the edges whose numbers are among these, which ascend: (n,), ascending."""
+        parts = (slice(low, low + _SLICE) for low in range(0, len(self.at), _SLICE))  # all keys at once are large
+        return np.concatenate(
+            [np.zeros(0, np.int64), *(part.start + np.flatnonzero(_are_among(self.keys(part), ends)) for part in parts)]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,15 +236,15 @@ def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     was, is_now = differing_part(
         [(before.sources, now.sources), (before.targets, now.targets), (before.extras, now.extras)]
     )
-    edges = [_Edges(part.keys[rows], part.extras[rows]) for part, rows in ((before, was), (now, is_now))]
+    edges = [_Edges(part.keys(rows), part.extras[rows]) for part, rows in ((before, was), (now, is_now))]
     if not before.has_extras and not now.has_extras:
         gone, new = _not_shared(edges[0].keys, edges[1].keys)
         touched, removed, added = np.union1d(gone, new), len(gone), len(new)
     else:
         touched, removed, added = _touched(*edges)
-    old_keys, coming = before.keys, np.flatnonzero(_are_among(now.keys, touched))
+    coming = now.between(touched)
     return TypeChange(
-        touched[_are_among(touched, np.sort(old_keys[_are_among(old_keys, touched)]))],
+        np.unique(before.keys(before.between(touched))),
         now.sources[coming],
         now.targets[coming],
         now.extras[coming],
@@ -321,6 +327,7 @@ class EdgeComparison:
         clean = _cleaned(rows_before, name, self._types)
         if len(clean.at) != self._counts.get(name, 0) or clean.cuts != self._known.get(name, TypeCuts()):
             raise ImportWhole("what is noted of the rows does not fit the graph")
+        del rows_before  # of a large type they are hundreds of megabytes
         return _compared(clean, _cleaned(rows_now, name, self._types), rows_now)
 
 

@@ -59,6 +59,12 @@ class LedgerFile(Record):
         """Say whether each of its rows is an edge."""
         return self.mapping is not None and self.mapping.is_of_edges
 
+    def is_read_as(self, mapping: FileMapping) -> bool:
+        """Say whether its columns were read by the same mapping, in whatever way its file was named."""
+        if self.mapping is None or list(self.mapping.columns) != list(mapping.columns):
+            return False
+        return self.mapping == mapping.model_copy(update={"file": self.mapping.file})
+
     def is_as_before(self, path: Path) -> bool:
         """Say whether a file has the same size and time, or else the same content."""
         try:
