@@ -56,7 +56,7 @@ def is_database(path: Path) -> bool:
     try:
         with path.open("rb") as raw:
             return raw.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except (OSError, ValueError):  # the latter for a name that no file can have
         return False
 
 
