@@ -101,7 +101,7 @@ class Server:
 
         text = statement if self.mark is None else f"/* {self.mark} */ {statement}"
         with self._own_errors(), self.session() as session:
-            for record in session.run(neo4j.Query(text, timeout=seconds), parameters):
+            for record in session.run(neo4j.Query(text, timeout=seconds), dict(parameters)):
                 yield record.values()
 
     def rows(self, statement: str, **parameters: Any) -> list[list[Any]]:  # Any: values of the database
