@@ -10,31 +10,30 @@ and the ends of edges. Ids of edges say nothing that their ends do not, and are 
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
 from orienteer.ingest.formats.apoc import ApocCsv, ApocJson, is_csv, is_json
+from orienteer.ingest.formats.element_maker import ElementMaker, ElementSource
 from orienteer.ingest.formats.elements import EdgeElement, GraphReader, NodeElement
 from orienteer.ingest.formats.files import opened_text, suffix
 from orienteer.ingest.formats.gexf import Gexf
 from orienteer.ingest.formats.gml import Gml
 from orienteer.ingest.formats.graphml import GraphMl
 from orienteer.ingest.formats.node_link import NodeLink, is_node_link
-from orienteer.ingest.formats.table import EDGE_ROWS, Batch, is_sparse
+from orienteer.ingest.formats.table import EDGE_ROWS, is_sparse
 from orienteer.ingest.portable import ExportedGraph
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
-from orienteer.ingest.tables.columns import EDGE_RANKS, NODE_RANKS, Columns, EdgeRoles, check_named, plainly
-from orienteer.ingest.tables.edges import EdgeMaker
+from orienteer.ingest.tables.columns import Columns, check_named
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.nodes import NodeMaker, add_once, explode
+from orienteer.ingest.tables.nodes import add_once, explode
 from orienteer.ingest.tables.plan import graphs
 
 MakeReader: TypeAlias = Callable[[Path, Tally], GraphReader]
@@ -43,8 +42,6 @@ READERS: Mapping[str, MakeReader] = {".graphml": GraphMl, ".gexf": Gexf, ".gml":
 JSON = frozenset({".json", ".jsonl", ".ndjson"})
 HEAD = 1 << 16
 """Characters by which a file of a common suffix is recognised."""
-SOURCE, TARGET, TYPE = "@source", "@target", "@type"
-"""Columns of what the format itself says of an edge."""
 
 
 class _Taker(Protocol):
@@ -155,59 +152,21 @@ def reader_of(path: Path) -> MakeReader | None:
     return NodeLink if name == ".json" and is_node_link(head, is_whole=len(head) < HEAD) else None
 
 
-class ElementSource(Protocol):
-    """What has to be known of the file, or the database, that elements come from."""
-
-    @property
-    def path(self) -> object:
-        """Return what it is called in messages."""
-
-    @property
-    def node_type(self) -> str:
-        """Return the attribute that holds the type of every node; empty for none."""
-
-    @property
-    def edge_type(self) -> str:
-        """Return the attribute that holds the type of every edge; empty for none."""
-
-    @property
-    def declares_edges(self) -> bool:
-        """Say whether every attribute of edges is known from the start."""
-
-    @property
-    def types_edges(self) -> bool:
-        """Say whether every edge has a type of its own, beside its attributes."""
-
-    edge_names: dict[str, None]
-    """Attributes of edges that are known so far, in order."""
-
-
 class AttributedGraph:
     """Takes the elements of one file, or of one database."""
 
     def __init__(self, reader: ElementSource, columns: Columns, builder: GraphBuilder, tally: Tally) -> None:
-        # The attributes of nodes are asked for one by one, those of edges have to be known: `reader` knows them now.
         self._reader, self._columns, self._builder, self._tally = reader, columns, builder, tally
-        self._nodes = NodeMaker(with_role(columns, "node_type", reader.node_type), tally=tally)
-        self._edges, self._type_column = self._edge_maker()
-        self._seen: set[str] = set()
-        """What earlier makers of edges have seen."""
+        self._maker = ElementMaker(reader, columns, tally)
         self._waiting: list[EdgeElement] = []
         self._names: set[str] = set()
         """The attributes of those that wait: each of them has a cell for each."""
         self._filled = 0
         """Their cells that say something."""
-        self._direction: dict[str, bool] = {}
-        """Of each edge type whether it is directed."""
-        self._second: dict[str, int] = {}
-        """Edges by the types that were made for the second kind of a type."""
 
     def add_node(self, element: NodeElement) -> None:
         """Take a node. Raises `DuplicateNode`."""
-        # LightRAG repeats the id of a node as `entity_id`.
-        fields = {name: value for name, value in element.fields.items() if value != element.id or not is_id(name)}
-        node = self._nodes.node(element.id, fields)
-        add_once(self._builder, node, self._tally, file=str(self._reader.path), line=element.line)
+        add_once(self._builder, self._maker.node(element), self._tally, file=str(self._reader.path), line=element.line)
 
     def add_edge(self, element: EdgeElement) -> None:
         """Take an edge, whose nodes were taken before."""
@@ -215,90 +174,30 @@ class AttributedGraph:
         self._names |= element.fields.keys()
         self._filled += len(element.fields)
         if len(self._waiting) == EDGE_ROWS or is_sparse(len(self._names) * len(self._waiting), self._filled):
-            self._flush()
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand the edges so far to the builder."""
+        elements, self._waiting = self._waiting, []
+        self._names, self._filled = set(), 0
+        if elements:
+            self._builder.add_edges(self._maker.edges(elements))
 
     def finish(self) -> Labels:
         """Mark the types without direction, and clean the edges."""
-        self._flush()
-        explode([self._nodes], self._columns, self._builder)
-        seen = self._nodes.seen | self._edges.seen | self._seen | set(self._reader.edge_names)
-        check_named(self._columns, seen - {SOURCE, TARGET, TYPE})
+        self.flush()
+        maker = self._maker
+        explode([maker.nodes], self._columns, self._builder)
+        check_named(self._columns, maker.seen)
         table = self._builder.edges
-        table.symmetric |= {name for name, is_directed in self._direction.items() if not is_directed}
+        table.symmetric |= {name for name, is_directed in maker.direction.items() if not is_directed}
         mirror.align(table)
         mirror.clean(table, self._tally)
-        for own, count in self._second.items():
-            kinds = ("directed", "undirected") if self._direction[own] else ("undirected", "directed")
+        for own, count in maker.second.items():
+            kinds = ("directed", "undirected") if maker.direction[own] else ("undirected", "directed")
             some = counted(count, f"{kinds[0]} edge")
             self._tally.notes.append(f"gave {some} of a type that has {kinds[1]} ones, too, the type {own!r}")
         return Labels()
-
-    def _edge_maker(self) -> tuple[EdgeMaker, str]:
-        """Return the maker, and the column of the types: an attribute, else what the format itself says."""
-        reader = self._reader
-        columns = with_role(self._columns, "edge_type", reader.edge_type)
-        names = [name for name in reader.edge_names if name not in (SOURCE, TARGET, TYPE)]
-        is_told = columns.role("edge_type", "type") is not None or any(
-            EDGE_RANKS.get(plainly(name), ("", 0))[0] == "type" for name in names if not reader.types_edges
-        )
-        ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
-        with_ours = replace(columns, roles={**columns.roles, **ours})
-        roles = EdgeRoles.of([*ours.values(), *names], with_ours, reader.path)
-        maker = EdgeMaker(roles, columns, tally=self._tally, file=str(reader.path), is_text=False)
-        return maker, roles.type or TYPE
-
-    def _flush(self) -> None:
-        """Hand the edges so far to the builder."""
-        elements, self._waiting = self._waiting, []
-        attributes = self._names
-        self._names, self._filled = set(), 0
-        if not elements:
-            return
-        if not self._reader.declares_edges and not attributes <= self._reader.edge_names.keys():
-            self._seen |= self._edges.seen
-            self._reader.edge_names |= dict.fromkeys(name for element in elements for name in element.fields)
-            self._edges, self._type_column = self._edge_maker()
-        batch = self._edges.of_batch(_batch(elements, self._type_column))
-        pairs = [(name, element.is_directed) for name, element in zip(batch.types, elements, strict=True)]
-        names = {pair: self._type(*pair) for pair in dict.fromkeys(pairs)}
-        types = [names[pair] for pair in pairs]
-        for pair, count in Counter(pairs).items():
-            if (own := names[pair]) != pair[0]:
-                self._second[own] = self._second.get(own, 0) + count
-        self._builder.add_edges(replace(batch, types=types))
-
-    def _type(self, name: str, is_directed: bool) -> str:
-        """Return the type of such an edge: a type of its own, if the type has edges of the other kind."""
-        if self._direction.setdefault(name, is_directed) == is_directed:
-            return name
-        own = f"{name} ({'directed' if is_directed else 'undirected'})"
-        self._direction[own] = is_directed
-        return own
-
-
-def _batch(elements: Sequence[EdgeElement], type_column: str) -> Batch:
-    """Turn edges into columns. What the format itself calls an edge fills a lack of a type, else it is a `label`."""
-    fields = [
-        {"label" if type_column in element.fields else type_column: element.type, **element.fields}
-        if element.type
-        else element.fields
-        for element in elements
-    ]
-    columns: dict[str, list[Any]] = {  # Any: JSON
-        SOURCE: [element.source for element in elements],
-        TARGET: [element.target for element in elements],
-    }
-    for name in dict.fromkeys(name for row in fields for name in row):
-        columns[name] = [row.get(name) for row in fields]
-    return Batch(columns, [element.line for element in elements])
-
-
-def with_role(columns: Columns, role: str, column: str) -> Columns:
-    """Give a role to a column, unless the person has given it to another or wants something else of this one."""
-    if not column or columns.role(role, "type") or column in (*columns.private, *columns.explode):
-        return columns
-    roles: Mapping[str, str] = {role: column, **columns.roles}
-    return replace(columns, roles=roles)
 
 
 def refuse_ids(columns: Columns, source: Path) -> None:
@@ -306,8 +205,3 @@ def refuse_ids(columns: Columns, source: Path) -> None:
     for role in ("id", "source", "target"):
         if role in columns.roles:
             raise BadOption(f"--column {role} has no meaning for {source}, which tells it: leave it out")
-
-
-def is_id(name: str) -> bool:
-    """Say whether an attribute of this name holds ids of nodes."""
-    return NODE_RANKS.get(plainly(name), ("", 0))[0] == "id"

@@ -22,8 +22,9 @@ from orienteer.errors import BadInput
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.edges import CodedColumn
 from orienteer.ingest.formats.delimited import DELIMITERS, DelimitedText, FieldDialect
+from orienteer.ingest.formats.element_maker import SOURCE, TARGET, TYPE, is_id, with_role
 from orienteer.ingest.formats.files import opened_text, stem, suffix
-from orienteer.ingest.formats.graph_file import SOURCE, TARGET, TYPE, is_id, refuse_ids, with_role
+from orienteer.ingest.formats.graph_file import refuse_ids
 from orienteer.ingest.formats.table import EDGE_ROWS, NODE_ROWS, Batch
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror

@@ -15,7 +15,7 @@ from orienteer.errors import BadOption
 from orienteer.index.arrays import Rows
 from orienteer.ingest.formats.apoc import LABELS, labelled
 from orienteer.ingest.formats.bolt import DatabaseCounts, is_vector, telling_labels
-from orienteer.ingest.formats.graph_file import with_role
+from orienteer.ingest.formats.element_maker import with_role
 from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.columns import Columns
 from orienteer.ingest.tables.nodes import DEFAULT_TYPE, NodeMaker
