@@ -12,11 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch, type_numbers
-from orienteer.graph.embedding import carried_vectors
-from orienteer.graph.format import Manifest, read_pointer
-from orienteer.graph.pieces import command_of, is_free, vectors
-from orienteer.graph.revision import Piece, Revision, revise
+from orienteer.graph.format import Manifest
+from orienteer.graph.revision import revise
 from orienteer.graph.store import Graph
 from orienteer.index.revision import Layout
 from orienteer.ingest.importer import Importer
@@ -24,7 +21,7 @@ from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.assignment import with_nulls
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.profile import cleaned
-from orienteer.ingest.update.edge_changes import EdgeComparison, NodeTypes, TypeChange, resolved
+from orienteer.ingest.update.edge_changes import EdgeComparison, TypeChange, resolved
 from orienteer.ingest.update.ledger import (
     PIECE,
     EdgeRows,
@@ -32,18 +29,13 @@ from orienteer.ingest.update.ledger import (
     LedgerAbout,
     LedgerFile,
     NodeRows,
-    Numbers,
     TypeCuts,
     write_ledger,
 )
 from orienteer.ingest.update.node_changes import EndNodes, NodeChange, NodeComparison
 from orienteer.ingest.update.reading import HasNullWords, SourceTable, read_edges, read_extras
+from orienteer.ingest.update.revising import carried_pieces, check_size, node_types_of, revision_of
 from orienteer.ingest.update.whole import ImportWhole
-
-MOST_EDGES = 0.25
-"""Of the edges of a graph: when more come or go, an import of everything takes no longer."""
-LEAST_EDGES = 100_000
-"""Edges that may always come or go."""
 
 
 class Amended(NamedTuple):
@@ -129,17 +121,20 @@ class RowUpdate:
         changes = EdgeComparison(
             {path: self._ledger.edges(path) for path, file in self._ledger.tables.items() if file.is_of_edges},
             edges,
-            self._node_types(change),
+            node_types_of(self._graph, change),
             self._ledger.about.cuts,
             self._manifest.edge_types,
         ).changes()
-        self._check_size(changes)
+        check_size(changes, self._manifest)
         named = list(dict.fromkeys(name for rows in edges.values() for name in rows.types))
         facts = self._facts(change, named)
         about = self._about(change, changes, {**nodes, **edges})
         if self._strict and (about.repeated or about.cuts or any(file.dropped for file in about.tables)):
             raise ImportWhole("--strict, and some row would be dropped or merged")
-        revision = self._revision(change, changes, named)
+        symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
+        revision = revision_of(
+            self._graph, change, changes, extras=self._extras(changes), named=named, symmetric=symmetric
+        )
         notes = list(self._importer.tally.notes)
         for table in self._tables:
             if not table.is_as_before and not table.source.is_looked_at:
@@ -246,17 +241,7 @@ class RowUpdate:
             table.source = replace(table.source, table=known, is_looked_at=True)
             raise
 
-    def _node_types(self, change: NodeChange) -> NodeTypes:
-        numbers = {name: number for number, name in enumerate(self._manifest.node_types)}
-        coming = type_numbers([node.type for node in change.nodes], numbers)
-        return NodeTypes(np.concatenate([self._graph.arrays.node_types, coming]), list(numbers))
-
     # ------------------------------------------------------------------------------------------------- what is written
-
-    def _check_size(self, changes: Mapping[str, TypeChange]) -> None:
-        count = sum(change.added + change.removed for change in changes.values())
-        if count > max(LEAST_EDGES, MOST_EDGES * self._manifest.edges):
-            raise ImportWhole(f"more than {MOST_EDGES:.0%} of the edges come or go")
 
     def _facts(self, change: NodeChange, edges: Sequence[str]) -> dict[str, object]:
         """Return the fields of the manifest that the types of edges and nodes tell. Raises `BadInput`."""
@@ -271,50 +256,6 @@ class RowUpdate:
             "also_called": {name: tuple(words) for name, words in labels.also_called.items()},
             "partial": self._importer.partial(types),
         }
-
-    def _revision(self, change: NodeChange, changes: Mapping[str, TypeChange], named: Sequence[str]) -> Revision:
-        stays = change.stays
-        lost = []
-        for name, each in changes.items():
-            sources, targets = (
-                (each.lost >> np.uint64(32)).astype(np.int64),
-                (each.lost & np.uint64(0xFFFFFFFF)).astype(np.int64),
-            )
-            both = stays[sources] & stays[targets]
-            lost += [
-                (source, name, target)
-                for source, target in zip(sources[both].tolist(), targets[both].tolist(), strict=True)
-            ]
-        symmetric = {name for name, each in changes.items() if each.is_symmetric} | self._undirected
-        return Revision(
-            change.gone_rows,
-            [*change.nodes, *change.renewed.values()],
-            list(self._batches(change, changes)),
-            lost,
-            frozenset(symmetric),
-            named,
-            frozenset(changes) - symmetric,
-            [node.id for node in change.renewed.values()],
-        )
-
-    def _batches(self, change: NodeChange, changes: Mapping[str, TypeChange]) -> Iterator[EdgeBatch]:
-        """Yield the edges that come, type by type."""
-        extras = self._extras(changes)
-        for name, each in changes.items():
-            if not len(each.sources):
-                continue
-            carried = [
-                extras[table].get(row) if has_extra else None
-                for table, row, has_extra in zip(
-                    each.table.tolist(), each.row.tolist(), each.extras.tolist(), strict=True
-                )
-            ]
-            yield EdgeBatch(
-                self._ids(each.sources, change),
-                CodedColumn([name], np.zeros(len(each.sources), np.int32)),
-                self._ids(each.targets, change),
-                carried if any(carried) else None,
-            )
 
     def _extras(self, changes: Mapping[str, TypeChange]) -> dict[int, dict[int, Extra]]:
         """Return what the edges that come carry, by table and row: these tables are read again."""
@@ -332,22 +273,3 @@ class RowUpdate:
                 return read_extras(table.source, rows)
         except HasNullWords:
             return read_extras(table.source, rows)
-
-    def _ids(self, numbers: Numbers, change: NodeChange) -> CodedColumn:
-        """Return the ids of nodes, each once."""
-        distinct, codes = np.unique(numbers, return_inverse=True)
-        ids, nodes = self._graph.arrays.ids, change.nodes
-        values = [
-            ids[number] if number < change.size else nodes[number - change.size].id for number in distinct.tolist()
-        ]
-        return CodedColumn(values, codes)
-
-
-def carried_pieces(graph: Graph, revision: Revision, notes: list[str]) -> dict[str, Piece]:
-    """Return what writes the pieces that go on beside the next generation; note those that a command makes anew."""
-    made = read_pointer(graph.path).pieces
-    lost = [name for name in made if not is_free(name) and name != vectors.PIECE]
-    notes += [f"{name}: made anew by orienteer {command_of(name)} {graph.path}" for name in lost]
-    if vectors.read_about(graph.path) is None:
-        return {}
-    return {vectors.PIECE: carried_vectors(graph, revision, notes.append)}

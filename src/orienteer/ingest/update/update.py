@@ -32,7 +32,7 @@ from orienteer.ingest.report import Ignored, Tally, peak_bytes
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.tables.mirror import differing_note
 from orienteer.ingest.tables.plan import listing
-from orienteer.ingest.update.by_rows import Amended, RowUpdate, carried_pieces
+from orienteer.ingest.update.by_rows import Amended, RowUpdate
 from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
 from orienteer.ingest.update.ledger import (
     PIECE,
@@ -48,6 +48,7 @@ from orienteer.ingest.update.ledger import (
 )
 from orienteer.ingest.update.reading import read_edges, read_nodes
 from orienteer.ingest.update.report import Change, FilesCompared, UpdateReport, tally_of
+from orienteer.ingest.update.revising import carried_pieces
 from orienteer.ingest.update.sources import tables_by_rows
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.version import __version__
