@@ -17,7 +17,7 @@ from orienteer.graph.store import Graph
 from orienteer.ingest import bounds
 from orienteer.ingest.benchmarks.pickles import load, value
 from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
-from orienteer.ingest.formats import delimited, graph_file, xml_stream
+from orienteer.ingest.formats import delimited, element_maker, xml_stream
 from orienteer.ingest.formats.delimited import DelimitedText, named
 from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.formats.files import opened
@@ -339,7 +339,7 @@ def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
 
 def test_edges_of_ever_new_attributes_fill_no_square(tmp_path: Path, monkeypatch) -> None:
     cells = []
-    monkeypatch.setattr(graph_file, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
+    monkeypatch.setattr(element_maker, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
     edges = "".join(f'<edge source="a" target="b"><data key="k{number}">x</data></edge>' for number in range(3_000))
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", '<node id="a"/><node id="b"/>' + edges))

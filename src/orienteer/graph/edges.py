@@ -87,7 +87,8 @@ class EdgeTable:
         self.node_type_names: list[str] = []
         self._batches: list[_BatchOrigin] = []
         self._dangling: dict[int, tuple[str, str]] = {}
-        self._node_ids: Sequence[str] = ()
+        self.node_ids: Sequence[str] = ()
+        """The ids of the nodes by number."""
 
     def __len__(self) -> int:
         return len(self.source)
@@ -103,7 +104,7 @@ class EdgeTable:
             source, target = self._dangling[row]
         else:
             source, target = (
-                self._node_ids[end] if end >= 0 else "?" for end in (int(self.source[row]), int(self.target[row]))
+                self.node_ids[end] if end >= 0 else "?" for end in (int(self.source[row]), int(self.target[row]))
             )
         return source, self.type_names[self.type[row]], target
 
@@ -186,7 +187,7 @@ class EdgeSpool:
             end = begin
         extra, number = (table.extra, table.number) if self.extra_count else (None, None)
         self._chunks = [_EdgeColumns(table.source, table.target, table.type, extra, number)]
-        table._batches, table._dangling, table._node_ids = self._batches, self._dangling, list(self._rows)
+        table._batches, table._dangling, table.node_ids = self._batches, self._dangling, list(self._rows)
         return table
 
     def complete(self) -> None:

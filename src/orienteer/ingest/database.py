@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orienteer.bolt.server import Server
 from orienteer.display import Count
 from orienteer.errors import BadOption
 from orienteer.graph.builder import GraphBuilder, Progress
+from orienteer.graph.edges import EdgeTable
 from orienteer.ingest.formats.bolt import Database
 from orienteer.ingest.importer import ImportOptions, import_with
 from orienteer.ingest.report import Ignored, Report, Tally
@@ -24,7 +25,26 @@ def import_database(
     Nothing is left behind where the server fails on the way. Raises `BadInput`, `BadOption`, `DatabaseAway`,
     `DatabaseRefused`.
     """
-    options = options or ImportOptions()
+    return imported_database(server, target, options=options or ImportOptions(), progress=progress).report
+
+
+class ImportedDatabase(NamedTuple):
+    """An import that was made."""
+
+    report: Report
+    database: Database
+    """The database as it was read."""
+
+
+def imported_database(
+    server: Server,
+    target: Path | None,
+    *,
+    options: ImportOptions,
+    progress: Progress | None = None,
+    see_rows: Callable[[EdgeTable], None] | None = None,
+) -> ImportedDatabase:
+    """Make a graph as `import_database` does. `see_rows` is shown all edges before any is left out."""
     _refuse_files(options, server)
     totals: dict[str, int] = {}
     opened: list[Database] = []
@@ -34,13 +54,15 @@ def import_database(
             progress(stage, Count(count, of=max(totals[stage], count)) if stage in totals else count)
 
     def open_layout(columns: Columns, tally: Tally) -> Database:
-        opened.append(Database(server, columns, tally, totals))
+        opened.append(Database(server, columns, tally, totals, see_rows=see_rows))
         return opened[0]
 
     def origin(builder: GraphBuilder, left_out: Sequence[Ignored]) -> Mapping[str, Any]:  # Any: JSON
-        return {"database": {"address": str(server.address), "server": server.agent, "id": opened[0].id_property}}
+        about = {"address": str(server.address), "server": server.agent, "id": opened[0].id_property}
+        return {"database": about | ({"changed_by": options.changed_by} if options.changed_by else {})}
 
-    return import_with([], target, options=options, progress=tell, beside=origin, open_layout=open_layout)
+    report = import_with([], target, options=options, progress=tell, beside=origin, open_layout=open_layout)
+    return ImportedDatabase(report, opened[0])
 
 
 def _refuse_files(options: ImportOptions, server: Server) -> None:

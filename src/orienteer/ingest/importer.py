@@ -73,6 +73,8 @@ class ImportOptions(Options):
     """Edge type by list column: each member becomes a node and an edge to it."""
     partial: tuple[str, ...] = ()
     """Types of nodes or edges of which the graph holds only some: counts over them say so."""
+    changed_by: str = ""
+    """A property of a database that rises whenever a node or an edge changes: `update_database` reads by it."""
     language: str = "en"
     """The language of names and texts that RDF has in several languages."""
 

@@ -9,7 +9,7 @@ names that tables have for ids, that every node has and no two share; else the d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph.builder import GraphBuilder
+from orienteer.graph.edges import EdgeTable
 from orienteer.ingest.formats.apoc import LABELS, labelled
 from orienteer.ingest.formats.elements import EdgeElement, Fields, NodeElement
 from orienteer.ingest.formats.graph_file import AttributedGraph
@@ -60,6 +61,10 @@ class Database:
     id_property: str = ""
     """The property whose values are the ids; empty for the element ids."""
     edge_names: dict[str, None] = field(default_factory=dict)
+    counts: DatabaseCounts | None = None
+    """How much there was to read; None before it was read."""
+    see_rows: Callable[[EdgeTable], None] | None = None
+    """Is shown all edges before any is left out."""
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS
@@ -75,23 +80,31 @@ class Database:
 
     def read(self, builder: GraphBuilder) -> Labels:
         """Read nodes, then edges. Raises `BadInput`, `BadOption`, `DatabaseAway`, `DatabaseRefused`."""
-        columns = self._columns_but_the_id()
+        columns = self.columns_but_the_id
         builder.tell("counting", 0)
-        counts = count_all(self.server)
+        self.counts = counts = count_all(self.server)
         if not counts.nodes:
             raise BadInput(f"{self.path} holds no node: check the name of the database")
         self.totals |= {READING_NODES: counts.nodes, READING_EDGES: counts.edges}
-        self.id_property = self._choose_ids(counts.nodes)
+        self.id_property = self.choose_ids(counts.nodes)
         graph = AttributedGraph(self, columns, builder, self.tally)
-        for node in self._nodes(counts, builder):
+        for node in self.nodes(counts):
+            if node.line % TOLD_EVERY == 0:
+                builder.tell(READING_NODES, node.line)
             graph.add_node(node)
-        for edge in self._edges(counts, builder):
+        for edge in self.edges():
+            if edge.line % TOLD_EVERY == 0:
+                builder.tell(READING_EDGES, edge.line)
             graph.add_edge(edge)
+        graph.flush()
+        if self.see_rows is not None:
+            self.see_rows(builder.edges)
         labels = graph.finish()
         self._tell()
         return labels
 
-    def _columns_but_the_id(self) -> Columns:
+    @property
+    def columns_but_the_id(self) -> Columns:
         """Return the roles that are left when the id has been chosen. Raises `BadOption` for those of edges' ends."""
         for role in ("source", "target"):
             if role in self.columns.roles:
@@ -99,7 +112,7 @@ class Database:
         others = {role: name for role, name in self.columns.roles.items() if role != "id"}
         return Columns(others, self.columns.private, self.columns.explode)
 
-    def _choose_ids(self, nodes: int) -> str:
+    def choose_ids(self, nodes: int) -> str:
         """Return the property that tells every node from every other, empty if there is none.
 
         Raises `BadInput` if the one that was named does not.
@@ -115,34 +128,50 @@ class Database:
             return named
         return unique_property(self.server, nodes, without=self.columns.private)
 
-    def _nodes(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[NodeElement]:
+    def nodes(self, counts: DatabaseCounts) -> Iterator[NodeElement]:
         """Yield every node. Raises `BadInput` if the server keeps some back."""
         number = 0
-        statement = "MATCH (n) RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
-        for own_id, names, properties in self.server.stream(statement):
-            number += 1
-            if number % TOLD_EVERY == 0:
-                builder.tell(READING_NODES, number)
+        for node in self.chosen_nodes(counts):
+            number = node.line
+            yield node
+        self._require(number, counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
+
+    def chosen_nodes(self, counts: DatabaseCounts, where: str = "", **values: Any) -> Iterator[NodeElement]:
+        """Yield the nodes `n` of which a condition is true; `values` are its parameters."""  # Any: of the database
+        condition = f"WHERE {where} " if where else ""
+        statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
+        for number, (own_id, names, properties) in enumerate(self.server.stream(statement, **values), start=1):
             node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
             if not node_id.strip():  # it came after the ids were counted
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
                 continue
             fields = self._fields(properties, number)
             yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number)
-        self._require(number, counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
 
-    def _edges(self, counts: DatabaseCounts, builder: GraphBuilder) -> Iterator[EdgeElement]:
+    def edges(self) -> Iterator[EdgeElement]:
         """Yield every edge. Raises `BadInput` if the server keeps some back."""
         number = 0
-        ends = [f"{end}.{quoted(self.id_property)}" if self.id_property else f"elementId({end})" for end in "ab"]
-        statement = f"MATCH (a)-[r]->(b) RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
-        for source, kind, target, properties in self.server.stream(statement):
-            number += 1
-            if number % TOLD_EVERY == 0:
-                builder.tell(READING_EDGES, number)
+        for edge in self.chosen_edges("MATCH (a)-[r]->(b)"):
+            number = edge.line
+            yield edge
+        assert self.counts is not None  # `read` has counted
+        self._require(number, self.counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
+
+    def chosen_edges(self, match: str, **values: Any) -> Iterator[EdgeElement]:
+        """Yield the edges `r` from `a` to `b` that a MATCH finds; `values` are its parameters."""  # Any: as above
+        ends = [self.id_of(end) for end in "ab"]
+        statement = f"{match} RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
+        for number, row in enumerate(self.server.stream(statement, **values), start=1):
+            source, kind, target, properties = identifier(row[0]), row[1], identifier(row[2]), row[3]
+            if not (source.strip() and target.strip()):  # of a node that came after the ids were counted
+                self.tally.dropping(self.path)(EMPTY_ID, number, shown(f"{source} -> {target}"))
+                continue
             fields = self._fields(properties, number) if properties else {}
-            yield EdgeElement(identifier(source), identifier(target), kind, True, fields, number)
-        self._require(number, counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
+            yield EdgeElement(source, target, kind, True, fields, number)
+
+    def id_of(self, node: str) -> str:
+        """Return what gives the id of a node in a statement."""
+        return f"{node}.{quoted(self.id_property)}" if self.id_property else f"elementId({node})"
 
     def _fields(self, properties: Mapping[str, Any], number: int) -> Fields:  # Any: values of the database
         """Return properties without those that no text can hold; they are counted."""

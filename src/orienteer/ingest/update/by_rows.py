@@ -29,12 +29,11 @@ from orienteer.ingest.update.ledger import (
     LedgerAbout,
     LedgerFile,
     NodeRows,
-    TypeCuts,
     write_ledger,
 )
 from orienteer.ingest.update.node_changes import EndNodes, NodeChange, NodeComparison
 from orienteer.ingest.update.reading import HasNullWords, SourceTable, read_edges, read_extras
-from orienteer.ingest.update.revising import carried_pieces, check_size, node_types_of, revision_of
+from orienteer.ingest.update.revising import carried_pieces, check_size, cuts_after, node_types_of, revision_of
 from orienteer.ingest.update.whole import ImportWhole
 
 
@@ -170,14 +169,7 @@ class RowUpdate:
             generation=self._manifest.generation,
             tables=tuple(table.noted(rows[table.path]) for table in (*self._of_nodes, *self._of_edges)),
             repeated=of_nodes - nodes if self._of_nodes else 0,
-            cuts={
-                name: cuts
-                for name, cuts in (
-                    *((name, cuts) for name, cuts in self._ledger.about.cuts.items() if name not in changes),
-                    *((name, each.cuts) for name, each in changes.items()),
-                )
-                if cuts != TypeCuts()
-            },
+            cuts=cuts_after(self._ledger.about.cuts, changes),
         )
 
     # -------------------------------------------------------------------------------------------------------- reading

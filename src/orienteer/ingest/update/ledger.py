@@ -25,6 +25,7 @@ from orienteer.errors import NotAGraph
 from orienteer.graph import pieces
 from orienteer.graph.format import sha256_of
 from orienteer.index.arrays import Folder, save
+from orienteer.ingest.formats.bolt_changes import DatabaseMarks
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.records import Record
 from orienteer.version import __version__
@@ -100,6 +101,8 @@ class LedgerAbout(Record):
     """Rows of nodes that are equal to an earlier one."""
     cuts: dict[str, TypeCuts] = {}
     """By edge type."""
+    database: DatabaseMarks | None = None
+    """What tells the changes of the database that the graph was made of. Its edges are then the one table."""
 
 
 def stamped(path: Path) -> LedgerFile:

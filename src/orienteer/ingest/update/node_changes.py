@@ -90,7 +90,7 @@ class _Coming:
                 raise ImportWhole(f"several rows that are new say what {node.id!r} is")
             self.ids.add(node.id)
             self.nodes.append(node)
-            _check_count(len(self.nodes), self.size)
+            check_count(len(self.nodes), self.size)
         return number
 
 
@@ -173,7 +173,7 @@ class EndNodes:
         numbers = self._numbers.find(ids)
         for at in np.flatnonzero(numbers < 0).tolist():
             numbers[at] = self._coming.setdefault(ids[at], len(self._graph) + len(self._coming))
-        _check_count(len(self._coming), len(self._graph))
+        check_count(len(self._coming), len(self._graph))
         return numbers
 
     def change(self, tables: Mapping[str, EdgeRows], node_of: SourceTable) -> tuple[NodeChange, dict[str, EdgeRows]]:
@@ -192,7 +192,7 @@ class EndNodes:
         return change, {path: rows.placed(place) if ids else rows for path, rows in tables.items()}
 
 
-def _check_count(coming: int, size: int) -> None:
+def check_count(coming: int, size: int) -> None:
     """Raise `ImportWhole` where too many nodes come."""
     if coming > max(LEAST_CHANGED, MOST_CHANGED * size):
         raise ImportWhole(f"more than {MOST_CHANGED:.0%} of the nodes are new or changed")

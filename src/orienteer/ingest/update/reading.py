@@ -154,7 +154,7 @@ def edge_batches(source: SourceTable, tally: Tally) -> Iterator[EdgeBatch]:
 
 
 @dataclass(slots=True)
-class _Columns:
+class EdgeColumns:
     """Columns of edges, batch by batch."""
 
     sources: list[Numbers] = field(default_factory=lambda: [np.zeros(0, np.int32)])
@@ -168,17 +168,19 @@ class _Columns:
     count: int = 0
 
     def add(self, batch: EdgeBatch, sources: Numbers, targets: Numbers, kinds: NDArray[np.uint16]) -> None:
+        """Add a batch, whose ends have these numbers."""
         stray = np.flatnonzero((sources < 0) | (targets < 0))
         self.sources.append(sources)
         self.targets.append(targets)
         self.kinds.append(kinds)
-        self.extras.append(len(sources) if batch.extras is None else _extra_hashes(batch))
+        self.extras.append(len(sources) if batch.extras is None else extra_hashes(batch))
         self.stray.append(stray + self.count)
         for column, hashes in ((batch.sources, self.stray_sources), (batch.targets, self.stray_targets)):
             hashes.append(id_hashes([column[row] for row in stray.tolist()]))
         self.count += len(sources)
 
     def rows(self, types: Sequence[str]) -> EdgeRows:
+        """Return all rows so far."""
         is_plain = all(isinstance(part, int) for part in self.extras)
         extras = [np.zeros(part, np.uint64) if isinstance(part, int) else part for part in self.extras if not is_plain]
         return EdgeRows(
@@ -193,7 +195,8 @@ class _Columns:
         )
 
 
-def _extra_hashes(batch: EdgeBatch) -> NDArray[np.uint64]:
+def extra_hashes(batch: EdgeBatch) -> NDArray[np.uint64]:
+    """Return the hash of what each edge carries: (edges,), 0 for nothing."""
     hashes = np.zeros(len(batch.sources), np.uint64)
     for row, extra in enumerate(batch.extras or ()):
         if extra:
@@ -203,7 +206,7 @@ def _extra_hashes(batch: EdgeBatch) -> NDArray[np.uint64]:
 
 def read_edges(source: SourceTable, numbering: Numbering, tally: Tally) -> EdgeRows:
     """Read a table of edges, the ends of which get the numbers of their nodes. Raises `HasNullWords`."""
-    columns, types = _Columns(), dict[str, int]()
+    columns, types = EdgeColumns(), dict[str, int]()
     for batch in edge_batches(source, tally):
         columns.add(
             batch, numbering.find(batch.sources), numbering.find(batch.targets), type_numbers(batch.types, types)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from orienteer.display import counted
+from orienteer.graph.format import Manifest
+from orienteer.graph.store import Graph
 from orienteer.ingest.report import Report, Tally
+from orienteer.ingest.update.edge_changes import TypeChange
 from orienteer.ingest.update.ledger import LedgerAbout
+from orienteer.ingest.update.node_changes import NodeChange
 from orienteer.records import Record
 
-_NAMED = 3  # files of a kind that a line names
+_NAMED = 3  # files or types that a line names
 
 
 class FilesCompared(Record):
@@ -28,6 +33,22 @@ class FilesCompared(Record):
         return f"files: {', '.join([*told, f'{self.unchanged:,} as before'])}"
 
 
+class DatabaseRead(Record):
+    """How much of a database was read again."""
+
+    address: str
+    nodes: int = 0
+    edges: int = 0
+    whole_types: tuple[str, ...] = ()
+    """The types of edges that were read as a whole."""
+
+    @property
+    def line(self) -> str:
+        """Return it as a line for people."""
+        whole = f", all of the types {_names(self.whole_types)} among them" if self.whole_types else ""
+        return f"read of {self.address}: {counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}{whole}"
+
+
 class Change(Record):
     """Nodes or edges that came and went; a node that changed kept its id, an edge that changed went and came."""
 
@@ -42,6 +63,8 @@ class UpdateReport(Report):
     whole: str | None = None
     """Why everything was imported; None where files and rows told what had changed."""
     files: FilesCompared = FilesCompared()
+    database: DatabaseRead | None = None
+    """What was read of the database that the graph is made of."""
     nodes_changed: Change = Change()
     edges_changed: dict[str, Change] = {}
     """By type, those of which some came or went."""
@@ -54,7 +77,7 @@ class UpdateReport(Report):
         came = sum(change.came for change in self.edges_changed.values())
         went = sum(change.went for change in self.edges_changed.values())
         lines = [
-            self.files.line,
+            self.files.line if self.database is None else self.database.line,
             f"nodes: {nodes.came:,} came, {nodes.changed:,} changed, {nodes.went:,} went",
             f"edges: {came:,} came, {went:,} went",
             *(f"  {name}: {change.came:,} came, {change.went:,} went" for name, change in self.edges_changed.items()),
@@ -76,6 +99,35 @@ def tally_of(about: LedgerAbout, tallies: Mapping[str, Tally]) -> Tally:
     return tally
 
 
+def graph_facts(manifest: Manifest, tally: Tally) -> dict[str, Any]:  # Any: the fields of a report
+    """Return what a report says of the graph, and of rows that are no part of it."""
+    return {
+        "nodes": manifest.nodes,
+        "edges": manifest.edges,
+        "node_types": manifest.node_types,
+        "edge_types": {name: count for name, count in manifest.edge_types.items() if count},
+        "symmetric": manifest.symmetric,
+        "partial": manifest.partial,
+        "labels": manifest.labels,
+        "dropped": tally.dropped,
+        "merged": tally.merged,
+    }
+
+
+def compared(graph: Graph, nodes: NodeChange, edges: Mapping[str, TypeChange]) -> dict[str, Any]:  # Any: as above
+    """Return what a report says of nodes and edges that came, changed and went."""
+    replaced = sum(graph.arrays.ids.find(node.id) is not None for node in nodes.nodes)
+    by_type = {name: Change(came=each.added, went=each.removed) for name, each in edges.items()}
+    return {
+        "nodes_changed": Change(
+            came=len(nodes.nodes) - replaced,
+            changed=len(nodes.renewed) + replaced,
+            went=len(nodes.gone) - replaced,
+        ),
+        "edges_changed": {name: change for name, change in by_type.items() if change != Change()},
+    }
+
+
 def _names(names: tuple[str, ...]) -> str:
     more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {counted(more, 'more file')}" if more > 0 else "")
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")

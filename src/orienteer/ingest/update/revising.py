@@ -14,7 +14,7 @@ from orienteer.graph.revision import Piece, Revision
 from orienteer.graph.store import Graph
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.update.edge_changes import NodeTypes, TypeChange
-from orienteer.ingest.update.ledger import Numbers
+from orienteer.ingest.update.ledger import Numbers, TypeCuts
 from orienteer.ingest.update.node_changes import NodeChange
 from orienteer.ingest.update.whole import ImportWhole
 
@@ -36,6 +36,13 @@ def check_size(changes: Mapping[str, TypeChange], manifest: Manifest) -> None:
     count = sum(change.added + change.removed for change in changes.values())
     if count > max(LEAST_EDGES, MOST_EDGES * manifest.edges):
         raise ImportWhole(f"more than {MOST_EDGES:.0%} of the edges come or go")
+
+
+def cuts_after(cuts: Mapping[str, TypeCuts], changes: Mapping[str, TypeChange]) -> dict[str, TypeCuts]:
+    """Return the rows by type that are no edges, after the changes."""
+    after = {name: of_type for name, of_type in cuts.items() if name not in changes}
+    after |= {name: each.cuts for name, each in changes.items()}
+    return {name: of_type for name, of_type in after.items() if of_type != TypeCuts()}
 
 
 def revision_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ from orienteer.ingest.update.ledger import (
     write_ledger,
 )
 from orienteer.ingest.update.reading import read_edges, read_nodes
-from orienteer.ingest.update.report import Change, FilesCompared, UpdateReport, tally_of
+from orienteer.ingest.update.report import FilesCompared, UpdateReport, compared, graph_facts, tally_of
 from orienteer.ingest.update.revising import carried_pieces
 from orienteer.ingest.update.sources import tables_by_rows
 from orienteer.ingest.update.whole import ImportWhole
@@ -231,7 +230,7 @@ def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Pat
 
 def _unchanged(manifest: Manifest, ledger: Ledger | None) -> UpdateReport:
     """Return the report of a graph all whose sources are as they were."""
-    facts = _facts(manifest, Tally() if ledger is None else tally_of(ledger.about, {}))
+    facts = graph_facts(manifest, Tally() if ledger is None else tally_of(ledger.about, {}))
     count = len(listed(manifest, "sources", TableStamp))
     return UpdateReport(
         **facts,
@@ -245,14 +244,11 @@ def _report(
     graph: Graph, ledger: Ledger, unchanged: Collection[str], amended: Amended, importer: Importer
 ) -> UpdateReport:
     """Return the report of an update by rows."""
-    nodes = amended.nodes
     known, now = set(ledger.tables), [table.path for table in amended.about.tables]
-    replaced = sum(graph.arrays.ids.find(node.id) is not None for node in nodes.nodes)
     count = sum(cuts.differing for cuts in amended.about.cuts.values())
     differing = [differing_note(count)] if count else []
-    edges = {name: Change(came=each.added, went=each.removed) for name, each in amended.edges.items()}
     return UpdateReport(
-        **_facts(amended.manifest, tally_of(amended.about, amended.tallies)),
+        **graph_facts(amended.manifest, tally_of(amended.about, amended.tallies)),
         ignored=tuple(importer.ignored),
         mapping=importer.mapping,
         notes=(*amended.notes, *differing),
@@ -262,25 +258,5 @@ def _report(
             new=tuple(path for path in now if path not in known),
             gone=tuple(path for path in ledger.tables if path not in now),
         ),
-        nodes_changed=Change(
-            came=len(nodes.nodes) - replaced,
-            changed=len(nodes.renewed) + replaced,
-            went=len(nodes.gone) - replaced,
-        ),
-        edges_changed={name: change for name, change in edges.items() if change != Change()},
+        **compared(graph, amended.nodes, amended.edges),
     )
-
-
-def _facts(manifest: Manifest, tally: Tally) -> dict[str, Any]:  # Any: the fields of a report
-    """Return what a report says of the graph, and of rows that are no part of it."""
-    return {
-        "nodes": manifest.nodes,
-        "edges": manifest.edges,
-        "node_types": manifest.node_types,
-        "edge_types": {name: count for name, count in manifest.edge_types.items() if count},
-        "symmetric": manifest.symmetric,
-        "partial": manifest.partial,
-        "labels": manifest.labels,
-        "dropped": tally.dropped,
-        "merged": tally.merged,
-    }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,6 +19,7 @@ from orienteer.serve.cli.arguments import STANDARD, Directory, Force, check_writ
 from orienteer.serve.cli.output import Output
 
 if TYPE_CHECKING:
+    from orienteer.bolt.server import Server
     from orienteer.ingest.importer import ImportOptions
     from orienteer.ingest.report import Report
 
@@ -113,13 +115,23 @@ def import_(
     target: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where to write the graph.")] = ...,  # type: ignore[assignment]  # typer's way to say that it is required
     force: Force = False,
     update: Annotated[
-        bool, typer.Option("--update", help="Bring the graph up to date: read only files and rows that changed.")
+        bool, typer.Option("--update", help="Bring the graph up to date: read only what has changed since.")
     ] = False,
+    changed_by: Annotated[
+        str,
+        typer.Option(
+            "--changed-by",
+            metavar="PROPERTY",
+            help="With --update of a database: a property that rises whenever a node or an edge changes.",
+        ),
+    ] = "",
     *,
     tables: TableFlags,
 ) -> None:
     """Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."""
-    options = tables.options(sources, force=force)
+    if changed_by and not update:
+        raise UsageError("--changed-by tells what --update reads again: give both")
+    options = tables.options(sources, force=force).model_copy(update={"changed_by": changed_by})
     with file_trouble("name a folder that can be written with -o"):
         report = (
             _updated(out, sources or [], target, options) if update else _imported(out, sources or [], target, options)
@@ -128,13 +140,28 @@ def import_(
 
 
 def _updated(out: Output, sources: list[str], target: Path, options: ImportOptions) -> Report:
-    """Bring a graph up to date with its sources. Raises `UsageError` for a database."""
+    """Bring a graph up to date with its files or its database. Raises `UsageError` for several of both."""
     from orienteer.bolt.address import is_address
-    from orienteer.ingest.update.update import update_graph
 
-    if any(map(is_address, sources)):
-        raise UsageError("--update follows files: a database is imported anew, with --force")
-    return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
+    if not any(map(is_address, sources)):
+        from orienteer.ingest.update.update import update_graph
+
+        if options.changed_by:
+            raise UsageError("--changed-by is about databases: rows of files tell by themselves what changed")
+        return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
+    from orienteer.ingest.update.from_database import update_database
+
+    with _database(sources) as server:
+        return update_database(server, target, options=options, progress=out.progress)
+
+
+@contextmanager
+def _database(sources: list[str]) -> Iterator[Server]:
+    """Open the database that is the only source. Raises `UsageError` where it is not."""
+    if len(sources) > 1:
+        raise UsageError("a database is imported alone: name its address and nothing beside it")
+    with closing(settings().open_database(sources[0])) as server:
+        yield server
 
 
 def _imported(out: Output, sources: list[str], target: Path | None, options: ImportOptions) -> Report:
@@ -144,14 +171,12 @@ def _imported(out: Output, sources: list[str], target: Path | None, options: Imp
 
     if not any(map(is_address, sources)):
         return import_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
-    if len(sources) > 1:
-        raise UsageError("a database is imported alone: name its address and nothing beside it")
     from orienteer.graph.publication import check_target
     from orienteer.ingest.database import import_database
 
     if target is not None:
         check_target(target, force=options.force)  # before anybody is asked
-    with closing(settings().open_database(sources[0])) as server:
+    with _database(sources) as server:
         return import_database(server, target, options=options, progress=out.progress)
 
 

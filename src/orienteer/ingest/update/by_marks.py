@@ -1,0 +1,429 @@
+"""A new generation of a graph out of its last one and what is new in its database.
+
+A property tells which nodes and edges are new or changed. Counts tell what went: where fewer nodes are there than
+should be, their ids are read, and where another number of edges of a type, all edges of that type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orienteer.bolt.server import Server
+from orienteer.errors import BadInput
+from orienteer.graph.builder import Progress
+from orienteer.graph.edges import EdgeBatch, NodeNumbers, type_numbers
+from orienteer.graph.format import Manifest
+from orienteer.graph.revision import revise
+from orienteer.graph.store import Graph
+from orienteer.index.revision import Layout
+from orienteer.ingest.formats.bolt import (
+    READING_EDGES,
+    READING_NODES,
+    TOLD_EVERY,
+    Database,
+    DatabaseCounts,
+    count_all,
+    telling_labels,
+)
+from orienteer.ingest.formats.bolt_changes import DatabaseChanges, DatabaseMarks, newest
+from orienteer.ingest.formats.element_maker import ElementMaker
+from orienteer.ingest.formats.elements import EdgeElement
+from orienteer.ingest.importer import ImportOptions
+from orienteer.ingest.report import Tally
+from orienteer.ingest.tables.columns import EDGE_RANKS, Columns, plainly
+from orienteer.ingest.tables.edges import Extra
+from orienteer.ingest.tables.mapping import FileMapping
+from orienteer.ingest.update.edge_changes import EdgeComparison, TypeChange, resolved
+from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, LedgerFile, write_ledger
+from orienteer.ingest.update.node_changes import NodeChange, check_count
+from orienteer.ingest.update.reading import EdgeColumns, extra_hashes
+from orienteer.ingest.update.report import DatabaseRead, UpdateReport, compared, graph_facts, tally_of
+from orienteer.ingest.update.revising import carried_pieces, check_size, cuts_after, node_types_of, revision_of
+from orienteer.ingest.update.whole import ImportWhole
+from orienteer.records import Node
+
+_ENDS = {"source": "source", "target": "target"}  # the ledger's table of edges has no other columns
+_Content = tuple[str, int, int, int]
+"""The type of an edge, the numbers of its ends, and the hash of what it carries."""
+
+
+class MarkUpdate:
+    """One update. Each method does one part of it."""
+
+    def __init__(
+        self,
+        server: Server,
+        graph: Graph,
+        ledger: Ledger,
+        marks: DatabaseMarks,
+        options: ImportOptions,
+        progress: Progress | None,
+    ) -> None:
+        self._server, self._graph, self._ledger, self._marks, self._options = server, graph, ledger, marks, options
+        self._progress: Progress = progress or (lambda stage, count: None)
+        self._tally = Tally(hides_rows=bool(options.private))
+        columns = Columns(options.columns, options.private)
+        self._database = Database(server, columns, self._tally, {}, marks.id_property, dict.fromkeys(marks.edge_names))
+        self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
+        self._changes = DatabaseChanges(self._database, marks)
+        self._nodes_read, self._edges_read = 0, 0
+        self._whole_types: tuple[str, ...] = ()
+        self._contents: dict[_Content, Extra] = {}
+        """What the edges carry that may be new or changed."""
+
+    def publish(self, work: Path) -> UpdateReport:
+        """Publish the next generation. Raises `ImportWhole`, and nothing is changed then."""
+        graph, manifest = self._graph, self._graph.arrays.manifest
+        nodes, edges = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
+        self._progress("counting", 0)
+        counts = self._checked_counts()
+        change = self._node_change(counts)
+        numbers = change.numbering(graph)
+        (table,) = self._ledger.about.tables
+        before = self._ledger.edges(table.path)
+        now = self._edges_now(before, change, numbers)
+        changes = EdgeComparison(
+            {table.path: before},
+            {table.path: now},
+            node_types_of(graph, change),
+            self._ledger.about.cuts,
+            manifest.edge_types,
+        ).changes()
+        check_size(changes, manifest)
+        self._check_names()
+        self._check_node_types(change, counts)
+        about = LedgerAbout(
+            generation=manifest.generation,
+            tables=(table_of(graph, now),),
+            cuts=cuts_after(self._ledger.about.cuts, changes),
+            database=self._marks.model_copy(
+                update={
+                    "nodes": nodes,
+                    "edges": edges,
+                    "labels": dict(counts.labels),
+                    "sets": tuple(counts.sets.items()),
+                    "edge_names": tuple(self._database.edge_names),
+                }
+            ),
+        )
+        if self._options.strict and (about.cuts or self._tally.dropped or self._tally.merged):
+            raise ImportWhole("--strict, and some edge would be dropped or merged")
+        revision = revision_of(
+            graph,
+            change,
+            changes,
+            extras={0: self._extras(changes, now, numbers)},
+            named=now.types,
+            symmetric=[name for name, each in changes.items() if each.is_symmetric],
+        )
+        notes = list(self._tally.notes)
+
+        def write(folder: Path, generation: str, layout: Layout) -> None:
+            rows = now.placed(change.place(layout))
+            write_ledger(folder, about.model_copy(update={"generation": generation}), [rows])
+
+        made = revise(
+            graph,
+            revision,
+            work,
+            provenance=manifest.provenance,
+            facts={"partial": self._partial(change, now)},
+            pieces={PIECE: write, **carried_pieces(graph, revision, notes)},
+        )
+        return self._report(made, change, changes, about, notes)
+
+    # --------------------------------------------------------------------------------------------------------- nodes
+
+    def _checked_counts(self) -> DatabaseCounts:
+        """Count the nodes. Raises `ImportWhole` where nodes that did not change may have another id or type now."""
+        counts, before = count_all(self._server), self._marks.counts
+        if not counts.nodes:
+            raise ImportWhole("it holds no node")
+        try:
+            id_property = self._database.choose_ids(counts.nodes)
+        except BadInput as error:
+            raise ImportWhole(str(error)) from error
+        if id_property != self._marks.id_property:
+            raise ImportWhole("another property tells the nodes from one another now")
+        for names in before.sets.keys() & counts.sets.keys():
+            if telling_labels(names, before) != telling_labels(names, counts):
+                raise ImportWhole(f"of the labels {', '.join(names)} another says the most now")
+        return counts
+
+    def _node_change(self, counts: DatabaseCounts) -> NodeChange:
+        """Read the nodes that changed, and return which come and go. Raises `ImportWhole`."""
+        arrays, size = self._graph.arrays, len(self._graph)
+        coming: dict[str, Node] = {}
+        renewed: dict[int, Node] = {}
+        turned: set[int] = set()
+        """Rows of nodes that have another type now."""
+        for element in self._changes.nodes(counts):
+            self._nodes_read += 1
+            if self._nodes_read % TOLD_EVERY == 0:
+                self._progress(READING_NODES, self._nodes_read)
+            node = self._maker.node(element)
+            row = arrays.ids.find(node.id)
+            if row is None:
+                coming[node.id] = node
+            elif arrays.types.nodes[arrays.node_types[row]] != node.type:
+                coming[node.id] = node
+                turned.add(row)
+            elif arrays.node_at(row) != replace(node, name=node.name or node.id):
+                renewed[row] = node
+            check_count(len(coming) + len(renewed), size)
+        gone = turned
+        if size + len(coming) - len(turned) != counts.nodes:
+            gone = turned | self._gone(coming)
+        renewed = {row: node for row, node in renewed.items() if row not in gone}
+        rows = np.array(sorted(gone), np.int32)
+        return NodeChange(size, rows, [coming[node_id] for node_id in sorted(coming)], renewed)
+
+    def _gone(self, coming: Mapping[str, Node]) -> set[int]:
+        """Return the rows of the nodes that the database has no longer. Raises `ImportWhole` for ids that are new."""
+        is_there = np.zeros(len(self._graph), np.bool_)
+        for node_id in self._changes.ids():
+            row = self._graph.arrays.ids.find(node_id)
+            if row is not None:
+                is_there[row] = True
+            elif node_id not in coming:
+                raise ImportWhole(f"the node {node_id!r} is new, and its {self._marks.changed_by!r} does not say so")
+        return set(np.flatnonzero(~is_there).tolist())
+
+    def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
+        """Raise `ImportWhole` where labels tell other types than the nodes have: some changed without saying so."""
+        if {"type", "node_type"} & self._options.columns.keys():
+            return
+        types = node_types_of(self._graph, change)
+        stays = np.concatenate([change.stays, np.ones(len(change.nodes), np.bool_)])
+        there = dict(
+            zip(types.names, np.bincount(types.numbers[stays], minlength=len(types.names)).tolist(), strict=True)
+        )
+        told = _types_told(counts)
+        if all(there.get(name, 0) == count for name, count in told.items()):
+            return
+        later = _types_told(count_all(self._server))  # it may have changed while it was read
+        for name in sorted(told.keys() | later.keys()):
+            low, high = sorted([told.get(name, 0), later.get(name, 0)])
+            if not low <= there.get(name, 0) <= high:
+                raise ImportWhole(
+                    f"{later.get(name, 0):,} nodes are of the type {name!r}, and by {self._marks.changed_by!r} "
+                    f"{there.get(name, 0):,} would be"
+                )
+
+    # --------------------------------------------------------------------------------------------------------- edges
+
+    def _edges_now(self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers) -> EdgeRows:
+        """Return the rows of all edges as they are now: those that stay, those that changed, and types as a whole."""
+        counts = self._changes.edge_counts()
+        telling = {name for name, count in counts.items() if self._marks.edges and count.telling == count.edges}
+        types = {name: number for number, name in enumerate(before.types)}
+        staying = _between_nodes(resolved(before, change, numbers, self._graph))
+        if self._may_be_renamed(change):  # their edges are there still, and counts of these types tell nothing
+            lost = _count(before, types) - _count(staying, types)
+            telling -= {name for name, number in types.items() if lost[number]}
+        changed = self._read_edges(self._changes.edges(telling), numbers, types, note=self._note_contents)
+        staying = _chosen(staying, ~_are_between(staying, changed))
+        there = _count(staying, types) + _count(changed, types)
+        whole = [
+            name
+            for name in dict.fromkeys([*types, *counts])
+            if name not in telling or there[types[name]] != counts[name].edges
+        ]
+        numbers_of_whole = [types[name] for name in whole if name in types]
+        self._whole_types = tuple(name for name in whole if name in counts)
+        read = [self._read_edges(self._changes.edges_of(name), numbers, types) for name in self._whole_types]
+        parts = [_chosen(rows, ~np.isin(rows.kinds, numbers_of_whole)) for rows in (staying, changed)]
+        return _joined([*parts, *read], list(types))
+
+    def _may_be_renamed(self, change: NodeChange) -> bool:
+        """Tell whether some node that came may be one that went, with another id."""
+        find = self._graph.arrays.ids.find
+        came = sum(find(node.id) is None for node in change.nodes)
+        turned = len(change.nodes) - came
+        return bool(self._marks.id_property) and came > 0 and len(change.gone) > turned
+
+    def _read_edges(
+        self,
+        elements: Iterable[EdgeElement],
+        numbers: NodeNumbers,
+        types: dict[str, int],
+        *,
+        note: Callable[[EdgeBatch, EdgeRows], None] | None = None,
+    ) -> EdgeRows:
+        """Read edges; types that are new get the next numbers. `note` is shown each batch with its rows."""
+        columns = EdgeColumns()
+        for batch in self._batches(elements):
+            ends = numbers.find(batch.sources), numbers.find(batch.targets)
+            kinds = type_numbers(batch.types, types)
+            columns.add(batch, *ends, kinds)
+            if note is not None and batch.extras is not None:
+                note(batch, rows_of(*ends, kinds, list(types), extra_hashes(batch)))
+        return _between_nodes(columns.rows(tuple(types)))
+
+    def _batches(self, elements: Iterable[EdgeElement]) -> Iterator[EdgeBatch]:
+        elements = iter(elements)
+        while some := list(islice(elements, TOLD_EVERY)):
+            self._edges_read += len(some)
+            self._progress(READING_EDGES, self._edges_read)
+            yield self._maker.edges(some)
+
+    def _note_contents(self, batch: EdgeBatch, rows: EdgeRows) -> None:
+        for key, extra in zip(_contents(rows), batch.extras or (), strict=True):
+            if extra:
+                self._contents[key] = dict(extra)
+
+    def _extras(self, changes: Mapping[str, TypeChange], now: EdgeRows, numbers: NodeNumbers) -> dict[int, Extra]:
+        """Return what the edges that come carry, by row; of types that were read as a whole they are read again."""
+        keys = list(_contents(now)) if now.extras is not None else []
+        wanted = {row: keys[row] for each in changes.values() for row in each.row[each.extras != 0].tolist()}
+        missing = set(wanted.values()) - self._contents.keys()
+        for name in dict.fromkeys(key[0] for key in missing):
+
+            def note(batch: EdgeBatch, rows: EdgeRows) -> None:
+                for key, extra in zip(_contents(rows), batch.extras or (), strict=True):
+                    if key in missing and extra:
+                        self._contents[key] = dict(extra)
+
+            self._read_edges(
+                self._changes.edges_of(name),
+                numbers,
+                {name: number for number, name in enumerate(now.types)},
+                note=note,
+            )
+        if not set(wanted.values()) <= self._contents.keys():
+            raise ImportWhole("it changed while it was read")
+        return {row: self._contents[key] for row, key in wanted.items()}
+
+    def _check_names(self) -> None:
+        """Raise `ImportWhole` where a property of edges is new that gives them a text or a weight."""
+        for name in self._database.edge_names.keys() - {*self._marks.edge_names}:
+            if plainly(name) in EDGE_RANKS:
+                raise ImportWhole(f"edges have a property {name!r}, which none had")
+
+    def _partial(self, change: NodeChange, now: EdgeRows) -> tuple[str, ...]:
+        """Return the types that are marked partial. Raises `ImportWhole` where one is gone: an import says how."""
+        names = {*node_types_of(self._graph, change).names, *now.types}
+        if missing := {*self._options.partial} - names:
+            raise ImportWhole(f"nothing is of the type {min(missing)!r}")
+        return tuple(sorted({*self._options.partial}))
+
+    # -------------------------------------------------------------------------------------------------------- report
+
+    def _report(
+        self,
+        manifest: Manifest,
+        change: NodeChange,
+        changes: Mapping[str, TypeChange],
+        about: LedgerAbout,
+        notes: Sequence[str],
+    ) -> UpdateReport:
+        tally = tally_of(about, {})
+        for cut in self._tally.dropped:
+            tally.drop(cut.reason, cut.first, cut.count)
+        read = DatabaseRead(
+            address=str(self._server.address),
+            nodes=self._nodes_read,
+            edges=self._edges_read,
+            whole_types=self._whole_types,
+        )
+        return UpdateReport(
+            **graph_facts(manifest, tally),
+            **compared(self._graph, change, changes),
+            notes=tuple(notes),
+            database=read,
+        )
+
+
+def table_of(graph: Graph, rows: EdgeRows) -> LedgerFile:
+    """Return the edges of a graph's database as the ledger knows a table."""
+    address = str(graph.arrays.manifest.provenance["database"]["address"])
+    return LedgerFile(
+        path=address,
+        bytes=0,
+        modified=0,
+        sha256="",
+        mapping=FileMapping(file=address, kind="edges", columns=_ENDS),
+        edge_types=rows.types,
+        has_extras=rows.extras is not None,
+    )
+
+
+def rows_of(
+    sources: NDArray[np.int32],
+    targets: NDArray[np.int32],
+    kinds: NDArray[np.unsignedinteger[Any]],  # Any: of 8 or 16 bits
+    types: Sequence[str],
+    extras: NDArray[np.uint64] | None,
+) -> EdgeRows:
+    """Return rows of edges: four arrays of (rows,), and the names of the types."""
+    none = np.zeros(0, np.uint64)
+    return EdgeRows(sources, targets, kinds, tuple(types), extras, np.zeros(0, np.int64), none, none)
+
+
+def _types_told(counts: DatabaseCounts) -> dict[str, int]:
+    """Return how many nodes have each type by their labels; those without a label have none."""
+    told: dict[str, int] = {}
+    for names, count in counts.sets.items():
+        for name in telling_labels(names, counts)[:1]:
+            told[name] = told.get(name, 0) + count
+    return told
+
+
+def _between_nodes(rows: EdgeRows) -> EdgeRows:
+    """Return the rows both whose ends are nodes."""
+    return _chosen(rows, (rows.sources >= 0) & (rows.targets >= 0))
+
+
+def _chosen(rows: EdgeRows, mask: NDArray[np.bool_]) -> EdgeRows:
+    """Return some rows, all of them between nodes."""
+    extras = None if rows.extras is None else rows.extras[mask]
+    return rows_of(rows.sources[mask], rows.targets[mask], rows.kinds[mask], rows.types, extras)
+
+
+def _count(rows: EdgeRows, types: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return how many rows each type has: (types,)."""
+    return np.bincount(rows.kinds, minlength=len(types))
+
+
+def _are_between(rows: EdgeRows, others: EdgeRows) -> NDArray[np.bool_]:
+    """Mark the rows that join the same nodes by the same type as some other row: (rows,)."""
+    mask = np.zeros(len(rows), np.bool_)
+    for kind in np.unique(others.kinds).tolist():
+        at, of_kind = np.flatnonzero(rows.kinds == kind), others.kinds == kind
+        keys = _keys(others.sources[of_kind], others.targets[of_kind])
+        mask[at] = np.isin(_keys(rows.sources[at], rows.targets[at]), keys)
+    return mask
+
+
+def _keys(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
+    return sources.astype(np.int64) << 32 | targets.astype(np.int64)
+
+
+def _contents(rows: EdgeRows) -> Iterator[_Content]:
+    """Yield what tells the content of each row."""
+    assert rows.extras is not None  # the caller has looked
+    names = [rows.types[kind] for kind in rows.kinds.tolist()]
+    return zip(names, rows.sources.tolist(), rows.targets.tolist(), rows.extras.tolist(), strict=True)
+
+
+def _joined(parts: Sequence[EdgeRows], types: Sequence[str]) -> EdgeRows:
+    """Return all rows of several, with the types that some row has; kinds are numbers of `types` in all parts."""
+    kinds = np.concatenate([part.kinds.astype(np.uint16) for part in parts])
+    used = np.flatnonzero(np.bincount(kinds, minlength=len(types)))
+    number = np.zeros(len(types), np.uint16)
+    number[used] = np.arange(len(used), dtype=np.uint16)
+    extras = [np.zeros(len(part), np.uint64) if part.extras is None else part.extras for part in parts]
+    return rows_of(
+        np.concatenate([part.sources for part in parts]),
+        np.concatenate([part.targets for part in parts]),
+        number[kinds],
+        [types[kind] for kind in used.tolist()],
+        np.concatenate(extras) if any(part.extras is not None for part in parts) else None,
+    )
