@@ -70,7 +70,7 @@ def _id(store, own_id, name):
 
 def values_of(store, name):
     values = [properties[name] for _, properties in store.nodes.values() if name in properties]
-    return [(len(values), len(set(values)))]
+    return [(len(store.nodes), len(values), len(set(values)))]
 
 
 def sets_of(store):
@@ -107,7 +107,11 @@ ANSWERS = [
         r"MATCH \(n\) RETURN properties\(n\) AS properties LIMIT 1",
         lambda store: [(dict(properties),) for _, properties in store.nodes.values()][:1],
     ),
-    (rf"MATCH \(n\) RETURN count\(n\.{PROPERTY}\) AS have, count\(DISTINCT n\.`\w+`\) AS differ", values_of),
+    (
+        rf"MATCH \(n\) RETURN count\(n\) AS nodes, count\(n\.{PROPERTY}\) AS have, "
+        r"count\(DISTINCT n\.`\w+`\) AS differ",
+        values_of,
+    ),
     (
         rf"MATCH \(n\) RETURN max\(n\.{PROPERTY}\) AS newest",
         lambda store, name: newest([properties for _, properties in store.nodes.values()], name),

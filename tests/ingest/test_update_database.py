@@ -5,10 +5,9 @@ from collections import Counter
 
 import pytest
 
-from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
-from orienteer.bolt.address import Address, Login
-from orienteer.errors import BadInput, BadOption
+from orienteer.bolt.address import Address
+from orienteer.errors import BadInput, BadOption, DatabaseAway
 from orienteer.graph.format import read_pointer
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import import_database
@@ -52,7 +51,7 @@ class World(random.Random):
         ends = self.choices(list(self.store.nodes), k=2)
         if self.store.edges and self.random() < 0.2:  # one more between the same nodes
             ends = [self.choice(list(self.store.edges.values()))[at] for at in (0, 2)]
-        said = {"role": self.choice(WORDS)} if self.random() < 0.5 else {}
+        said = {"role": self.choice(WORDS), "weight": self.random()} if self.random() < 0.5 else {}
         self.store.edges[f"5:{self.made}"] = (ends[0], self.choice(TYPES), ends[1], self.stamped(said, is_edge=True))
 
     def change_node(self):
@@ -137,3 +136,224 @@ def test_it_holds_what_an_import_gives(seed, tells_edges, has_ids, tmp_path):
             world.edit()
         followed += check(server, tmp_path / "updated", tmp_path / "fresh").whole is None
     assert followed >= 6
+
+
+@pytest.fixture
+def world():
+    return World(1)
+
+
+@pytest.fixture
+def server(world):
+    return FakeServer(world.store)
+
+
+@pytest.fixture
+def updated(server, tmp_path):
+    """Give a graph of the world that can be updated."""
+    update_database(server, tmp_path / "updated", options=OPTIONS)
+    return tmp_path / "updated"
+
+
+def id_of(world, own_id):
+    return world.store.nodes[own_id][1]["id"]
+
+
+def test_only_what_changed_is_read(world, server, updated, tmp_path):
+    world.add_node()
+    world.change_edge()
+    server.asked.clear()
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole is None
+    assert report.database.nodes <= 2  # what bears the highest mark is read again
+    assert report.database.edges < 10
+    assert report.database.whole_types == ()
+    assert report.nodes_changed.came == 1
+    assert "read of bolt://localhost:7687/films: " in report.render()
+
+
+def test_a_deleted_edge_has_its_type_read(world, server, updated, tmp_path):
+    world.drop_edge()
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole is None
+    assert len(report.database.whole_types) == 1
+    assert report.database.edges < 80
+    assert sum(change.went for change in report.edges_changed.values()) == 1
+
+
+def test_a_deleted_node_takes_its_edges_along_and_no_edge_is_read(world, server, updated, tmp_path):
+    world.drop_node()
+    report = check(server, updated, tmp_path / "fresh")
+    assert (report.whole, report.nodes_changed.went) == (None, 1)
+    assert report.database.whole_types == ()
+
+
+def test_types_of_edges_that_cannot_tell_are_read_as_a_whole(tmp_path):
+    world = World(2, tells_edges=False)
+    server = FakeServer(world.store)
+    update_database(server, tmp_path / "updated", options=OPTIONS)
+    world.add_edge()
+    report = check(server, tmp_path / "updated", tmp_path / "fresh")
+    assert report.whole is None
+    assert set(report.database.whole_types) == set(TYPES)
+
+
+def test_the_property_is_remembered_and_a_graph_without_one_says_what_is_missing(world, server, updated, tmp_path):
+    world.change_node()
+    report = update_database(server, updated, options=ImportOptions())
+    assert (report.whole, report.nodes_changed.changed) == (None, 1)
+    import_database(server, tmp_path / "plain")
+    with pytest.raises(BadOption, match=r"needs --changed-by PROPERTY"):
+        update_database(server, tmp_path / "plain", options=ImportOptions())
+    noted = update_database(server, tmp_path / "plain", options=OPTIONS)
+    assert noted.whole.startswith("nothing was noted of its edges yet")
+    assert update_database(server, tmp_path / "plain", options=OPTIONS).whole is None
+
+
+def test_a_property_that_no_node_has_changes_nothing(server, updated):
+    generation = read_pointer(updated).generation
+    with pytest.raises(BadOption, match="--changed-by updated: no node in bolt://localhost:7687/films has"):
+        update_database(server, updated, options=ImportOptions(changed_by="updated"))
+    assert read_pointer(updated).generation == generation
+
+
+def test_values_of_another_kind_are_read_every_time(world, server, updated, tmp_path):
+    own_id, (labels, properties) = next(iter(world.store.nodes.items()))
+    world.store.nodes[own_id] = (labels, properties | {"changed": "yesterday"})
+    check(server, updated, tmp_path / "fresh")
+    world.store.nodes[own_id] = (labels, properties | {"changed": "yesterday", "name": "another"})
+    assert check(server, updated, tmp_path / "fresh").nodes_changed.changed == 1
+
+
+def test_what_does_not_say_that_it_changed_is_found_by_counts_and_all_is_imported(world, server, updated, tmp_path):
+    world.store.nodes["4:999"] = (("Film",), {"id": "old", "changed": 0})
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole == "the node 'old' is new, and its 'changed' does not say so"
+    own_id = next(own_id for own_id, (labels, _) in world.store.nodes.items() if labels == ("Place",))
+    world.store.nodes[own_id] = (("Film",), world.store.nodes[own_id][1])
+    assert "nodes are of the type 'Film', and by 'changed'" in check(server, updated, tmp_path / "fresh").whole
+    edge = next(iter(world.store.edges.values()))
+    world.store.edges["5:999"] = (*edge[:3], {"changed": 0})
+    assert edge[1] in check(server, updated, tmp_path / "fresh").database.whole_types
+
+
+def test_labels_that_say_the_most_may_change_for_nodes_that_did_not(world, server, updated, tmp_path):
+    for own_id, (labels, properties) in list(world.store.nodes.items()):
+        if labels == ("Person",):
+            world.store.nodes[own_id] = (("Actor",), world.stamped(properties))
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole == "of the labels Actor, Person another says the most now"
+
+
+def test_an_id_that_changed_keeps_its_edges_though_as_many_went(world, server, updated, tmp_path):
+    source, kind, _, _ = next(iter(world.store.edges.values()))
+    labels, properties = world.store.nodes[source]
+    world.store.nodes[source] = (labels, world.stamped(properties | {"id": "renamed"}))
+    for own_id in [at for at, edge in world.store.edges.items() if edge[1] == kind and source not in edge[::2]][:3]:
+        del world.store.edges[own_id]
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole is None
+    assert Graph.open(updated).node("renamed")
+
+
+def test_a_property_that_gives_edges_a_text_is_imported(world, server, updated, tmp_path):
+    own_id, edge = next(iter(world.store.edges.items()))
+    world.store.edges[own_id] = (*edge[:3], world.stamped({"description": "at night"}, is_edge=True))
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole == "edges have a property 'description', which none had"
+
+
+def test_ids_that_another_property_tells_are_imported(world, server, updated, tmp_path):
+    own_ids = iter(world.store.nodes)
+    first, second = next(own_ids), next(own_ids)
+    labels, properties = world.store.nodes[second]
+    world.store.nodes[second] = (labels, world.stamped(properties | {"id": id_of(world, first)}))
+    assert check(server, updated, tmp_path / "fresh").whole == "another property tells the nodes from one another now"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"name": "description"}}, "made with other options: columns was"),
+        ({"private": ("year",)}, "made with other options: private was"),
+    ],
+)
+def test_other_options_are_refused_without_force(options, message, server, updated):
+    with pytest.raises(BadInput, match=message):
+        update_database(server, updated, options=ImportOptions(changed_by="changed", **options))
+    forced = update_database(server, updated, options=ImportOptions(changed_by="changed", force=True, **options))
+    assert message in forced.whole
+
+
+def test_a_graph_of_files_or_of_another_database_is_refused(server, updated, small):
+    with pytest.raises(BadInput, match="was made of files, and not of bolt://localhost:7687/films"):
+        update_database(server, small.path, options=OPTIONS)
+    server.address = Address.parse("bolt://localhost/cinemas")
+    with pytest.raises(BadInput, match="was made of bolt://localhost:7687/films"):
+        update_database(server, updated, options=OPTIONS)
+
+
+def test_a_server_that_goes_away_changes_nothing(world, server, updated, monkeypatch):
+    generation, before = read_pointer(updated).generation, sorted(path.name for path in updated.iterdir())
+    world.drop_edge()
+    answers = server.stream
+
+    def dies(statement, **values):
+        if "[r:`" in statement:
+            raise DatabaseAway("no database server answers")
+        return answers(statement, **values)
+
+    monkeypatch.setattr(server, "stream", dies)
+    with pytest.raises(DatabaseAway):
+        update_database(server, updated, options=OPTIONS)
+    assert read_pointer(updated).generation == generation
+    assert sorted(path.name for path in updated.iterdir()) == before
+
+
+def test_what_changes_while_it_is_read_is_read_the_next_time(world, server, updated, tmp_path, monkeypatch):
+    answers = server.stream
+    world.change_node()
+
+    def restless(statement, **values):
+        yield from answers(statement, **values)
+        world.add_node()
+        world.add_edge()
+
+    monkeypatch.setattr(server, "stream", restless)
+    assert update_database(server, updated, options=OPTIONS).whole is None
+    monkeypatch.undo()
+    assert check(server, updated, tmp_path / "fresh").whole is None
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"explode": {"tags": "TAGGED"}}, "--explode makes nodes"),
+        ({"columns": {"edge_type": "role"}}, "the types of edges are told by a property"),
+    ],
+)
+def test_what_cannot_be_followed_is_imported_and_told(options, why, world, server, tmp_path):
+    options = ImportOptions(changed_by="changed", **options)
+    update_database(server, tmp_path / "graph", options=options)
+    world.change_node()
+    assert why in update_database(server, tmp_path / "graph", options=options).whole
+
+
+def test_strict_refuses_what_an_import_would_merge(server, world, tmp_path):
+    options = ImportOptions(changed_by="changed", strict=True)
+    update_database(server, tmp_path / "graph", options=options)
+    own_id, edge = next(iter(world.store.edges.items()))
+    world.store.edges["5:999"] = world.store.edges[own_id] = (*edge[:3], world.stamped(edge[3], is_edge=True))
+    with pytest.raises(BadInput, match="--strict: 1 duplicate"):
+        update_database(server, tmp_path / "graph", options=options)
+
+
+def test_private_properties_stay_out(world, server, tmp_path):
+    options = ImportOptions(changed_by="changed", private=("year", "role"))
+    update_database(server, tmp_path / "graph", options=options)
+    world.change_node()
+    world.change_edge()
+    assert update_database(server, tmp_path / "graph", options=options).whole is None
+    graph = Graph.open(tmp_path / "graph")
+    assert "year" not in graph.arrays.manifest.properties
+    assert not any("role" in edge.properties for edge in graph.iter_edges())

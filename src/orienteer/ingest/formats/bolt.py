@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.errors import BadInput, BadOption
@@ -86,7 +86,7 @@ class Database:
         if not counts.nodes:
             raise BadInput(f"{self.path} holds no node: check the name of the database")
         self.totals |= {READING_NODES: counts.nodes, READING_EDGES: counts.edges}
-        self.id_property = self.choose_ids(counts.nodes)
+        self.id_property = self.choose_ids()
         graph = AttributedGraph(self, columns, builder, self.tally)
         for node in self.nodes(counts):
             if node.line % TOLD_EVERY == 0:
@@ -112,21 +112,21 @@ class Database:
         others = {role: name for role, name in self.columns.roles.items() if role != "id"}
         return Columns(others, self.columns.private, self.columns.explode)
 
-    def choose_ids(self, nodes: int) -> str:
+    def choose_ids(self) -> str:
         """Return the property that tells every node from every other, empty if there is none.
 
         Raises `BadInput` if the one that was named does not.
         """
         named = self.columns.roles.get("id")
-        if named is not None:
-            have, differ = count_values(self.server, named)
-            if (have, differ) != (nodes, nodes):
-                raise BadInput(
-                    f"--column id={named}: of {nodes:,} nodes in {self.path} {have:,} have it, with {differ:,} values; "
-                    "name a property that each node has and no two share, or leave it out"
-                )
-            return named
-        return unique_property(self.server, nodes, without=self.columns.private)
+        if named is None:
+            return unique_property(self.server, without=self.columns.private)
+        count = count_values(self.server, named)
+        if not count.tells_nodes:
+            raise BadInput(
+                f"--column id={named}: of {count.nodes:,} nodes in {self.path} {count.have:,} have it, with "
+                f"{count.differ:,} values; name a property that each node has and no two share, or leave it out"
+            )
+        return named
 
     def nodes(self, counts: DatabaseCounts) -> Iterator[NodeElement]:
         """Yield every node. Raises `BadInput` if the server keeps some back."""
@@ -214,15 +214,31 @@ def count_all(server: Server) -> DatabaseCounts:
     return DatabaseCounts(sets.total(), edges[0][0], labels, sets)
 
 
-def count_values(server: Server, name: str) -> tuple[int, int]:
+class ValueCount(NamedTuple):
+    """The values of a property among the nodes of a database."""
+
+    nodes: int
+    """All nodes."""
+    have: int
+    """Those that have the property."""
+    differ: int
+    """Its distinct values."""
+
+    @property
+    def tells_nodes(self) -> bool:
+        """Say whether each node has a value of its own."""
+        return self.nodes == self.have == self.differ
+
+
+def count_values(server: Server, name: str) -> ValueCount:
     """Count the nodes that have a property, and its distinct values."""
     value = f"n.{quoted(name)}"
-    have, differ = server.rows(f"MATCH (n) RETURN count({value}) AS have, count(DISTINCT {value}) AS differ")[0]
-    return have, differ
+    statement = f"MATCH (n) RETURN count(n) AS nodes, count({value}) AS have, count(DISTINCT {value}) AS differ"
+    return ValueCount(*server.rows(statement)[0])
 
 
-def unique_property(server: Server, nodes: int, *, without: Collection[str] = ()) -> str:
-    """Return the best known property for ids that each of so many nodes has with a value of its own; empty for none."""
+def unique_property(server: Server, *, without: Collection[str] = ()) -> str:
+    """Return the best known property for ids that each node has with a value of its own; empty for none."""
     # What every node has, the first one has too.
     first = server.rows("MATCH (n) RETURN properties(n) AS properties LIMIT 1")[0][0]
     ranked = sorted(
@@ -231,7 +247,7 @@ def unique_property(server: Server, nodes: int, *, without: Collection[str] = ()
         for role, rank in [NODE_RANKS.get(plainly(name), ("", 0))]
         if role == "id" and isinstance(value, str | int) and name not in without
     )
-    return next((name for _, name in ranked if count_values(server, name) == (nodes, nodes)), "")
+    return next((name for _, name in ranked if count_values(server, name).tells_nodes), "")
 
 
 def telling_labels(names: Sequence[str], counts: DatabaseCounts) -> list[str]:

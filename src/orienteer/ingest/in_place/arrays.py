@@ -64,7 +64,7 @@ class ArraysInPlace(GraphArrays):
         self.generation = NO_GENERATION
         self.tokenizer = Tokenizer(stem=False)  # a server's index knows words as they are written
         self._once, self._locks = {}, {}
-        id_property = unique_property(server, counts.nodes)
+        id_property = unique_property(server)
         self.facts = facts = NodeFacts(id_property, _has_numbers(server, id_property), counts)
         """How nodes are told apart."""
         seen = SeenNodes(server, facts, tuple(self.manifest.node_types), self.tokenizer)

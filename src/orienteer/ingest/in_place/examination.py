@@ -86,7 +86,7 @@ def _words(server: Server, counts: DatabaseCounts) -> Finding:
 
 
 def _ids(server: Server, counts: DatabaseCounts) -> Finding:
-    name = unique_property(server, counts.nodes)
+    name = unique_property(server)
     if not name:
         return Finding(
             "ids",

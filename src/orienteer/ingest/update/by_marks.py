@@ -147,7 +147,7 @@ class MarkUpdate:
         if not counts.nodes:
             raise ImportWhole("it holds no node")
         try:
-            id_property = self._database.choose_ids(counts.nodes)
+            id_property = self._database.choose_ids()
         except BadInput as error:
             raise ImportWhole(str(error)) from error
         if id_property != self._marks.id_property:
@@ -180,20 +180,26 @@ class MarkUpdate:
             check_count(len(coming) + len(renewed), size)
         gone = turned
         if size + len(coming) - len(turned) != counts.nodes:
-            gone = turned | self._gone(coming)
+            gone = turned | self._gone(coming, counts)
         renewed = {row: node for row, node in renewed.items() if row not in gone}
         rows = np.array(sorted(gone), np.int32)
         return NodeChange(size, rows, [coming[node_id] for node_id in sorted(coming)], renewed)
 
-    def _gone(self, coming: Mapping[str, Node]) -> set[int]:
+    def _gone(self, coming: Mapping[str, Node], counts: DatabaseCounts) -> set[int]:
         """Return the rows of the nodes that the database has no longer. Raises `ImportWhole` for ids that are new."""
         is_there = np.zeros(len(self._graph), np.bool_)
+        unknown: set[str] = set()
         for node_id in self._changes.ids():
             row = self._graph.arrays.ids.find(node_id)
             if row is not None:
                 is_there[row] = True
             elif node_id not in coming:
-                raise ImportWhole(f"the node {node_id!r} is new, and its {self._marks.changed_by!r} does not say so")
+                unknown.add(node_id)
+        if unknown:  # those that came meanwhile say so, and are read the next time
+            unknown -= {element.id for element in self._changes.nodes(counts)}
+        if unknown:
+            told = f"the node {min(unknown)!r} is new, and its {self._marks.changed_by!r} does not say so"
+            raise ImportWhole(told)
         return set(np.flatnonzero(~is_there).tolist())
 
     def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
