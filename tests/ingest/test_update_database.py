@@ -5,8 +5,9 @@ from collections import Counter
 
 import pytest
 
+from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
-from orienteer.bolt.address import Address
+from orienteer.bolt.address import Address, Login
 from orienteer.errors import BadInput, BadOption, DatabaseAway
 from orienteer.graph.format import read_pointer
 from orienteer.graph.store import Graph
@@ -357,3 +358,75 @@ def test_private_properties_stay_out(world, server, tmp_path):
     graph = Graph.open(tmp_path / "graph")
     assert "year" not in graph.arrays.manifest.properties
     assert not any("role" in edge.properties for edge in graph.iter_edges())
+
+
+# ------------------------------------------------------------------------------------------------------------ ArcadeDB
+
+
+class ServedWorld:
+    """A world on a real server, whose `changed` is a number, a text or a time."""
+
+    def __init__(self, world, arcade, kind):
+        self.world, self.arcade, self.kind = world, arcade, kind
+        self.nodes, self.edges = {}, {}
+
+    def write(self):
+        """Have the server hold what the world holds."""
+        nodes, edges, cypher = self.world.store.nodes, self.world.store.edges, self.arcade.cypher
+        for own_id in self.edges.keys() - edges.keys():
+            cypher("MATCH ()-[r {key: $key}]->() DELETE r", key=own_id)
+        for own_id in self.nodes.keys() - nodes.keys():
+            cypher("MATCH (n {key: $key}) DETACH DELETE n", key=own_id)
+        for own_id, (labels, properties) in nodes.items():
+            if self.nodes.get(own_id) != (labels, properties):
+                match = "MATCH (n {key: $key})" if own_id in self.nodes else f"CREATE (n:{':'.join(labels)})"
+                self._set(f"{match} SET n = $said", "n", own_id, properties)
+        for own_id, (source, kind, target, properties) in edges.items():
+            if self.edges.get(own_id) != (source, kind, target, properties):
+                match = (
+                    "MATCH ()-[r {key: $key}]->()"
+                    if own_id in self.edges
+                    else f"MATCH (a {{key: '{source}'}}), (b {{key: '{target}'}}) CREATE (a)-[r:{kind}]->(b)"
+                )
+                self._set(f"{match} SET r = $said", "r", own_id, properties)
+        self.nodes, self.edges = dict(nodes), dict(edges)
+
+    def _set(self, statement, what, own_id, properties):
+        said = {name: value for name, value in properties.items() if name != "changed"} | {"key": own_id}
+        changed = {"number": "$at", "text": "$iso", "datetime": "datetime($iso)"}[self.kind]
+        at = properties["changed"]
+        iso = f"2026-01-01T{at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}.{at % 7}Z"
+        self.arcade.cypher(f"{statement}, {what}.changed = {changed}", key=own_id, said=said, at=at, iso=iso)
+
+
+@pytest.fixture
+def arcade(tmp_path):
+    require_arcade()
+    server = Arcade(tmp_path)
+    yield server
+    server.kill()
+
+
+@pytest.mark.arcadedb
+@pytest.mark.parametrize("kind", ["number", "text", "datetime"])
+def test_a_real_server_gives_the_same(kind, arcade, tmp_path, monkeypatch):
+    from orienteer.bolt.server import Server
+
+    world = World(len(kind))
+    labels = [("Person",), ("Film",), ("Place",)]  # of this server's nodes labels stay as they are
+    monkeypatch.setattr(world, "change_node", world.touch_node)
+    for own_id, (_, properties) in world.store.nodes.items():
+        world.store.nodes[own_id] = (world.choice(labels), properties)
+    served = ServedWorld(world, arcade, kind)
+    served.write()
+    server = Server(Address.parse(arcade.address), Login("root", arcade.password))
+    try:
+        check(server, tmp_path / "updated", tmp_path / "fresh")
+        for edits in (0, 1, 1, 4, 8, 8):
+            for _ in range(edits):
+                world.edit()
+            served.write()
+            report = check(server, tmp_path / "updated", tmp_path / "fresh")
+            assert report.whole is None
+    finally:
+        server.close()
