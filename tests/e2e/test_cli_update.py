@@ -29,11 +29,22 @@ def test_what_changed_is_printed(harbour, cli):
     assert cli("show", "graph", "gull").code == 0
 
 
-def test_other_sources_and_databases_are_refused(harbour, home, cli):
+def test_other_sources_are_refused(harbour, home, cli):
     cli("import", harbour, "-o", "graph", "--update")
     other = cli("import", harbour / "nodes.csv", "-o", "graph", "--update")
     assert other.code == 2
     assert "--force imports it whole" in other.err
-    database = cli("import", "bolt://localhost/films", "-o", "graph", "--update")
-    assert database.code == 2
-    assert "a database is imported anew" in database.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["harbour", "--update", "--changed-by", "changed"], "--changed-by is about databases"),
+        (["harbour", "--changed-by", "changed"], "--changed-by tells what --update reads again: give both"),
+        (["bolt://localhost/films", "harbour", "--update"], "a database is imported alone"),
+    ],
+)
+def test_a_property_that_tells_changes_is_for_updates_of_databases(arguments, message, harbour, home, cli):
+    refused = cli("import", *arguments, "-o", "graph")
+    assert (refused.code, message in refused.err) == (2, True)
+    assert not (home / "graph").exists()
