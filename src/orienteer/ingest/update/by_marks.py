@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orienteer.bolt.server import Server
 from orienteer.errors import BadInput
@@ -32,7 +30,7 @@ from orienteer.ingest.formats.bolt import (
     count_all,
     telling_labels,
 )
-from orienteer.ingest.formats.bolt_changes import DatabaseChanges, DatabaseMarks, newest
+from orienteer.ingest.formats.bolt_changes import DatabaseChanges, DatabaseMarks, Mark, newest
 from orienteer.ingest.formats.element_maker import ElementMaker
 from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.importer import ImportOptions
@@ -41,6 +39,16 @@ from orienteer.ingest.tables.columns import EDGE_RANKS, Columns, plainly
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.update.edge_changes import EdgeComparison, TypeChange, resolved
+from orienteer.ingest.update.edge_rows import (
+    Content,
+    are_between,
+    between_nodes,
+    chosen_rows,
+    contents,
+    count_types,
+    joined_rows,
+    rows_of,
+)
 from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, LedgerFile, write_ledger
 from orienteer.ingest.update.node_changes import NodeChange, check_count
 from orienteer.ingest.update.reading import EdgeColumns, extra_hashes
@@ -50,8 +58,6 @@ from orienteer.ingest.update.whole import ImportWhole
 from orienteer.records import Node
 
 _ENDS = {"source": "source", "target": "target"}  # the ledger's table of edges has no other columns
-_Content = tuple[str, int, int, int]
-"""The type of an edge, the numbers of its ends, and the hash of what it carries."""
 
 
 class MarkUpdate:
@@ -75,7 +81,7 @@ class MarkUpdate:
         self._changes = DatabaseChanges(self._database, marks)
         self._nodes_read, self._edges_read = 0, 0
         self._whole_types: tuple[str, ...] = ()
-        self._contents: dict[_Content, Extra] = {}
+        self._contents: dict[Content, Extra] = {}
         """What the edges carry that may be new or changed."""
 
     def publish(self, work: Path) -> UpdateReport:
@@ -103,15 +109,7 @@ class MarkUpdate:
             generation=manifest.generation,
             tables=(table_of(graph, now),),
             cuts=cuts_after(self._ledger.about.cuts, changes),
-            database=self._marks.model_copy(
-                update={
-                    "nodes": nodes,
-                    "edges": edges,
-                    "labels": dict(counts.labels),
-                    "sets": tuple(counts.sets.items()),
-                    "edge_names": tuple(self._database.edge_names),
-                }
-            ),
+            database=self._marks_after(nodes, edges, counts),
         )
         if self._options.strict and (about.cuts or self._tally.dropped or self._tally.merged):
             raise ImportWhole("--strict, and some edge would be dropped or merged")
@@ -138,6 +136,17 @@ class MarkUpdate:
             pieces={PIECE: write, **carried_pieces(graph, revision, notes)},
         )
         return self._report(made, change, changes, about, notes)
+
+    def _marks_after(self, nodes: Mark, edges: Mark | None, counts: DatabaseCounts) -> DatabaseMarks:
+        """Return what is remembered for the next time."""
+        facts = {
+            "nodes": nodes,
+            "edges": edges,
+            "labels": dict(counts.labels),
+            "sets": tuple(counts.sets.items()),
+            "edge_names": tuple(self._database.edge_names),
+        }
+        return self._marks.model_copy(update=facts)
 
     # --------------------------------------------------------------------------------------------------------- nodes
 
@@ -230,13 +239,13 @@ class MarkUpdate:
         counts = self._changes.edge_counts()
         telling = {name for name, count in counts.items() if self._marks.edges and count.telling == count.edges}
         types = {name: number for number, name in enumerate(before.types)}
-        staying = _between_nodes(resolved(before, change, numbers, self._graph))
+        staying = between_nodes(resolved(before, change, numbers, self._graph))
         if self._may_be_renamed(change):  # their edges are there still, and counts of these types tell nothing
-            lost = _count(before, types) - _count(staying, types)
+            lost = count_types(before, types) - count_types(staying, types)
             telling -= {name for name, number in types.items() if lost[number]}
         changed = self._read_edges(self._changes.edges(telling), numbers, types, note=self._note_contents)
-        staying = _chosen(staying, ~_are_between(staying, changed))
-        there = _count(staying, types) + _count(changed, types)
+        staying = chosen_rows(staying, ~are_between(staying, changed))
+        there = count_types(staying, types) + count_types(changed, types)
         whole = [
             name
             for name in dict.fromkeys([*types, *counts])
@@ -245,8 +254,8 @@ class MarkUpdate:
         numbers_of_whole = [types[name] for name in whole if name in types]
         self._whole_types = tuple(name for name in whole if name in counts)
         read = [self._read_edges(self._changes.edges_of(name), numbers, types) for name in self._whole_types]
-        parts = [_chosen(rows, ~np.isin(rows.kinds, numbers_of_whole)) for rows in (staying, changed)]
-        return _joined([*parts, *read], list(types))
+        parts = [chosen_rows(rows, ~np.isin(rows.kinds, numbers_of_whole)) for rows in (staying, changed)]
+        return joined_rows([*parts, *read], list(types))
 
     def _may_be_renamed(self, change: NodeChange) -> bool:
         """Tell whether some node that came may be one that went, with another id."""
@@ -271,7 +280,7 @@ class MarkUpdate:
             columns.add(batch, *ends, kinds)
             if note is not None and batch.extras is not None:
                 note(batch, rows_of(*ends, kinds, list(types), extra_hashes(batch)))
-        return _between_nodes(columns.rows(tuple(types)))
+        return between_nodes(columns.rows(tuple(types)))
 
     def _batches(self, elements: Iterable[EdgeElement]) -> Iterator[EdgeBatch]:
         elements = iter(elements)
@@ -281,31 +290,31 @@ class MarkUpdate:
             yield self._maker.edges(some)
 
     def _note_contents(self, batch: EdgeBatch, rows: EdgeRows) -> None:
-        for key, extra in zip(_contents(rows), batch.extras or (), strict=True):
+        for key, extra in zip(contents(rows), batch.extras or (), strict=True):
             if extra:
                 self._contents[key] = dict(extra)
 
     def _extras(self, changes: Mapping[str, TypeChange], now: EdgeRows, numbers: NodeNumbers) -> dict[int, Extra]:
         """Return what the edges that come carry, by row; of types that were read as a whole they are read again."""
-        keys = list(_contents(now)) if now.extras is not None else []
-        wanted = {row: keys[row] for each in changes.values() for row in each.row[each.extras != 0].tolist()}
-        missing = set(wanted.values()) - self._contents.keys()
-        for name in dict.fromkeys(key[0] for key in missing):
+        is_wanted = np.zeros(len(now), np.bool_)
+        for each in changes.values():
+            is_wanted[each.row[each.extras != 0]] = True
+        if not is_wanted.any():
+            return {}
+        wanted = list(contents(chosen_rows(now, is_wanted)))
+        missing = set(wanted) - self._contents.keys()
+        types = {name: number for number, name in enumerate(now.types)}
 
-            def note(batch: EdgeBatch, rows: EdgeRows) -> None:
-                for key, extra in zip(_contents(rows), batch.extras or (), strict=True):
-                    if key in missing and extra:
-                        self._contents[key] = dict(extra)
+        def note(batch: EdgeBatch, rows: EdgeRows) -> None:
+            for key, extra in zip(contents(rows), batch.extras or (), strict=True):
+                if key in missing and extra:
+                    self._contents[key] = dict(extra)
 
-            self._read_edges(
-                self._changes.edges_of(name),
-                numbers,
-                {name: number for number, name in enumerate(now.types)},
-                note=note,
-            )
-        if not set(wanted.values()) <= self._contents.keys():
+        for name in sorted({name for name, *_ in missing}):
+            self._read_edges(self._changes.edges_of(name), numbers, types, note=note)
+        if not missing <= self._contents.keys():
             raise ImportWhole("it changed while it was read")
-        return {row: self._contents[key] for row, key in wanted.items()}
+        return dict(zip(np.flatnonzero(is_wanted).tolist(), map(self._contents.__getitem__, wanted), strict=True))
 
     def _check_names(self) -> None:
         """Raise `ImportWhole` where a property of edges is new that gives them a text or a weight."""
@@ -361,18 +370,6 @@ def table_of(graph: Graph, rows: EdgeRows) -> LedgerFile:
     )
 
 
-def rows_of(
-    sources: NDArray[np.int32],
-    targets: NDArray[np.int32],
-    kinds: NDArray[np.unsignedinteger[Any]],  # Any: of 8 or 16 bits
-    types: Sequence[str],
-    extras: NDArray[np.uint64] | None,
-) -> EdgeRows:
-    """Return rows of edges: four arrays of (rows,), and the names of the types."""
-    none = np.zeros(0, np.uint64)
-    return EdgeRows(sources, targets, kinds, tuple(types), extras, np.zeros(0, np.int64), none, none)
-
-
 def _types_told(counts: DatabaseCounts) -> dict[str, int]:
     """Return how many nodes have each type by their labels; those without a label have none."""
     told: dict[str, int] = {}
@@ -380,56 +377,3 @@ def _types_told(counts: DatabaseCounts) -> dict[str, int]:
         for name in telling_labels(names, counts)[:1]:
             told[name] = told.get(name, 0) + count
     return told
-
-
-def _between_nodes(rows: EdgeRows) -> EdgeRows:
-    """Return the rows both whose ends are nodes."""
-    return _chosen(rows, (rows.sources >= 0) & (rows.targets >= 0))
-
-
-def _chosen(rows: EdgeRows, mask: NDArray[np.bool_]) -> EdgeRows:
-    """Return some rows, all of them between nodes."""
-    extras = None if rows.extras is None else rows.extras[mask]
-    return rows_of(rows.sources[mask], rows.targets[mask], rows.kinds[mask], rows.types, extras)
-
-
-def _count(rows: EdgeRows, types: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return how many rows each type has: (types,)."""
-    return np.bincount(rows.kinds, minlength=len(types))
-
-
-def _are_between(rows: EdgeRows, others: EdgeRows) -> NDArray[np.bool_]:
-    """Mark the rows that join the same nodes by the same type as some other row: (rows,)."""
-    mask = np.zeros(len(rows), np.bool_)
-    for kind in np.unique(others.kinds).tolist():
-        at, of_kind = np.flatnonzero(rows.kinds == kind), others.kinds == kind
-        keys = _keys(others.sources[of_kind], others.targets[of_kind])
-        mask[at] = np.isin(_keys(rows.sources[at], rows.targets[at]), keys)
-    return mask
-
-
-def _keys(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
-    return sources.astype(np.int64) << 32 | targets.astype(np.int64)
-
-
-def _contents(rows: EdgeRows) -> Iterator[_Content]:
-    """Yield what tells the content of each row."""
-    assert rows.extras is not None  # the caller has looked
-    names = [rows.types[kind] for kind in rows.kinds.tolist()]
-    return zip(names, rows.sources.tolist(), rows.targets.tolist(), rows.extras.tolist(), strict=True)
-
-
-def _joined(parts: Sequence[EdgeRows], types: Sequence[str]) -> EdgeRows:
-    """Return all rows of several, with the types that some row has; kinds are numbers of `types` in all parts."""
-    kinds = np.concatenate([part.kinds.astype(np.uint16) for part in parts])
-    used = np.flatnonzero(np.bincount(kinds, minlength=len(types)))
-    number = np.zeros(len(types), np.uint16)
-    number[used] = np.arange(len(used), dtype=np.uint16)
-    extras = [np.zeros(len(part), np.uint64) if part.extras is None else part.extras for part in parts]
-    return rows_of(
-        np.concatenate([part.sources for part in parts]),
-        np.concatenate([part.targets for part in parts]),
-        number[kinds],
-        [types[kind] for kind in used.tolist()],
-        np.concatenate(extras) if any(part.extras is not None for part in parts) else None,
-    )

@@ -20,8 +20,9 @@ from orienteer.ingest.database import imported_database
 from orienteer.ingest.formats.bolt_changes import DatabaseMarks, newest
 from orienteer.ingest.importer import ImportOptions, written_options
 from orienteer.ingest.report import peak_bytes
-from orienteer.ingest.update.by_marks import MarkUpdate, rows_of, table_of
+from orienteer.ingest.update.by_marks import MarkUpdate, table_of
 from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
+from orienteer.ingest.update.edge_rows import rows_of
 from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, TypeCuts, read_ledger, write_ledger
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport
 from orienteer.ingest.update.whole import ImportWhole
