@@ -83,10 +83,13 @@ def newest(properties, name):
     return [(max(numbers or values, default=None),)]  # openCypher puts numbers above texts
 
 
-def types_of(store, changed_by):
-    counts = Counter(kind for _, kind, _, _ in store.edges.values())
-    telling = Counter(kind for _, kind, _, properties in store.edges.values() if changed_by in properties)
-    return [(kind, count, telling[kind]) for kind, count in counts.items()]
+def types_of(store, changed_by, *, mark=None):
+    edges, telling, newer = Counter(), Counter(), Counter()
+    for _, kind, _, properties in store.edges.values():
+        edges[kind] += 1
+        telling[kind] += changed_by in properties
+        newer[kind] += mark is None or not is_older(properties.get(changed_by), mark)
+    return [(kind, count, telling[kind], newer[kind]) for kind, count in edges.items()]
 
 
 PROPERTY = r"`(\w+)`"
@@ -128,7 +131,8 @@ ANSWERS = [
     ),
     (
         r"MATCH \(\)-\[r\]->\(\) RETURN type\(r\) AS type, count\(r\) AS edges, "
-        rf"count\(r\.{PROPERTY}\) AS telling",
+        rf"count\(r\.{PROPERTY}\) AS telling, "
+        r"(?:count\(r\)|sum\(CASE WHEN NOT coalesce\(r\.`\w+` < \$mark, false\) THEN 1 ELSE 0 END\)) AS newer",
         types_of,
     ),
     (rf"MATCH \(a\)-\[r\]->\(b\) {EDGES}", edges_of),

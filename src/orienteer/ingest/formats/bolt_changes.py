@@ -90,6 +90,8 @@ class TypeCount(NamedTuple):
     edges: int
     telling: int
     """Those that have the property."""
+    newer: int
+    """Those that may be new or changed."""
 
 
 class DatabaseChanges:
@@ -110,9 +112,13 @@ class DatabaseChanges:
 
     def edge_counts(self) -> dict[str, TypeCount]:
         """Count the edges by type."""
-        value = f"r.{quoted(self._marks.changed_by)}"
-        statement = f"MATCH ()-[r]->() RETURN type(r) AS type, count(r) AS edges, count({value}) AS telling"
-        return {name: TypeCount(edges, telling) for name, edges, telling in self._database.server.stream(statement)}
+        value, mark = f"r.{quoted(self._marks.changed_by)}", self._marks.edges
+        newer = "count(r)" if mark is None else f"sum(CASE WHEN {self._is_not_older('r', mark)} THEN 1 ELSE 0 END)"
+        statement = (
+            f"MATCH ()-[r]->() RETURN type(r) AS type, count(r) AS edges, count({value}) AS telling, {newer} AS newer"
+        )
+        rows = self._database.server.stream(statement, **({} if mark is None else {"mark": mark.value}))
+        return {name: TypeCount(*counts) for name, *counts in rows}
 
     def edges(self, types: Collection[str]) -> Iterator[EdgeElement]:
         """Yield all edges of these types between nodes that an edge of the type that may be new or changed joins."""

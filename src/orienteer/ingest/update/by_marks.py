@@ -53,7 +53,14 @@ from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout,
 from orienteer.ingest.update.node_changes import NodeChange, check_count
 from orienteer.ingest.update.reading import EdgeColumns, extra_hashes
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport, compared, graph_facts, tally_of
-from orienteer.ingest.update.revising import carried_pieces, check_size, cuts_after, node_types_of, revision_of
+from orienteer.ingest.update.revising import (
+    MOST_EDGES,
+    carried_pieces,
+    check_size,
+    cuts_after,
+    node_types_of,
+    revision_of,
+)
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.records import Node
 
@@ -237,7 +244,11 @@ class MarkUpdate:
     def _edges_now(self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers) -> EdgeRows:
         """Return the rows of all edges as they are now: those that stay, those that changed, and types as a whole."""
         counts = self._changes.edge_counts()
-        telling = {name for name, count in counts.items() if self._marks.edges and count.telling == count.edges}
+        telling = {
+            name
+            for name, count in counts.items()
+            if count.telling == count.edges and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
+        }
         types = {name: number for number, name in enumerate(before.types)}
         staying = between_nodes(resolved(before, change, numbers, self._graph))
         if self._may_be_renamed(change):  # their edges are there still, and counts of these types tell nothing
