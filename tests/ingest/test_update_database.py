@@ -74,14 +74,29 @@ class World(random.Random):
             self.made += 1
             self.store.nodes[own_id] = (labels, self.stamped(before | {"id": f"n{self.made}"}))
 
+    def swap_ids(self):
+        if self.has_ids:
+            first, second = self.sample(list(self.store.nodes), 2)
+            (labels, one), (others, other) = self.store.nodes[first], self.store.nodes[second]
+            self.store.nodes[first] = (labels, self.stamped(one | {"id": other["id"]}))
+            self.store.nodes[second] = (others, self.stamped(other | {"id": one["id"]}))
+
+    def reuse(self):
+        """Have a new node take the database's own id of one that goes, as databases do."""
+        own_id = self.choice(list(self.store.nodes))
+        self.drop_node(own_id)
+        self.made += 1
+        said = {"id": f"n{self.made}"} if self.has_ids else {}
+        self.store.nodes[own_id] = (self.choice(LABELS), self.stamped(said | self.properties()))
+
     def change_edge(self):
         own_id = self.choice(list(self.store.edges))
         source, kind, target, _ = self.store.edges[own_id]
         said = {"role": self.choice(WORDS), "weight": self.random()}
         self.store.edges[own_id] = (source, kind, target, self.stamped(said, is_edge=True))
 
-    def drop_node(self):
-        own_id = self.choice(list(self.store.nodes))
+    def drop_node(self, own_id=None):
+        own_id = own_id or self.choice(list(self.store.nodes))
         del self.store.nodes[own_id]
         self.store.edges = {at: edge for at, edge in self.store.edges.items() if own_id not in (edge[0], edge[2])}
 
@@ -90,7 +105,8 @@ class World(random.Random):
 
     def edit(self):
         edits = [self.add_node, self.add_edge, self.change_node, self.touch_node, self.rename_node]
-        self.choice([*edits, self.change_edge, self.drop_node, self.drop_edge, lambda: None])()
+        edits += [self.change_edge, self.drop_node, self.drop_edge, self.swap_ids, self.reuse]
+        self.choice(edits)()
 
 
 def facts(path):
@@ -262,6 +278,25 @@ def test_a_property_that_gives_edges_a_text_is_imported(world, server, updated, 
     world.store.edges[own_id] = (*edge[:3], world.stamped({"description": "at night"}, is_edge=True))
     report = check(server, updated, tmp_path / "fresh")
     assert report.whole == "edges have a property 'description', which none had"
+
+
+def test_ids_that_were_swapped_take_their_edges_along(world, server, updated, tmp_path):
+    world.swap_ids()
+    report = check(server, updated, tmp_path / "fresh")
+    assert report.whole is None
+    assert report.database.whole_types
+
+
+def test_nodes_that_come_while_others_go_have_no_type_read(world, server, updated, tmp_path):
+    world.drop_node()
+    world.add_node()
+    assert check(server, updated, tmp_path / "fresh").database.whole_types == ()
+
+
+def test_edges_of_a_type_that_is_new_and_does_not_say_so_are_found(world, server, updated, tmp_path):
+    source, _, target, properties = next(iter(world.store.edges.values()))
+    world.store.edges["5:999"] = (source, "HIDES", target, properties | {"changed": 0})
+    assert check(server, updated, tmp_path / "fresh").database.whole_types == ("HIDES",)
 
 
 def test_ids_that_another_property_tells_are_imported(world, server, updated, tmp_path):

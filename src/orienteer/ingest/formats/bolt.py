@@ -65,6 +65,8 @@ class Database:
     """How much there was to read; None before it was read."""
     see_rows: Callable[[EdgeTable], None] | None = None
     """Is shown all edges before any is left out."""
+    own_ids: list[str] = field(default_factory=list)
+    """Where all edges are shown, the database's own ids of the nodes, in the order of reading."""
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS
@@ -91,6 +93,8 @@ class Database:
         for node in self.nodes(counts):
             if node.line % TOLD_EVERY == 0:
                 builder.tell(READING_NODES, node.line)
+            if self.see_rows is not None:
+                self.own_ids.append(node.own_id)
             graph.add_node(node)
         for edge in self.edges():
             if edge.line % TOLD_EVERY == 0:
@@ -146,7 +150,7 @@ class Database:
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
                 continue
             fields = self._fields(properties, number)
-            yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number)
+            yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number, own_id)
 
     def edges(self) -> Iterator[EdgeElement]:
         """Yield every edge. Raises `BadInput` if the server keeps some back."""

@@ -21,6 +21,8 @@ class NodeElement(NamedTuple):
     id: str
     fields: Fields
     line: int
+    own_id: str = ""
+    """The id by which a database knows it, whatever its properties are."""
 
 
 class EdgeElement(NamedTuple):

@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orienteer.bolt.server import Server
 from orienteer.errors import BadInput
 from orienteer.graph.builder import Progress
-from orienteer.graph.edges import EdgeBatch, NodeNumbers, type_numbers
+from orienteer.graph.edges import EdgeBatch, NodeNumbers, id_hashes, type_numbers
 from orienteer.graph.format import Manifest
 from orienteer.graph.revision import revise
 from orienteer.graph.store import Graph
@@ -49,7 +51,7 @@ from orienteer.ingest.update.edge_rows import (
     joined_rows,
     rows_of,
 )
-from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, LedgerFile, write_ledger
+from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, LedgerFile, NodeRows, write_ledger
 from orienteer.ingest.update.node_changes import NodeChange, check_count
 from orienteer.ingest.update.reading import EdgeColumns, extra_hashes
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport, compared, graph_facts, tally_of
@@ -64,7 +66,7 @@ from orienteer.ingest.update.revising import (
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.records import Node
 
-_ENDS = {"source": "source", "target": "target"}  # the ledger's table of edges has no other columns
+_NO_FILE: Mapping[str, Any] = {"bytes": 0, "modified": 0, "sha256": ""}  # Any: fields of a record
 
 
 class MarkUpdate:
@@ -86,7 +88,10 @@ class MarkUpdate:
         self._database = Database(server, columns, self._tally, {}, marks.id_property, dict.fromkeys(marks.edge_names))
         self._maker = ElementMaker(self._database, self._database.columns_but_the_id, self._tally)
         self._changes = DatabaseChanges(self._database, marks)
-        self._nodes_read, self._edges_read = 0, 0
+        self._known = ledger.nodes(ledger.about.tables[1].path)
+        self._read: dict[str, str] = {}
+        """The ids of the nodes that were read, by the database's own."""
+        self._edges_read = 0
         self._whole_types: tuple[str, ...] = ()
         self._contents: dict[Content, Extra] = {}
         """What the edges carry that may be new or changed."""
@@ -97,11 +102,12 @@ class MarkUpdate:
         nodes, edges = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
         self._progress("counting", 0)
         counts = self._checked_counts()
+        table = self._ledger.about.tables[0]
         change = self._node_change(counts)
         numbers = change.numbering(graph)
-        (table,) = self._ledger.about.tables
         before = self._ledger.edges(table.path)
         now = self._edges_now(before, change, numbers)
+        nodes_now = self._nodes_now(change, numbers)
         changes = EdgeComparison(
             {table.path: before},
             {table.path: now},
@@ -114,7 +120,7 @@ class MarkUpdate:
         self._check_node_types(change, counts)
         about = LedgerAbout(
             generation=manifest.generation,
-            tables=(table_of(graph, now),),
+            tables=tables_of(graph, now),
             cuts=cuts_after(self._ledger.about.cuts, changes),
             database=self._marks_after(nodes, edges, counts),
         )
@@ -131,8 +137,9 @@ class MarkUpdate:
         notes = list(self._tally.notes)
 
         def write(folder: Path, generation: str, layout: Layout) -> None:
-            rows = now.placed(change.place(layout))
-            write_ledger(folder, about.model_copy(update={"generation": generation}), [rows])
+            place = change.place(layout)
+            rows = now.placed(place), nodes_now.placed(place)
+            write_ledger(folder, about.model_copy(update={"generation": generation}), rows)
 
         made = revise(
             graph,
@@ -181,9 +188,9 @@ class MarkUpdate:
         turned: set[int] = set()
         """Rows of nodes that have another type now."""
         for element in self._changes.nodes(counts):
-            self._nodes_read += 1
-            if self._nodes_read % TOLD_EVERY == 0:
-                self._progress(READING_NODES, self._nodes_read)
+            if len(self._read) % TOLD_EVERY == 0:
+                self._progress(READING_NODES, len(self._read))
+            self._read[element.own_id] = element.id
             node = self._maker.node(element)
             row = arrays.ids.find(node.id)
             if row is None:
@@ -218,6 +225,30 @@ class MarkUpdate:
             raise ImportWhole(told)
         return set(np.flatnonzero(~is_there).tolist())
 
+    def _nodes_now(self, change: NodeChange, numbers: NodeNumbers) -> NodeRows:
+        """Return the nodes by the hashes of the database's own ids, as they are now."""
+        came = NodeRows(id_hashes(self._read.keys()), numbers.find(list(self._read.values())))
+        stays = change.stays[self._known.nodes] & ~np.isin(self._known.hashes, came.hashes)
+        stays &= ~np.isin(self._known.nodes, came.nodes)
+        return NodeRows(
+            np.concatenate([self._known.hashes[stays], came.hashes]),
+            np.concatenate([self._known.nodes[stays], came.nodes]),
+        )
+
+    def _moved(self) -> NDArray[np.bool_]:
+        """Mark the rows of nodes that are another node of the database now, or have another id: (rows,).
+
+        Their edges are there still, and need not say that they changed.
+        """
+        known = NodeNumbers(self._known.hashes, self._known.nodes)
+        before = known.find(list(self._read))
+        find = self._graph.arrays.ids.find
+        now = np.array([-1 if (row := find(node_id)) is None else row for node_id in self._read.values()], np.int32)
+        moved = np.zeros(len(self._graph) + 1, np.bool_)  # the last is for nodes that were not there
+        moved[before[before != now]] = True
+        moved[now[before != now]] = True
+        return moved[:-1]
+
     def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
         """Raise `ImportWhole` where labels tell other types than the nodes have: some changed without saying so."""
         if {"type", "node_type"} & self._options.columns.keys():
@@ -251,29 +282,22 @@ class MarkUpdate:
         }
         types = {name: number for number, name in enumerate(before.types)}
         staying = between_nodes(resolved(before, change, numbers, self._graph))
-        if self._may_be_renamed(change):  # their edges are there still, and counts of these types tell nothing
-            lost = count_types(before, types) - count_types(staying, types)
-            telling -= {name for name, number in types.items() if lost[number]}
+        moved = self._moved()
+        untold = np.bincount(before.kinds[moved[before.sources] | moved[before.targets]], minlength=len(types))
+        telling -= {name for name, number in types.items() if untold[number]}
         changed = self._read_edges(self._changes.edges(telling), numbers, types, note=self._note_contents)
         staying = chosen_rows(staying, ~are_between(staying, changed))
         there = count_types(staying, types) + count_types(changed, types)
         whole = [
             name
             for name in dict.fromkeys([*types, *counts])
-            if name not in telling or there[types[name]] != counts[name].edges
+            if name not in telling or name not in types or there[types[name]] != counts[name].edges
         ]
         numbers_of_whole = [types[name] for name in whole if name in types]
         self._whole_types = tuple(name for name in whole if name in counts)
         read = [self._read_edges(self._changes.edges_of(name), numbers, types) for name in self._whole_types]
         parts = [chosen_rows(rows, ~np.isin(rows.kinds, numbers_of_whole)) for rows in (staying, changed)]
         return joined_rows([*parts, *read], list(types))
-
-    def _may_be_renamed(self, change: NodeChange) -> bool:
-        """Tell whether some node that came may be one that went, with another id."""
-        find = self._graph.arrays.ids.find
-        came = sum(find(node.id) is None for node in change.nodes)
-        turned = len(change.nodes) - came
-        return bool(self._marks.id_property) and came > 0 and len(change.gone) > turned
 
     def _read_edges(
         self,
@@ -355,7 +379,7 @@ class MarkUpdate:
             tally.drop(cut.reason, cut.first, cut.count)
         read = DatabaseRead(
             address=str(self._server.address),
-            nodes=self._nodes_read,
+            nodes=len(self._read),
             edges=self._edges_read,
             whole_types=self._whole_types,
         )
@@ -367,17 +391,15 @@ class MarkUpdate:
         )
 
 
-def table_of(graph: Graph, rows: EdgeRows) -> LedgerFile:
-    """Return the edges of a graph's database as the ledger knows a table."""
+def tables_of(graph: Graph, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:
+    """Return the edges and the nodes of a graph's database as the ledger knows tables."""
     address = str(graph.arrays.manifest.provenance["database"]["address"])
-    return LedgerFile(
-        path=address,
-        bytes=0,
-        modified=0,
-        sha256="",
-        mapping=FileMapping(file=address, kind="edges", columns=_ENDS),
-        edge_types=rows.types,
-        has_extras=rows.extras is not None,
+    edges = FileMapping(file=address, kind="edges", columns={"source": "source", "target": "target"})
+    nodes = FileMapping(file=address, kind="nodes", columns={"id": "id"})
+    has_extras = rows.extras is not None
+    return (
+        LedgerFile(**_NO_FILE, path=address, mapping=edges, edge_types=rows.types, has_extras=has_extras),
+        LedgerFile(**_NO_FILE, path=f"{address}#nodes", mapping=nodes),
     )
 
 

@@ -20,10 +20,19 @@ from orienteer.ingest.database import imported_database
 from orienteer.ingest.formats.bolt_changes import DatabaseMarks, newest
 from orienteer.ingest.importer import ImportOptions, written_options
 from orienteer.ingest.report import peak_bytes
-from orienteer.ingest.update.by_marks import MarkUpdate, table_of
+from orienteer.ingest.update.by_marks import MarkUpdate, tables_of
 from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
 from orienteer.ingest.update.edge_rows import rows_of
-from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, TypeCuts, read_ledger, write_ledger
+from orienteer.ingest.update.ledger import (
+    PIECE,
+    EdgeRows,
+    Ledger,
+    LedgerAbout,
+    NodeRows,
+    TypeCuts,
+    read_ledger,
+    write_ledger,
+)
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.version import __version__
@@ -123,7 +132,7 @@ def _whole(server: Server, target: Path, options: ImportOptions, progress: Progr
         sets=tuple(database.counts.sets.items()),
         edge_names=tuple(database.edge_names),
     )
-    _note(target, marks, seen, _why_whole(options))
+    _note(target, marks, seen, database.own_ids, _why_whole(options))
     costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
     return UpdateReport(
         **{**dict(made), **costs, "whole": why},
@@ -140,7 +149,7 @@ def _why_whole(options: ImportOptions) -> str:
     return "--labels names types by a table" if options.labels is not None else ""
 
 
-def _note(target: Path, marks: DatabaseMarks, seen: _SeenRows, why_whole: str) -> None:
+def _note(target: Path, marks: DatabaseMarks, seen: _SeenRows, own_ids: Sequence[str], why_whole: str) -> None:
     """Write the ledger of a graph that was just imported."""
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
@@ -148,16 +157,17 @@ def _note(target: Path, marks: DatabaseMarks, seen: _SeenRows, why_whole: str) -
     if not numbers.is_exact:
         why_whole = "two ids have the same hash"
     assert seen.rows is not None  # the import has shown them
-    rows = seen.rows.placed(numbers.find(seen.ids))
+    place = numbers.find(seen.ids)
+    rows, nodes = seen.rows.placed(place), NodeRows(id_hashes(own_ids), place)
     counts = count_rows([rows], NodeTypes(graph.arrays.node_types, list(manifest.node_types)))
     about = LedgerAbout(
         generation=manifest.generation,
-        tables=(table_of(graph, rows),),
+        tables=tables_of(graph, rows),
         why_whole=why_whole,
         cuts={name: count.cuts for name, count in counts.items() if count.cuts != TypeCuts()},
         database=marks,
     )
-    pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, [] if why_whole else [rows]))
+    pieces.publish_piece(target, PIECE, lambda folder: write_ledger(folder, about, [] if why_whole else [rows, nodes]))
 
 
 # -------------------------------------------------------------------------------------------------------- what changed
