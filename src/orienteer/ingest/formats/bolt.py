@@ -51,7 +51,7 @@ class DatabaseCounts:
 
 @dataclass(slots=True)
 class Database:
-    """A database that is read as a whole."""
+    """A database, from which nodes and edges are read."""
 
     server: Server
     columns: Columns
@@ -67,6 +67,8 @@ class Database:
     """Is shown all edges before any is left out."""
     own_ids: list[str] = field(default_factory=list)
     """Where all edges are shown, the database's own ids of the nodes, in the order of reading."""
+    _given: int = 0
+    """Rows of the last statement."""
     _vectors: Counter[str] = field(default_factory=Counter)
 
     node_type = LABELS
@@ -96,7 +98,7 @@ class Database:
             if self.see_rows is not None:
                 self.own_ids.append(node.own_id)
             graph.add_node(node)
-        for edge in self.edges():
+        for edge in self.edges(counts):
             if edge.line % TOLD_EVERY == 0:
                 builder.tell(READING_EDGES, edge.line)
             graph.add_edge(edge)
@@ -134,17 +136,14 @@ class Database:
 
     def nodes(self, counts: DatabaseCounts) -> Iterator[NodeElement]:
         """Yield every node. Raises `BadInput` if the server keeps some back."""
-        number = 0
-        for node in self.chosen_nodes(counts):
-            number = node.line
-            yield node
-        self._require(number, counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
+        yield from self.chosen_nodes(counts)
+        self._require(counts.nodes, "MATCH (n) RETURN count(n) AS count", "nodes")
 
     def chosen_nodes(self, counts: DatabaseCounts, where: str = "", **values: Any) -> Iterator[NodeElement]:
         """Yield the nodes `n` of which a condition is true; `values` are its parameters."""  # Any: of the database
         condition = f"WHERE {where} " if where else ""
         statement = f"MATCH (n) {condition}RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties"
-        for number, (own_id, names, properties) in enumerate(self.server.stream(statement, **values), start=1):
+        for number, (own_id, names, properties) in enumerate(self._counted(statement, values), start=1):
             node_id = identifier(properties.pop(self.id_property, "")) if self.id_property else own_id
             if not node_id.strip():  # it came after the ids were counted
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(own_id))
@@ -152,26 +151,29 @@ class Database:
             fields = self._fields(properties, number)
             yield NodeElement(node_id, labelled(fields, telling_labels(names, counts)), number, own_id)
 
-    def edges(self) -> Iterator[EdgeElement]:
+    def edges(self, counts: DatabaseCounts) -> Iterator[EdgeElement]:
         """Yield every edge. Raises `BadInput` if the server keeps some back."""
-        number = 0
-        for edge in self.chosen_edges("MATCH (a)-[r]->(b)"):
-            number = edge.line
-            yield edge
-        assert self.counts is not None  # `read` has counted
-        self._require(number, self.counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
+        yield from self.chosen_edges("MATCH (a)-[r]->(b)")
+        self._require(counts.edges, "MATCH ()-[r]->() RETURN count(r) AS count", "edges")
 
     def chosen_edges(self, match: str, **values: Any) -> Iterator[EdgeElement]:
         """Yield the edges `r` from `a` to `b` that a MATCH finds; `values` are its parameters."""  # Any: as above
         ends = [self.id_of(end) for end in "ab"]
         statement = f"{match} RETURN {ends[0]} AS a, type(r) AS type, {ends[1]} AS b, properties(r) AS more"
-        for number, row in enumerate(self.server.stream(statement, **values), start=1):
+        for number, row in enumerate(self._counted(statement, values), start=1):
             source, kind, target, properties = identifier(row[0]), row[1], identifier(row[2]), row[3]
             if not (source.strip() and target.strip()):  # of a node that came after the ids were counted
                 self.tally.dropping(self.path)(EMPTY_ID, number, shown(f"{source} -> {target}"))
                 continue
             fields = self._fields(properties, number) if properties else {}
             yield EdgeElement(source, target, kind, True, fields, number)
+
+    def _counted(self, statement: str, values: Mapping[str, Any]) -> Iterator[list[Any]]:  # Any: as above
+        """Yield the rows of a statement; `_given` has their number when they end."""
+        self._given = 0
+        for row in self.server.stream(statement, **values):
+            self._given += 1
+            yield row
 
     def id_of(self, node: str) -> str:
         """Return what gives the id of a node in a statement."""
@@ -189,12 +191,12 @@ class Database:
                 fields[name] = value
         return fields
 
-    def _require(self, read: int, counted: int, statement: str, what: str) -> None:
+    def _require(self, counted: int, statement: str, what: str) -> None:
         """Raise `BadInput` if fewer came than were counted, and are there still: a server may cut a reader short."""
-        if read < counted and self.server.rows(statement)[0][0] > read:
+        if self._given < counted and self.server.rows(statement)[0][0] > self._given:
             raise BadInput(
-                f"{self.path} gave {read:,} of {counted:,} {what} and no error: its user is given only so many rows "
-                "(in ArcadeDB resultSetLimit); import as one who is given all"
+                f"{self.path} gave {self._given:,} of {counted:,} {what} and no error: its user is given only so many "
+                "rows (in ArcadeDB resultSetLimit); import as one who is given all"
             )
 
     def _tell(self) -> None:

@@ -6,12 +6,13 @@ read every time: so a condition asks for all that is not certainly older.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from orienteer.bolt.server import Server, quoted
 from orienteer.bolt.values import is_time
-from orienteer.errors import BadOption
+from orienteer.errors import BadInput, BadOption
 from orienteer.ingest.formats.bolt import Database, DatabaseCounts
 from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.tables.values import identifier
@@ -55,28 +56,38 @@ class DatabaseMarks(Record):
         return DatabaseCounts(sum(count for _, count in self.sets), 0, self.labels, dict(self.sets))
 
 
-def newest(server: Server, name: str) -> tuple[Mark, Mark | None]:
-    """Return the highest value of a property among nodes, and among edges.
+class Newest(NamedTuple):
+    """The highest value of a property among nodes, and among edges; None where no edge has it."""
 
-    Raises `BadOption` where no node has it, or its values have no order.
+    nodes: Mark
+    edges: Mark | None
+
+
+def newest(server: Server, name: str) -> Newest:
+    """Return the highest values of a property.
+
+    Raises `BadOption` where no node has it, or its values have no order, `BadInput` where there is no node.
     """
     value = quoted(name)
     nodes = server.rows(f"MATCH (n) RETURN max(n.{value}) AS newest")[0][0]
     if nodes is None:
+        if not server.rows("MATCH (n) RETURN count(n) AS count")[0][0]:
+            raise BadInput(f"{server.address} holds no node: check the name of the database")
         raise BadOption(f"--changed-by {name}: no node in {server.address} has such a property", value=name)
     edges = server.rows(f"MATCH ()-[r]->() RETURN max(r.{value}) AS newest")[0][0]
-    return _mark(nodes, server, name), None if edges is None else _mark(edges, server, name)
+    return Newest(_mark(nodes, server, name), None if edges is None else _mark(edges, server, name))
 
 
 def _mark(value: Any, server: Server, name: str) -> Mark:  # Any: a value of the database
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if is_number or isinstance(value, str):
         return Mark(kind="", value=value)
     kinds: dict[str, Kind] = {"Date": "date", "DateTime": "localdatetime", "date": "date", "datetime": "localdatetime"}
     kind = kinds.get(type(value).__name__) if is_time(value) else None
     if kind is None:
         raise BadOption(
-            f"--changed-by {name}: {server.address} has the value {value!r}; name a property of numbers, texts or "
-            "times that rise with every change",
+            f"--changed-by {name}: {server.address} has the value {value!r}; name a property of numbers, texts, "
+            "dates or dates with times that rise with every change",
             value=name,
         )
     if kind == "localdatetime" and value.tzinfo is not None:
@@ -84,7 +95,7 @@ def _mark(value: Any, server: Server, name: str) -> Mark:  # Any: a value of the
     return Mark(kind=kind, value=value.iso_format() if hasattr(value, "iso_format") else value.isoformat())
 
 
-class TypeCount(NamedTuple):
+class EdgeCounts(NamedTuple):
     """The edges of a type in a database."""
 
     edges: int
@@ -110,7 +121,7 @@ class DatabaseChanges:
         for (node_id,) in self._database.server.stream(f"MATCH (n) RETURN {self._database.id_of('n')} AS id"):
             yield identifier(node_id)
 
-    def edge_counts(self) -> dict[str, TypeCount]:
+    def edge_counts(self) -> dict[str, EdgeCounts]:
         """Count the edges by type."""
         value, mark = f"r.{quoted(self._marks.changed_by)}", self._marks.edges
         newer = "count(r)" if mark is None else f"sum(CASE WHEN {self._is_not_older('r', mark)} THEN 1 ELSE 0 END)"
@@ -118,10 +129,10 @@ class DatabaseChanges:
             f"MATCH ()-[r]->() RETURN type(r) AS type, count(r) AS edges, count({value}) AS telling, {newer} AS newer"
         )
         rows = self._database.server.stream(statement, **({} if mark is None else {"mark": mark.value}))
-        return {name: TypeCount(*counts) for name, *counts in rows}
+        return {name: EdgeCounts(*counts) for name, *counts in rows}
 
     def edges(self, types: Collection[str]) -> Iterator[EdgeElement]:
-        """Yield all edges of these types between nodes that an edge of the type that may be new or changed joins."""
+        """Yield the edges of these types that may be new or changed, and others of the type between the same nodes."""
         mark = self._marks.edges
         if mark is None or not types:
             return iter(())

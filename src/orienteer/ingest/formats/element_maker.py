@@ -100,6 +100,8 @@ class ElementMaker:
         ours = {"source": SOURCE, "target": TARGET} | ({} if is_told else {"edge_type": TYPE})
         with_ours = replace(columns, roles={**columns.roles, **ours})
         roles = EdgeRoles.of([*ours.values(), *names], with_ours, reader.path)
+        if reader.types_edges:  # a word beside a type, and what rows repeat of their ends, are customs of tables
+            roles = replace(roles, display=None, source_sides={}, target_sides={})
         maker = EdgeMaker(roles, columns, tally=self._tally, file=str(reader.path), is_text=False)
         return maker, roles.type or TYPE
 

@@ -6,8 +6,7 @@ should be, their ids are read, and where another number of edges of a type, all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,11 @@ from orienteer.errors import BadInput
 from orienteer.graph.builder import Progress
 from orienteer.graph.edges import EdgeBatch, NodeNumbers, id_hashes, type_numbers
 from orienteer.graph.format import Manifest
+from orienteer.graph.properties import encode_value
 from orienteer.graph.revision import revise
 from orienteer.graph.store import Graph
 from orienteer.index.revision import Layout
+from orienteer.ingest.formats.apoc import LABELS
 from orienteer.ingest.formats.bolt import (
     READING_EDGES,
     READING_NODES,
@@ -32,22 +33,23 @@ from orienteer.ingest.formats.bolt import (
     count_all,
     telling_labels,
 )
-from orienteer.ingest.formats.bolt_changes import DatabaseChanges, DatabaseMarks, Mark, newest
+from orienteer.ingest.formats.bolt_changes import DatabaseChanges, DatabaseMarks, Newest, newest
 from orienteer.ingest.formats.element_maker import ElementMaker
 from orienteer.ingest.formats.elements import EdgeElement
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import Tally
+from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, Columns, plainly
 from orienteer.ingest.tables.edges import Extra
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.update.edge_changes import EdgeComparison, TypeChange, resolved
 from orienteer.ingest.update.edge_rows import (
     Content,
-    are_between,
     between_nodes,
     chosen_rows,
     contents,
     count_types,
+    differing,
     joined_rows,
     rows_of,
 )
@@ -99,22 +101,13 @@ class MarkUpdate:
     def publish(self, work: Path) -> UpdateReport:
         """Publish the next generation. Raises `ImportWhole`, and nothing is changed then."""
         graph, manifest = self._graph, self._graph.arrays.manifest
-        nodes, edges = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
+        marks = newest(self._server, self._marks.changed_by)  # first: what changes meanwhile is read next time
         self._progress("counting", 0)
         counts = self._checked_counts()
-        table = self._ledger.about.tables[0]
         change = self._node_change(counts)
         numbers = change.numbering(graph)
-        before = self._ledger.edges(table.path)
-        now = self._edges_now(before, change, numbers)
+        now, changes = self._edge_changes(change, numbers)
         nodes_now = self._nodes_now(change, numbers)
-        changes = EdgeComparison(
-            {table.path: before},
-            {table.path: now},
-            node_types_of(graph, change),
-            self._ledger.about.cuts,
-            manifest.edge_types,
-        ).changes()
         check_size(changes, manifest)
         self._check_names()
         self._check_node_types(change, counts)
@@ -122,7 +115,7 @@ class MarkUpdate:
             generation=manifest.generation,
             tables=tables_of(graph, now),
             cuts=cuts_after(self._ledger.about.cuts, changes),
-            database=self._marks_after(nodes, edges, counts),
+            database=self._marks_after(marks, counts),
         )
         if self._options.strict and (about.cuts or self._tally.dropped or self._tally.merged):
             raise ImportWhole("--strict, and some edge would be dropped or merged")
@@ -134,7 +127,8 @@ class MarkUpdate:
             named=now.types,
             symmetric=[name for name, each in changes.items() if each.is_symmetric],
         )
-        notes = list(self._tally.notes)
+        differing_rows = sum(cuts.differing for cuts in about.cuts.values())
+        notes = [*self._tally.notes, *([mirror.differing_note(differing_rows)] if differing_rows else [])]
 
         def write(folder: Path, generation: str, layout: Layout) -> None:
             place = change.place(layout)
@@ -151,11 +145,10 @@ class MarkUpdate:
         )
         return self._report(made, change, changes, about, notes)
 
-    def _marks_after(self, nodes: Mark, edges: Mark | None, counts: DatabaseCounts) -> DatabaseMarks:
+    def _marks_after(self, marks: Newest, counts: DatabaseCounts) -> DatabaseMarks:
         """Return what is remembered for the next time."""
         facts = {
-            "nodes": nodes,
-            "edges": edges,
+            **marks._asdict(),
             "labels": dict(counts.labels),
             "sets": tuple(counts.sets.items()),
             "edge_names": tuple(self._database.edge_names),
@@ -174,10 +167,12 @@ class MarkUpdate:
         except BadInput as error:
             raise ImportWhole(str(error)) from error
         if id_property != self._marks.id_property:
-            raise ImportWhole("another property tells the nodes from one another now")
+            was, is_now = (repr(name) if name else "the database" for name in (self._marks.id_property, id_property))
+            raise ImportWhole(f"the ids of nodes were told by {was}, and are told by {is_now} now")
         for names in before.sets.keys() & counts.sets.keys():
-            if telling_labels(names, before) != telling_labels(names, counts):
-                raise ImportWhole(f"of the labels {', '.join(names)} another says the most now")
+            labels = telling_labels(names, before), telling_labels(names, counts)
+            if labels[0] != labels[1]:
+                raise ImportWhole(f"nodes were read as {', '.join(labels[0])}, and are {', '.join(labels[1])} now")
         return counts
 
     def _node_change(self, counts: DatabaseCounts) -> NodeChange:
@@ -198,7 +193,7 @@ class MarkUpdate:
             elif arrays.types.nodes[arrays.node_types[row]] != node.type:
                 coming[node.id] = node
                 turned.add(row)
-            elif arrays.node_at(row) != replace(node, name=node.name or node.id):
+            elif _written(arrays.node_at(row)) != _written(node):
                 renewed[row] = node
             check_count(len(coming) + len(renewed), size)
         gone = turned
@@ -216,7 +211,7 @@ class MarkUpdate:
             row = self._graph.arrays.ids.find(node_id)
             if row is not None:
                 is_there[row] = True
-            elif node_id not in coming:
+            elif node_id.strip() and node_id not in coming:
                 unknown.add(node_id)
         if unknown:  # those that came meanwhile say so, and are read the next time
             unknown -= {element.id for element in self._changes.nodes(counts)}
@@ -251,13 +246,9 @@ class MarkUpdate:
 
     def _check_node_types(self, change: NodeChange, counts: DatabaseCounts) -> None:
         """Raise `ImportWhole` where labels tell other types than the nodes have: some changed without saying so."""
-        if {"type", "node_type"} & self._options.columns.keys():
-            return
-        types = node_types_of(self._graph, change)
-        stays = np.concatenate([change.stays, np.ones(len(change.nodes), np.bool_)])
-        there = dict(
-            zip(types.names, np.bincount(types.numbers[stays], minlength=len(types.names)).tolist(), strict=True)
-        )
+        if {"type", "node_type"} & self._options.columns.keys() or LABELS in self._options.private or () in counts.sets:
+            return  # something else than labels tells a type
+        there = self._count_nodes(change)
         told = _types_told(counts)
         if all(there.get(name, 0) == count for name, count in told.items()):
             return
@@ -272,31 +263,54 @@ class MarkUpdate:
 
     # --------------------------------------------------------------------------------------------------------- edges
 
-    def _edges_now(self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers) -> EdgeRows:
+    def _edge_changes(self, change: NodeChange, numbers: NodeNumbers) -> tuple[EdgeRows, dict[str, TypeChange]]:
+        """Read the edges that changed; return all rows as they are now, and what becomes of the edges by type."""
+        table, cuts, types = self._ledger.about.tables[0], self._ledger.about.cuts, node_types_of(self._graph, change)
+        before = self._ledger.edges(table.path)
+        whole: set[str] = set()
+        while True:
+            now = self._edges_now(before, change, numbers, whole)
+            changes = EdgeComparison(
+                {table.path: before}, {table.path: now}, types, cuts, self._graph.arrays.manifest.edge_types
+            ).changes()
+            mirrored = {name for name, of_type in cuts.items() if of_type.mirrored}
+            mirrored |= {name for name, each in changes.items() if each.cuts.mirrored}
+            turned = (mirrored & changes.keys()) - {*self._whole_types} - whole
+            if not turned:
+                return now, changes
+            whole |= turned  # it depends on the order of all their rows which are kept
+
+    def _edges_now(
+        self, before: EdgeRows, change: NodeChange, numbers: NodeNumbers, also_whole: Collection[str]
+    ) -> EdgeRows:
         """Return the rows of all edges as they are now: those that stay, those that changed, and types as a whole."""
+        self._edges_read = 0
         counts = self._changes.edge_counts()
         telling = {
             name
             for name, count in counts.items()
-            if count.telling == count.edges and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
+            if name not in also_whole
+            and count.telling == count.edges
+            and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
         }
         types = {name: number for number, name in enumerate(before.types)}
-        staying = between_nodes(resolved(before, change, numbers, self._graph))
         moved = self._moved()
         untold = np.bincount(before.kinds[moved[before.sources] | moved[before.targets]], minlength=len(types))
         telling -= {name for name, number in types.items() if untold[number]}
+        staying = between_nodes(resolved(before, change, numbers, self._graph))
         changed = self._read_edges(self._changes.edges(telling), numbers, types, note=self._note_contents)
-        staying = chosen_rows(staying, ~are_between(staying, changed))
+        goes, comes = differing(staying, changed)
+        staying, changed = chosen_rows(staying, ~goes), chosen_rows(changed, comes)
         there = count_types(staying, types) + count_types(changed, types)
         whole = [
             name
             for name in dict.fromkeys([*types, *counts])
             if name not in telling or name not in types or there[types[name]] != counts[name].edges
         ]
-        numbers_of_whole = [types[name] for name in whole if name in types]
+        left = [types[name] for name in whole if name in types]
         self._whole_types = tuple(name for name in whole if name in counts)
         read = [self._read_edges(self._changes.edges_of(name), numbers, types) for name in self._whole_types]
-        parts = [chosen_rows(rows, ~np.isin(rows.kinds, numbers_of_whole)) for rows in (staying, changed)]
+        parts = [chosen_rows(rows, ~np.isin(rows.kinds, left)) for rows in (staying, changed)]
         return joined_rows([*parts, *read], list(types))
 
     def _read_edges(
@@ -345,24 +359,34 @@ class MarkUpdate:
                 if key in missing and extra:
                     self._contents[key] = dict(extra)
 
+        read_once = self._edges_read
         for name in sorted({name for name, *_ in missing}):
             self._read_edges(self._changes.edges_of(name), numbers, types, note=note)
+        self._edges_read = read_once
         if not missing <= self._contents.keys():
             raise ImportWhole("it changed while it was read")
         return dict(zip(np.flatnonzero(is_wanted).tolist(), map(self._contents.__getitem__, wanted), strict=True))
 
     def _check_names(self) -> None:
-        """Raise `ImportWhole` where a property of edges is new that gives them a text or a weight."""
-        for name in self._database.edge_names.keys() - {*self._marks.edge_names}:
-            if plainly(name) in EDGE_RANKS:
-                raise ImportWhole(f"edges have a property {name!r}, which none had")
+        """Raise `ImportWhole` where edges have a second property that may give them a weight: the better one does."""
+        names = self._database.edge_names
+        weights = [name for name in names if EDGE_RANKS.get(plainly(name), ("", 0))[0] == "weight"]
+        if len(weights) > 1 and not {*weights} <= {*self._marks.edge_names}:
+            raise ImportWhole(f"edges have a weight by {weights[-1]!r} now, besides {weights[0]!r}")
 
     def _partial(self, change: NodeChange, now: EdgeRows) -> tuple[str, ...]:
         """Return the types that are marked partial. Raises `ImportWhole` where one is gone: an import says how."""
-        names = {*node_types_of(self._graph, change).names, *now.types}
-        if missing := {*self._options.partial} - names:
+        nodes = {name for name, count in self._count_nodes(change).items() if count}
+        if missing := {*self._options.partial} - nodes - {*now.types}:
             raise ImportWhole(f"nothing is of the type {min(missing)!r}")
         return tuple(sorted({*self._options.partial}))
+
+    def _count_nodes(self, change: NodeChange) -> dict[str, int]:
+        """Return how many nodes each type has after a change."""
+        types = node_types_of(self._graph, change)
+        stays = np.concatenate([change.stays, np.ones(len(change.nodes), np.bool_)])
+        counts = np.bincount(types.numbers[stays], minlength=len(types.names)).tolist()
+        return dict(zip(types.names, counts, strict=True))
 
     # -------------------------------------------------------------------------------------------------------- report
 
@@ -401,6 +425,12 @@ def tables_of(graph: Graph, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:
         LedgerFile(**_NO_FILE, path=address, mapping=edges, edge_types=rows.types, has_extras=has_extras),
         LedgerFile(**_NO_FILE, path=f"{address}#nodes", mapping=nodes),
     )
+
+
+def _written(node: Node) -> tuple[object, ...]:
+    """Return what is written of a node beside its id and type; 1 and true, which are equal, are written otherwise."""
+    properties = {name: encode_value(value) for name, value in node.properties.items()}
+    return node.name or node.id, node.text, node.aliases, properties
 
 
 def _types_told(counts: DatabaseCounts) -> dict[str, int]:

@@ -236,12 +236,12 @@ def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     was, is_now = differing_part(
         [(before.sources, now.sources), (before.targets, now.targets), (before.extras, now.extras)]
     )
-    edges = [_Edges(part.keys(rows), part.extras[rows]) for part, rows in ((before, was), (now, is_now))]
+    edges = [KeyedEdges(part.keys(rows), part.extras[rows]) for part, rows in ((before, was), (now, is_now))]
     if not before.has_extras and not now.has_extras:
         gone, new = _not_shared(edges[0].keys, edges[1].keys)
         touched, removed, added = np.union1d(gone, new), len(gone), len(new)
     else:
-        touched, removed, added = _touched(*edges)
+        touched, removed, added = touched_ends(*edges)
     coming = now.between(touched)
     return TypeChange(
         np.unique(before.keys(before.between(touched))),
@@ -258,7 +258,7 @@ def _compared(before: _Clean, now: _Clean, rows: _TypeRows) -> TypeChange:
     )
 
 
-class _Edges(NamedTuple):
+class KeyedEdges(NamedTuple):
     """Edges of a type by a number of both ends, (edges,), and the hashes of what they carry, (edges,)."""
 
     keys: Keys
@@ -271,7 +271,7 @@ def _not_shared(one: Keys, other: Keys) -> tuple[Keys, Keys]:
     return one[~_are_among(one, other)], other[~_are_among(other, one)]
 
 
-def _touched(before: _Edges, now: _Edges) -> tuple[Keys, int, int]:
+def touched_ends(before: KeyedEdges, now: KeyedEdges) -> tuple[Keys, int, int]:
     """Return the ends between which the edges differ, ascending, and how many edges went and came."""
     keys = np.concatenate([before.keys, now.keys])
     extras = np.concatenate([before.extras, now.extras])

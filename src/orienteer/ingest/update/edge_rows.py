@@ -1,4 +1,4 @@
-"""Rows of edges, all of them between nodes: some of them, several together, and what tells the content of each."""
+"""Rows of edges between nodes: choosing some, joining several, telling which differ."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.ingest.update.edge_changes import KeyedEdges, touched_ends
 from orienteer.ingest.update.ledger import EdgeRows
 
 Content: TypeAlias = tuple[str, int, int, int]
@@ -27,7 +28,7 @@ def rows_of(
 
 
 def between_nodes(rows: EdgeRows) -> EdgeRows:
-    """Return the rows both whose ends are nodes."""
+    """Return the rows whose two ends are nodes."""
     return chosen_rows(rows, (rows.sources >= 0) & (rows.targets >= 0))
 
 
@@ -42,18 +43,31 @@ def count_types(rows: EdgeRows, types: Mapping[str, int]) -> NDArray[np.int64]:
     return np.bincount(rows.kinds, minlength=len(types))
 
 
-def are_between(rows: EdgeRows, others: EdgeRows) -> NDArray[np.bool_]:
-    """Mark the rows that join the same nodes by the same type as some other row: (rows,)."""
-    mask = np.zeros(len(rows), np.bool_)
+def differing(rows: EdgeRows, others: EdgeRows) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Mark the rows, and the others, of the types and ends of which one has other rows than the other.
+
+    What `others` has nothing of does not differ.
+    """
+    marks = np.zeros(len(rows), np.bool_), np.zeros(len(others), np.bool_)
     for kind in np.unique(others.kinds).tolist():
-        at, of_kind = np.flatnonzero(rows.kinds == kind), others.kinds == kind
-        keys = _keys(others.sources[of_kind], others.targets[of_kind])
-        mask[at] = np.isin(_keys(rows.sources[at], rows.targets[at]), keys)
-    return mask
+        both = (rows, others)
+        at = [np.flatnonzero(one.kinds == kind) for one in both]
+        keys = [_keys(one.sources[of_kind], one.targets[of_kind]) for one, of_kind in zip(both, at, strict=True)]
+        is_read = np.isin(keys[0], keys[1])
+        at[0], keys[0] = at[0][is_read], keys[0][is_read]
+        extras = [_extras(one)[of_kind] for one, of_kind in zip(both, at, strict=True)]
+        touched, _, _ = touched_ends(KeyedEdges(keys[0], extras[0]), KeyedEdges(keys[1], extras[1]))
+        for mark, of_kind, ends in zip(marks, at, keys, strict=True):
+            mark[of_kind] = np.isin(ends, touched)
+    return marks
 
 
-def _keys(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.int64]:
-    return sources.astype(np.int64) << 32 | targets.astype(np.int64)
+def _extras(rows: EdgeRows) -> NDArray[np.uint64]:
+    return np.zeros(len(rows), np.uint64) if rows.extras is None else rows.extras
+
+
+def _keys(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.uint64]:
+    return sources.astype(np.uint64) << np.uint64(32) | targets.astype(np.uint64)
 
 
 def contents(rows: EdgeRows) -> Iterator[Content]:
@@ -69,7 +83,7 @@ def joined_rows(parts: Sequence[EdgeRows], types: Sequence[str]) -> EdgeRows:
     used = np.flatnonzero(np.bincount(kinds, minlength=len(types)))
     number = np.zeros(len(types), np.uint16)
     number[used] = np.arange(len(used), dtype=np.uint16)
-    extras = [np.zeros(len(part), np.uint64) if part.extras is None else part.extras for part in parts]
+    extras = [_extras(part) for part in parts]
     return rows_of(
         np.concatenate([part.sources for part in parts]),
         np.concatenate([part.targets for part in parts]),

@@ -18,7 +18,7 @@ from orienteer.graph.format import Manifest, is_graph, read_manifest, read_point
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import imported_database
 from orienteer.ingest.formats.bolt_changes import DatabaseMarks, newest
-from orienteer.ingest.importer import ImportOptions, written_options
+from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import peak_bytes
 from orienteer.ingest.update.by_marks import MarkUpdate, tables_of
 from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
@@ -34,6 +34,7 @@ from orienteer.ingest.update.ledger import (
     write_ledger,
 )
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport
+from orienteer.ingest.update.sources import options_differ
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.version import __version__
 
@@ -51,7 +52,8 @@ def update_database(
     manifest = read_manifest(target, read_pointer(target)) if is_graph(target) else None
     ledger = None if manifest is None else read_ledger(target, manifest.generation)
     marks = None if ledger is None else ledger.about.database
-    changed_by = options.changed_by or ("" if marks is None else marks.changed_by)
+    origin = {} if manifest is None else manifest.provenance.get("database", {})
+    changed_by = options.changed_by or origin.get("changed_by", "")
     if not changed_by:
         raise BadOption(
             f"--update of {server.address} needs --changed-by PROPERTY, a property that rises whenever a node or an "
@@ -65,6 +67,8 @@ def update_database(
             raise BadInput(f"{other}: --force imports it whole, or name another folder with -o")
         return _whole(server, target, options, progress, other)
     try:
+        if manifest.made_by != __version__:
+            raise ImportWhole(f"version {manifest.made_by} made the graph, and this is {__version__}")
         if ledger is None or marks is None:
             raise ImportWhole("nothing was noted of its edges yet, which the next update will know")
         if marks.changed_by != changed_by:
@@ -84,24 +88,20 @@ def _other_than_before(manifest: Manifest, server: Server, options: ImportOption
         return f"{target} was made of files, and not of {server.address}"
     if address != str(server.address):
         return f"{target} was made of {address}"
-    before, now = manifest.provenance.get("options", {}), written_options(options)
-    if differing := sorted(name for name in {*before, *now} if before.get(name) != now.get(name)):
-        name = differing[0]
-        return f"{target} was made with other options: {name} was {before.get(name)!r}, and is {now.get(name)!r}"
-    return ""
+    return options_differ(manifest, options, target)
 
 
 # ------------------------------------------------------------------------------------------------------------- whole
 
 
 @dataclass(slots=True)
-class _SeenRows:
-    """The edges of an import before any was left out; their ends are numbers of its nodes."""
+class _ImportedEdges:
+    """The edges of an import between its nodes, before equal ones are merged; their ends are numbers of these."""
 
     ids: Sequence[str] = ()
     rows: EdgeRows | None = None
 
-    def see(self, table: EdgeTable) -> None:
+    def take(self, table: EdgeTable) -> None:
         """Copy the edges that join two nodes."""
         there = np.flatnonzero((table.source >= 0) & (table.target >= 0))
         self.ids = table.node_ids
@@ -117,16 +117,16 @@ class _SeenRows:
 def _whole(server: Server, target: Path, options: ImportOptions, progress: Progress | None, why: str) -> UpdateReport:
     """Import everything, and note what each edge gave."""
     started = time.perf_counter()
-    nodes, edges = newest(server, options.changed_by)  # before anything is read: what changes meanwhile is read again
-    seen = _SeenRows()
+    newest_values = newest(server, options.changed_by)  # before anything is read: what changes meanwhile is read again
+    seen = _ImportedEdges()
     made, database = imported_database(
-        server, target, options=options.model_copy(update={"force": True}), progress=progress, see_rows=seen.see
+        server, target, options=options.model_copy(update={"force": True}), progress=progress, see_rows=seen.take
     )
     assert database.counts is not None  # it was read
     marks = DatabaseMarks(
         changed_by=options.changed_by,
-        nodes=nodes,
-        edges=edges,
+        nodes=newest_values.nodes,
+        edges=newest_values.edges,
         id_property=database.id_property,
         labels=dict(database.counts.labels),
         sets=tuple(database.counts.sets.items()),
@@ -149,7 +149,7 @@ def _why_whole(options: ImportOptions) -> str:
     return "--labels names types by a table" if options.labels is not None else ""
 
 
-def _note(target: Path, marks: DatabaseMarks, seen: _SeenRows, own_ids: Sequence[str], why_whole: str) -> None:
+def _note(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, own_ids: Sequence[str], why_whole: str) -> None:
     """Write the ledger of a graph that was just imported."""
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
@@ -186,6 +186,4 @@ def _amended(
         graph = Graph.open(target)
         if graph.generation != ledger.about.generation:
             raise ImportWhole("the graph was published anew meanwhile")
-        if graph.arrays.manifest.made_by != __version__:
-            raise ImportWhole(f"version {graph.arrays.manifest.made_by} made the graph, and this is {__version__}")
         return MarkUpdate(server, graph, ledger, marks, options, progress).publish(work)

@@ -46,7 +46,7 @@ class DatabaseRead(Record):
     def line(self) -> str:
         """Return it as a line for people."""
         whole = f", all of the types {_names(self.whole_types)} among them" if self.whole_types else ""
-        return f"read of {self.address}: {counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}{whole}"
+        return f"read from {self.address}: {counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}{whole}"
 
 
 class Change(Record):
@@ -61,7 +61,7 @@ class UpdateReport(Report):
     """What an update found and did."""
 
     whole: str | None = None
-    """Why everything was imported; None where files and rows told what had changed."""
+    """Why everything was imported; None where only what had changed was read."""
     files: FilesCompared = FilesCompared()
     database: DatabaseRead | None = None
     """What was read of the database that the graph is made of."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from orienteer.ingest.importer import Importer, ImportOptions
+from orienteer.graph.format import Manifest
+from orienteer.ingest.importer import Importer, ImportOptions, written_options
 from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.update.reading import SourceTable
 from orienteer.ingest.update.whole import ImportWhole
@@ -55,3 +56,12 @@ def _why_not(mapping: FileMapping, *, has_nodes: bool) -> str:
     if not mapping.is_of_edges and not mapping.having("id", "prefixed id"):
         return "ids are numbers of lines"
     return ""
+
+
+def options_differ(manifest: Manifest, options: ImportOptions, target: Path) -> str:
+    """Return how a graph was made by other options; empty if it was not."""
+    before, now = manifest.provenance.get("options", {}), written_options(options)
+    if not (names := sorted(name for name in {*before, *now} if before.get(name) != now.get(name))):
+        return ""
+    name = names[0]
+    return f"{target} was made with other options: {name} was {before.get(name)!r}, and is {now.get(name)!r}"

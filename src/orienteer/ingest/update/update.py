@@ -16,7 +16,7 @@ from orienteer.graph.format import Manifest, is_graph, read_manifest, read_point
 from orienteer.graph.revision import Revision, revise
 from orienteer.graph.store import Graph
 from orienteer.index.revision import Layout
-from orienteer.ingest.importer import Importer, ImportOptions, given_paths, imported, written_options
+from orienteer.ingest.importer import Importer, ImportOptions, given_paths, imported
 from orienteer.ingest.provenance import (
     TableStamp,
     is_chunk_graph,
@@ -48,7 +48,7 @@ from orienteer.ingest.update.ledger import (
 from orienteer.ingest.update.reading import read_edges, read_nodes
 from orienteer.ingest.update.report import FilesCompared, UpdateReport, compared, graph_facts, tally_of
 from orienteer.ingest.update.revising import carried_pieces
-from orienteer.ingest.update.sources import tables_by_rows
+from orienteer.ingest.update.sources import options_differ, tables_by_rows
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.version import __version__
 
@@ -90,11 +90,7 @@ def _other_than_before(manifest: Manifest, sources: Sequence[Path], options: Imp
         return f"{target} was made of no files"
     if [path.resolve() for path in given_paths(sources, options)] != given:
         return f"{target} was made of {', '.join(map(str, given))}"
-    before, now = manifest.provenance.get("options", {}), written_options(options)
-    if differing := sorted(name for name in {*before, *now} if before.get(name) != now.get(name)):
-        name = differing[0]
-        return f"{target} was made with other options: {name} was {before.get(name)!r}, and is {now.get(name)!r}"
-    return ""
+    return options_differ(manifest, options, target)
 
 
 # ------------------------------------------------------------------------------------------------------------- whole

@@ -147,7 +147,9 @@ def _updated(out: Output, sources: list[str], target: Path, options: ImportOptio
         from orienteer.ingest.update.update import update_graph
 
         if options.changed_by:
-            raise UsageError("--changed-by is about databases: rows of files tell by themselves what changed")
+            raise UsageError(
+                "--changed-by is about databases: leave it out, for rows of files tell by themselves what changed"
+            )
         return update_graph(list(map(Path, sources)), target, options=options, progress=out.progress)
     from orienteer.ingest.update.from_database import update_database
 
