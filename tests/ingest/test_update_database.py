@@ -352,6 +352,16 @@ def test_a_database_that_was_emptied_is_told(world, server, updated):
         update_database(server, updated, options=OPTIONS)
 
 
+def test_nodes_that_say_the_same_are_one(world, server, tmp_path):
+    for _, properties in world.store.nodes.values():
+        properties["id"] = int(properties["id"][1:])
+    labels, properties = next(iter(world.store.nodes.values()))
+    world.store.nodes["4:999"] = (labels, properties | {"id": str(properties["id"])})
+    check(server, tmp_path / "updated", tmp_path / "fresh")
+    world.change_edge()
+    assert "nodes are of the type" in check(server, tmp_path / "updated", tmp_path / "fresh").whole
+
+
 def test_a_second_weight_of_edges_is_imported(world, server, updated, tmp_path):
     own_id, edge = next(iter(world.store.edges.items()))
     world.store.edges[own_id] = (*edge[:3], world.stamped({"description": "at night"}, is_edge=True))

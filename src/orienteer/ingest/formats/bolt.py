@@ -67,6 +67,8 @@ class Database:
     """Is shown all edges before any is left out."""
     own_ids: list[str] = field(default_factory=list)
     """Where all edges are shown, the database's own ids of the nodes, in the order of reading."""
+    node_ids: list[str] = field(default_factory=list)
+    """The ids of these in the graph."""
     _given: int = 0
     """Rows of the last statement."""
     _vectors: Counter[str] = field(default_factory=Counter)
@@ -97,6 +99,7 @@ class Database:
                 builder.tell(READING_NODES, node.line)
             if self.see_rows is not None:
                 self.own_ids.append(node.own_id)
+                self.node_ids.append(node.id)
             graph.add_node(node)
         for edge in self.edges(counts):
             if edge.line % TOLD_EVERY == 0:

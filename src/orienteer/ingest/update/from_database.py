@@ -17,6 +17,7 @@ from orienteer.graph.edges import EdgeTable, NodeNumbers, id_hashes
 from orienteer.graph.format import Manifest, is_graph, read_manifest, read_pointer
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import imported_database
+from orienteer.ingest.formats.bolt import Database
 from orienteer.ingest.formats.bolt_changes import DatabaseMarks, newest
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import peak_bytes
@@ -132,7 +133,7 @@ def _whole(server: Server, target: Path, options: ImportOptions, progress: Progr
         sets=tuple(database.counts.sets.items()),
         edge_names=tuple(database.edge_names),
     )
-    _note(target, marks, seen, database.own_ids, _why_whole(options))
+    _note(target, marks, seen, database, _why_whole(options))
     costs = {"seconds": time.perf_counter() - started, "peak_bytes": peak_bytes()}
     return UpdateReport(
         **{**dict(made), **costs, "whole": why},
@@ -149,7 +150,7 @@ def _why_whole(options: ImportOptions) -> str:
     return "--labels names types by a table" if options.labels is not None else ""
 
 
-def _note(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, own_ids: Sequence[str], why_whole: str) -> None:
+def _note(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, database: Database, why_whole: str) -> None:
     """Write the ledger of a graph that was just imported."""
     graph = Graph.open(target)
     manifest = graph.arrays.manifest
@@ -157,8 +158,8 @@ def _note(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, own_ids: Seq
     if not numbers.is_exact:
         why_whole = "two ids have the same hash"
     assert seen.rows is not None  # the import has shown them
-    place = numbers.find(seen.ids)
-    rows, nodes = seen.rows.placed(place), NodeRows(id_hashes(own_ids), place)
+    rows = seen.rows.placed(numbers.find(seen.ids))
+    nodes = NodeRows(id_hashes(database.own_ids), numbers.find(database.node_ids))
     counts = count_rows([rows], NodeTypes(graph.arrays.node_types, list(manifest.node_types)))
     about = LedgerAbout(
         generation=manifest.generation,
