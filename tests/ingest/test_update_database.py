@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
 from orienteer.bolt.address import Address, Login
-from orienteer.errors import BadInput, BadOption, DatabaseAway
+from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
 from orienteer.graph.format import read_pointer
 from orienteer.graph.store import Graph
 from orienteer.ingest.database import import_database
@@ -162,6 +163,37 @@ def test_it_holds_what_an_import_gives(seed, tells_edges, has_ids, tmp_path):
             world.edit()
         followed += check(server, tmp_path / "updated", tmp_path / "fresh").whole is None
     assert followed >= 6
+
+
+class RestlessServer(FakeServer):
+    """A server whose database is edited between the statements of a reader, while it is restless."""
+
+    def __init__(self, world):
+        super().__init__(world.store)
+        self.world, self.is_restless = world, False
+
+    def stream(self, statement, **values):
+        self._edit()
+        yield from list(super().stream(statement, **values))
+        self._edit()
+
+    def _edit(self):
+        if self.is_restless and self.world.random() < 0.5:
+            self.world.edit()
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_after_a_database_that_was_edited_while_it_was_read_the_next_update_is_right(seed, has_ids, tmp_path):
+    world = World(seed, has_ids=has_ids)
+    server = RestlessServer(world)
+    update_database(server, tmp_path / "updated", options=OPTIONS)
+    for _ in range(3):
+        server.is_restless = True
+        with suppress(Error):  # a reader may find two nodes of one id, as an import may
+            update_database(server, tmp_path / "updated", options=OPTIONS)
+        server.is_restless = False
+        check(server, tmp_path / "updated", tmp_path / "fresh")
 
 
 @pytest.fixture

@@ -47,6 +47,8 @@ class DatabaseMarks(Record):
     """Nodes by label."""
     sets: tuple[tuple[tuple[str, ...], int], ...]
     """Nodes by all their labels."""
+    unsure: tuple[str, ...] = ()
+    """Types of edges some of which led to nodes that were not there when nodes were read: their counts tell nothing."""
     edge_names: tuple[str, ...] = ()
     """The properties of edges, in the order in which they were met."""
 

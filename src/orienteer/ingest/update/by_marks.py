@@ -95,6 +95,7 @@ class MarkUpdate:
         """The ids of the nodes that were read, by the database's own."""
         self._edges_read = 0
         self._whole_types: tuple[str, ...] = ()
+        self._unsure: set[str] = set()
         self._contents: dict[Content, Extra] = {}
         """What the edges carry that may be new or changed."""
 
@@ -151,6 +152,7 @@ class MarkUpdate:
             **marks._asdict(),
             "labels": dict(counts.labels),
             "sets": tuple(counts.sets.items()),
+            "unsure": tuple(sorted(self._unsure)),
             "edge_names": tuple(self._database.edge_names),
         }
         return self._marks.model_copy(update=facts)
@@ -290,6 +292,7 @@ class MarkUpdate:
             name
             for name, count in counts.items()
             if name not in also_whole
+            and name not in self._marks.unsure
             and count.telling == count.edges
             and count.newer <= MOST_EDGES * count.edges  # else all of them cost less
         }
@@ -329,7 +332,9 @@ class MarkUpdate:
             columns.add(batch, *ends, kinds)
             if note is not None and batch.extras is not None:
                 note(batch, rows_of(*ends, kinds, list(types), extra_hashes(batch)))
-        return between_nodes(columns.rows(tuple(types)))
+        rows = columns.rows(tuple(types))
+        self._unsure |= {rows.types[kind] for kind in np.unique(rows.kinds[rows.stray]).tolist()}
+        return between_nodes(rows)
 
     def _batches(self, elements: Iterable[EdgeElement]) -> Iterator[EdgeBatch]:
         elements = iter(elements)

@@ -101,10 +101,14 @@ class _ImportedEdges:
 
     ids: Sequence[str] = ()
     rows: EdgeRows | None = None
+    unsure: tuple[str, ...] = ()
+    """Types of edges some of which join no two nodes."""
 
     def take(self, table: EdgeTable) -> None:
         """Copy the edges that join two nodes."""
-        there = np.flatnonzero((table.source >= 0) & (table.target >= 0))
+        is_there = (table.source >= 0) & (table.target >= 0)
+        self.unsure = tuple(table.type_names[kind] for kind in np.unique(table.type[~is_there]).tolist())
+        there = np.flatnonzero(is_there)
         self.ids = table.node_ids
         self.rows = rows_of(
             table.source[there],
@@ -131,6 +135,7 @@ def _whole(server: Server, target: Path, options: ImportOptions, progress: Progr
         id_property=database.id_property,
         labels=dict(database.counts.labels),
         sets=tuple(database.counts.sets.items()),
+        unsure=seen.unsure,
         edge_names=tuple(database.edge_names),
     )
     _note(target, marks, seen, database, _why_whole(options))
