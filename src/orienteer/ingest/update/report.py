@@ -45,7 +45,7 @@ class DatabaseRead(Record):
     @property
     def line(self) -> str:
         """Return it as a line for people."""
-        whole = f", all of the types {_names(self.whole_types)} among them" if self.whole_types else ""
+        whole = f", among them all of {_names(self.whole_types)}" if self.whole_types else ""
         return f"read from {self.address}: {counted(self.nodes, 'node')}, {counted(self.edges, 'edge')}{whole}"
 
 
