@@ -18,20 +18,20 @@ from orienteer.ingest.formats.elements import EdgeElement, NodeElement
 from orienteer.ingest.tables.values import identifier
 from orienteer.records import Record
 
-Kind: TypeAlias = Literal["", "date", "datetime", "localdatetime"]
+TimeFunction: TypeAlias = Literal["", "date", "datetime", "localdatetime"]
 """The function of openCypher that makes such a time of a text; empty for numbers and texts."""
 
 
 class Mark(Record):
     """The highest value of the property when the database was read."""
 
-    kind: Kind
+    function: TimeFunction
     value: int | float | str
 
     @property
     def term(self) -> str:
         """Return what gives the value in a statement, whose parameter `mark` it is."""
-        return f"{self.kind}($mark)" if self.kind else "$mark"
+        return f"{self.function}($mark)" if self.function else "$mark"
 
 
 class DatabaseMarks(Record):
@@ -83,18 +83,23 @@ def newest(server: Server, name: str) -> Newest:
 def _mark(value: Any, server: Server, name: str) -> Mark:  # Any: a value of the database
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if is_number or isinstance(value, str):
-        return Mark(kind="", value=value)
-    kinds: dict[str, Kind] = {"Date": "date", "DateTime": "localdatetime", "date": "date", "datetime": "localdatetime"}
-    kind = kinds.get(type(value).__name__) if is_time(value) else None
-    if kind is None:
+        return Mark(function="", value=value)
+    functions: dict[str, TimeFunction] = {
+        "Date": "date",
+        "DateTime": "localdatetime",
+        "date": "date",
+        "datetime": "localdatetime",
+    }
+    function = functions.get(type(value).__name__) if is_time(value) else None
+    if function is None:
         raise BadOption(
             f"--changed-by {name}: {server.address} has the value {value!r}; name a property of numbers, texts, "
             "dates or dates with times that rise with every change",
             value=name,
         )
-    if kind == "localdatetime" and value.tzinfo is not None:
-        kind = "datetime"
-    return Mark(kind=kind, value=value.iso_format() if hasattr(value, "iso_format") else value.isoformat())
+    if function == "localdatetime" and value.tzinfo is not None:
+        function = "datetime"
+    return Mark(function=function, value=value.iso_format() if hasattr(value, "iso_format") else value.isoformat())
 
 
 class EdgeCounts(NamedTuple):

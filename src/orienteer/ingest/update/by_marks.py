@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +40,6 @@ from orienteer.ingest.report import Tally
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.columns import EDGE_RANKS, Columns, plainly
 from orienteer.ingest.tables.edges import Extra
-from orienteer.ingest.tables.mapping import FileMapping
 from orienteer.ingest.update.edge_changes import EdgeComparison, TypeChange, resolved
 from orienteer.ingest.update.edge_rows import (
     Content,
@@ -53,7 +51,7 @@ from orienteer.ingest.update.edge_rows import (
     joined_rows,
     rows_of,
 )
-from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, LedgerFile, NodeRows, write_ledger
+from orienteer.ingest.update.ledger import PIECE, EdgeRows, Ledger, LedgerAbout, NodeRows, tables_of, write_ledger
 from orienteer.ingest.update.node_changes import NodeChange, check_count
 from orienteer.ingest.update.reading import EdgeColumns, extra_hashes
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport, compared, graph_facts, tally_of
@@ -67,8 +65,6 @@ from orienteer.ingest.update.revising import (
 )
 from orienteer.ingest.update.whole import ImportWhole
 from orienteer.records import Node
-
-_NO_FILE: Mapping[str, Any] = {"bytes": 0, "modified": 0, "sha256": ""}  # Any: fields of a record
 
 
 class MarkUpdate:
@@ -114,7 +110,7 @@ class MarkUpdate:
         self._check_node_types(change, counts)
         about = LedgerAbout(
             generation=manifest.generation,
-            tables=tables_of(graph, now),
+            tables=tables_of(str(self._server.address), now),
             cuts=cuts_after(self._ledger.about.cuts, changes),
             database=self._marks_after(marks, counts),
         )
@@ -218,8 +214,7 @@ class MarkUpdate:
         if unknown:  # those that came meanwhile say so, and are read the next time
             unknown -= {element.id for element in self._changes.nodes(counts)}
         if unknown:
-            told = f"the node {min(unknown)!r} is new, and its {self._marks.changed_by!r} does not say so"
-            raise ImportWhole(told)
+            raise ImportWhole(f"the node {min(unknown)!r} is new, and its {self._marks.changed_by!r} does not say so")
         return set(np.flatnonzero(~is_there).tolist())
 
     def _nodes_now(self, change: NodeChange, numbers: NodeNumbers) -> NodeRows:
@@ -250,17 +245,16 @@ class MarkUpdate:
         """Raise `ImportWhole` where labels tell other types than the nodes have: some changed without saying so."""
         if {"type", "node_type"} & self._options.columns.keys() or LABELS in self._options.private or () in counts.sets:
             return  # something else than labels tells a type
-        there = self._count_nodes(change)
-        told = _types_told(counts)
-        if all(there.get(name, 0) == count for name, count in told.items()):
+        updated, by_labels = self._count_nodes(change), _count_by_labels(counts)
+        if all(updated.get(name, 0) == count for name, count in by_labels.items()):
             return
-        later = _types_told(count_all(self._server))  # it may have changed while it was read
-        for name in sorted(told.keys() | later.keys()):
-            low, high = sorted([told.get(name, 0), later.get(name, 0)])
-            if not low <= there.get(name, 0) <= high:
+        later = _count_by_labels(count_all(self._server))  # it may have changed while it was read
+        for name in sorted(by_labels.keys() | later.keys()):
+            low, high = sorted([by_labels.get(name, 0), later.get(name, 0)])
+            if not low <= updated.get(name, 0) <= high:
                 raise ImportWhole(
                     f"{later.get(name, 0):,} nodes are of the type {name!r}, and by {self._marks.changed_by!r} "
-                    f"{there.get(name, 0):,} would be"
+                    f"{updated.get(name, 0):,} would be"
                 )
 
     # --------------------------------------------------------------------------------------------------------- edges
@@ -420,28 +414,16 @@ class MarkUpdate:
         )
 
 
-def tables_of(graph: Graph, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:
-    """Return the edges and the nodes of a graph's database as the ledger knows tables."""
-    address = str(graph.arrays.manifest.provenance["database"]["address"])
-    edges = FileMapping(file=address, kind="edges", columns={"source": "source", "target": "target"})
-    nodes = FileMapping(file=address, kind="nodes", columns={"id": "id"})
-    has_extras = rows.extras is not None
-    return (
-        LedgerFile(**_NO_FILE, path=address, mapping=edges, edge_types=rows.types, has_extras=has_extras),
-        LedgerFile(**_NO_FILE, path=f"{address}#nodes", mapping=nodes),
-    )
-
-
 def _written(node: Node) -> tuple[object, ...]:
     """Return what is written of a node beside its id and type; 1 and true, which are equal, are written otherwise."""
     properties = {name: encode_value(value) for name, value in node.properties.items()}
     return node.name or node.id, node.text, node.aliases, properties
 
 
-def _types_told(counts: DatabaseCounts) -> dict[str, int]:
+def _count_by_labels(counts: DatabaseCounts) -> dict[str, int]:
     """Return how many nodes have each type by their labels; those without a label have none."""
-    told: dict[str, int] = {}
+    types: dict[str, int] = {}
     for names, count in counts.sets.items():
         for name in telling_labels(names, counts)[:1]:
-            told[name] = told.get(name, 0) + count
-    return told
+            types[name] = types.get(name, 0) + count
+    return types

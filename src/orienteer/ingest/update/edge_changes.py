@@ -90,12 +90,13 @@ def types_between(before: EdgeRows, now: EdgeRows) -> set[str]:
     kinds = [np.array([shared[name] for name in rows.types], np.uint16)[rows.kinds] for rows in (before, now)]
     columns = [(before.sources, now.sources), (before.targets, now.targets), (kinds[0], kinds[1])]
     if before.extras is not None or now.extras is not None:
-        columns.append((_extras_of(before), _extras_of(now)))
+        columns.append((extras_of(before), extras_of(now)))
     parts = differing_part(columns)
     return {name for rows, part in zip((before, now), parts, strict=True) for name in _types_in(rows, part)}
 
 
-def _extras_of(rows: EdgeRows) -> Keys:
+def extras_of(rows: EdgeRows) -> Keys:
+    """Return the hash of what each row carries: (rows,), 0 for nothing."""
     return np.zeros(len(rows), np.uint64) if rows.extras is None else rows.extras
 
 
@@ -160,6 +161,11 @@ def _type_rows(tables: Sequence[_ByType], name: str) -> _TypeRows:
     )
 
 
+def end_keys(sources: Numbers, targets: Numbers) -> Keys:
+    """Return a number of both ends of each edge: (edges,)."""
+    return np.asarray(sources.astype(np.uint64) << _END | targets.astype(np.uint64))
+
+
 class _Clean(NamedTuple):
     """The rows of a type that are edges."""
 
@@ -174,7 +180,7 @@ class _Clean(NamedTuple):
 
     def keys(self, rows: slice | NDArray[np.int64]) -> Keys:
         """Return a number of both ends of each of some edges: (rows,)."""
-        return self.sources[rows].astype(np.uint64) << _END | self.targets[rows].astype(np.uint64)
+        return end_keys(self.sources[rows], self.targets[rows])
 
     def between(self, ends: Keys) -> NDArray[np.int64]:
         """Return the places of the edges whose numbers are among these, which ascend: (n,), ascending."""

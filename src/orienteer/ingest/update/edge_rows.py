@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.ingest.update.edge_changes import KeyedEdges, touched_ends
+from orienteer.ingest.update.edge_changes import KeyedEdges, end_keys, extras_of, touched_ends
 from orienteer.ingest.update.ledger import EdgeRows
 
 Content: TypeAlias = tuple[str, int, int, int]
@@ -52,22 +52,14 @@ def differing(rows: EdgeRows, others: EdgeRows) -> tuple[NDArray[np.bool_], NDAr
     for kind in np.unique(others.kinds).tolist():
         both = (rows, others)
         at = [np.flatnonzero(one.kinds == kind) for one in both]
-        keys = [_keys(one.sources[of_kind], one.targets[of_kind]) for one, of_kind in zip(both, at, strict=True)]
+        keys = [end_keys(one.sources[of_kind], one.targets[of_kind]) for one, of_kind in zip(both, at, strict=True)]
         is_read = np.isin(keys[0], keys[1])
         at[0], keys[0] = at[0][is_read], keys[0][is_read]
-        extras = [_extras(one)[of_kind] for one, of_kind in zip(both, at, strict=True)]
+        extras = [extras_of(one)[of_kind] for one, of_kind in zip(both, at, strict=True)]
         touched, _, _ = touched_ends(KeyedEdges(keys[0], extras[0]), KeyedEdges(keys[1], extras[1]))
         for mark, of_kind, ends in zip(marks, at, keys, strict=True):
             mark[of_kind] = np.isin(ends, touched)
     return marks
-
-
-def _extras(rows: EdgeRows) -> NDArray[np.uint64]:
-    return np.zeros(len(rows), np.uint64) if rows.extras is None else rows.extras
-
-
-def _keys(sources: NDArray[np.int32], targets: NDArray[np.int32]) -> NDArray[np.uint64]:
-    return sources.astype(np.uint64) << np.uint64(32) | targets.astype(np.uint64)
 
 
 def contents(rows: EdgeRows) -> Iterator[Content]:
@@ -83,7 +75,7 @@ def joined_rows(parts: Sequence[EdgeRows], types: Sequence[str]) -> EdgeRows:
     used = np.flatnonzero(np.bincount(kinds, minlength=len(types)))
     number = np.zeros(len(types), np.uint16)
     number[used] = np.arange(len(used), dtype=np.uint16)
-    extras = [_extras(part) for part in parts]
+    extras = [extras_of(part) for part in parts]
     return rows_of(
         np.concatenate([part.sources for part in parts]),
         np.concatenate([part.targets for part in parts]),

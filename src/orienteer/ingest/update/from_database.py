@@ -21,7 +21,7 @@ from orienteer.ingest.formats.bolt import Database
 from orienteer.ingest.formats.bolt_changes import DatabaseMarks, newest
 from orienteer.ingest.importer import ImportOptions
 from orienteer.ingest.report import peak_bytes
-from orienteer.ingest.update.by_marks import MarkUpdate, tables_of
+from orienteer.ingest.update.by_marks import MarkUpdate
 from orienteer.ingest.update.edge_changes import NodeTypes, count_rows
 from orienteer.ingest.update.edge_rows import rows_of
 from orienteer.ingest.update.ledger import (
@@ -32,6 +32,7 @@ from orienteer.ingest.update.ledger import (
     NodeRows,
     TypeCuts,
     read_ledger,
+    tables_of,
     write_ledger,
 )
 from orienteer.ingest.update.report import DatabaseRead, UpdateReport
@@ -168,7 +169,7 @@ def _note(target: Path, marks: DatabaseMarks, seen: _ImportedEdges, database: Da
     counts = count_rows([rows], NodeTypes(graph.arrays.node_types, list(manifest.node_types)))
     about = LedgerAbout(
         generation=manifest.generation,
-        tables=tables_of(graph, rows),
+        tables=tables_of(str(database.server.address), rows),
         why_whole=why_whole,
         cuts={name: count.cuts for name, count in counts.items() if count.cuts != TypeCuts()},
         database=marks,

@@ -105,6 +105,18 @@ class LedgerAbout(Record):
     """What tells the changes of the database that the graph was made of. Its edges are then the one table."""
 
 
+def tables_of(address: str, rows: EdgeRows) -> tuple[LedgerFile, LedgerFile]:
+    """Return the edges and the nodes of a database as two tables without a file."""
+    no_file: dict[str, Any] = {"bytes": 0, "modified": 0, "sha256": ""}  # Any: fields of a record
+    edges = FileMapping(file=address, kind="edges", columns={"source": "source", "target": "target"})
+    nodes = FileMapping(file=address, kind="nodes", columns={"id": "id"})
+    has_extras = rows.extras is not None
+    return (
+        LedgerFile(**no_file, path=address, mapping=edges, edge_types=rows.types, has_extras=has_extras),
+        LedgerFile(**no_file, path=f"{address}#nodes", mapping=nodes),
+    )
+
+
 def stamped(path: Path) -> LedgerFile:
     """Return a file as it is now, before it is read."""
     status = path.stat()
