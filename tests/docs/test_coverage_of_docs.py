@@ -114,7 +114,7 @@ def test_settings():
         assert beneath, f"no [{table}] on the page"
         there = set(kind.model_fields) - {"base_url", "api_key", "price"}
         assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
-    variables = {variable for names in settings._VARIABLES.values() for variable in names}
+    variables = {variable for names in settings.VARIABLES.values() for variable in names}
     assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == {*variables, KEYS}
 
 

@@ -141,7 +141,7 @@ def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypat
 
     cache = notes.parent.parent / "cache"
     graph = Graph.open(graph_directory(notes, cache=cache))
-    monkeypatch.setattr(background._Process, "_spawn", lambda process, lock: None)  # it ends at once
+    monkeypatch.setattr(background.VectorsProcess, "_spawn", lambda process, lock: None)  # it ends at once
     configured = Settings(cache=cache)
     assert "in the background" in background.start_vectors(graph, configured)
     assert "in the background" in background.start_vectors(graph, configured)

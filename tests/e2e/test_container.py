@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from orienteer.serve.cli.app import application
-from orienteer.settings import _VARIABLES, read_settings
+from orienteer.settings import VARIABLES, read_settings
 
 yaml = pytest.importorskip("yaml", reason="compose.yaml is read with PyYAML: pip install pyyaml")
 
@@ -93,7 +93,7 @@ def test_a_key_is_required_and_none_is_written_down():
 
 def test_other_settings_are_ours_and_may_be_empty(tmp_path):
     others = set(SERVICE["environment"]) - {KEYS}
-    assert others <= {variable for names in _VARIABLES.values() for variable in names}
+    assert others <= {variable for names in VARIABLES.values() for variable in names}
     settings = read_settings(environment=dict.fromkeys(others, ""), folders=[tmp_path])
     assert settings.model is None
 

@@ -10,7 +10,7 @@ from orienteer.ingest.graph import Graph
 from orienteer.page import notebook
 from orienteer.settings import Settings
 
-BUILT = notebook._BUILT
+BUILT = notebook.WIDGET
 HOME = "http://notebook.test/"
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
 MARKUP = '<img src=x onerror="window.pwned=1">'

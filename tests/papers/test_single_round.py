@@ -11,7 +11,7 @@ from orienteer.agents.answer import NOT_THERE
 from orienteer.agents.replay import replay
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.asker import Task, _outcome
+from orienteer.evaluation.running.asker import Task, outcome_of
 from orienteer.evaluation.running.sweep import Variant
 from orienteer.evaluation.scores.answers import short_answer
 from orienteer.llm import Allowance, Budget, ScriptedModel
@@ -206,6 +206,6 @@ def test_what_an_answer_cites_is_no_part_of_it_to_a_measure(asking, tmp_path, co
     result = relational.retrieve_and_answer(Question(text=QUESTION), Allowance(), ScriptedModel(lambda *_: ANSWER))
     variant = Variant("naive", method_of("naive"), {})
     asked = Example(question=Question(id="q", text=QUESTION), gold=Gold(answers=("Orsova",)))
-    line = _outcome(Task(asked, variant), result).line
+    line = outcome_of(Task(asked, variant), result).line
     assert line.cited == ("person:varga", "town:orsova")
     assert short_answer(line.answer, line.citations) == "Orsova"

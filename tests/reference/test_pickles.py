@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from orienteer.errors import BadInput
 from orienteer.ingest.benchmarks import instructions, pickles
 from orienteer.ingest.benchmarks.stand_ins import ArrayState, BadPickle, Dictionary, Dtype, Members, PickleName
-from orienteer.ingest.benchmarks.tensors import _Storage, tensor
+from orienteer.ingest.benchmarks.tensors import TensorStorage, tensor
 from torch_files import REAL, archive, tensor_pickle, torch_file
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=9)
@@ -98,7 +98,7 @@ def test_members_come_one_by_one(written, protocol):
 
 def test_only_what_is_referred_to_is_remembered(written):
     value = {number: {"name": f"n{number}"} for number in range(3000)}
-    with pickles._mapped(written(value)) as data:
+    with pickles.mapped_pickle(written(value)) as data:
         referred = instructions.references(data)
         batches = list(instructions.parts(data, referred, is_streamed=True))
     assert len(batches) >= 4  # three of a thousand, and the end
@@ -328,7 +328,7 @@ def test_what_stands_in_for_a_name_cannot_be_changed():
         Members(),
         Dtype("i8"),
         ArrayState(),
-        _Storage("LongStorage", "0", 1),
+        TensorStorage("LongStorage", "0", 1),
     ]
     for stand_in in stand_ins:
         assert not hasattr(stand_in, "__dict__"), stand_in

@@ -14,7 +14,7 @@ from orienteer.errors import BadInput, BadOption
 from orienteer.evaluation.scores.rewards import Reward
 from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
 from orienteer.settings import Settings
-from orienteer.training.grpo import _has_vllm, _trainer, reinforce, vllm_sampler
+from orienteer.training.grpo import grpo_trainer, reinforce, samples_by_vllm, vllm_sampler
 from orienteer.training.policy import Policy
 from orienteer.training.recipes import GrpoConfig
 from orienteer.training.rollouts import Collapse
@@ -239,7 +239,7 @@ def gradients_of(student, folder, episodes, rewards, **options):
 
     chosen = config(**{"batch": 1, "micro_batch": 4, "max_steps": 1, "kl": 0, **options})
     policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, folder, chosen, Fixed(episodes, rewards), policy, lambda *at: None)
+    trainer = grpo_trainer(student, folder, chosen, Fixed(episodes, rewards), policy, lambda *at: None)
     trainer.add_callback(Catch())
     trainer.train()
     return caught
@@ -317,7 +317,7 @@ def test_the_trainer_is_told_the_figures_of_the_paper(fresh, tmp_path):
     student = fresh()
     chosen = GrpoConfig.read({**tiny.SETTINGS, "batch": "16", "micro_batch": "1", "kl": "0"})
     policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, tmp_path, chosen, SimpleNamespace(), policy, lambda *at: None)
+    trainer = grpo_trainer(student, tmp_path, chosen, SimpleNamespace(), policy, lambda *at: None)
     args = trainer.args
     assert (args.num_generations, args.generation_batch_size, args.max_steps) == (8, 128, 400)
     assert (args.gradient_accumulation_steps * args.per_device_train_batch_size, args.num_iterations) == (128, 1)
@@ -332,7 +332,7 @@ def test_training_ends_when_rewards_have_collapsed(fresh, tmp_path):
     policy = Policy(student.model, student.tokenizer, name="student")
     rewards = [[1.0, 0.9, 1.0, 1.0], [1.0, 1.0, 1.0, 0.8], *[[0.1, 0.0, 0.0, 0.0]] * 7]
     episodes = Fixed([known(turns) for turns in TURNS], rewards, patience=2)
-    trainer = _trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
+    trainer = grpo_trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
     trainer.train()
     assert episodes.collapse.reason is not None
     assert trainer.state.global_step == 4, "two steps of two are under half of the best two"
@@ -381,9 +381,9 @@ def test_vllm_samples_where_there_is_one(monkeypatch, tmp_path, sampler, install
     student = tmp_path if is_folder else tmp_path / "s.gguf"
     if isinstance(expected, str):
         with pytest.raises(BadOption, match=expected):
-            _has_vllm(sampler, student, can_compute=can_compute)
+            samples_by_vllm(sampler, student, can_compute=can_compute)
     else:
-        assert _has_vllm(sampler, student, can_compute=can_compute) == expected
+        assert samples_by_vllm(sampler, student, can_compute=can_compute) == expected
 
 
 def test_what_sampled_is_kept(trained):

@@ -146,11 +146,11 @@ def test_training_stops_when_the_loss_of_validation_has_risen_twice(stopped, tau
 
 
 def test_the_student_that_is_saved_is_the_best_one(stopped, taught):
-    from orienteer.training.sft import _chosen
+    from orienteer.training.sft import choose_trajectories
 
     folder, _ = stopped
     student = open_student(str(folder / "model"))
-    _, held = _chosen(taught, config(validation=3))
+    _, held = choose_trajectories(taught, config(validation=3))
     checked = [line["eval_loss"] for line in log_of(folder) if "eval_loss" in line]
     made = list(rows(held, student.tokenizer, max_length=900))
     assert loss_by_hand(student, made) == pytest.approx(min(checked), rel=1e-3)

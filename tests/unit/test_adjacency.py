@@ -107,9 +107,9 @@ def test_between_finds_the_edges_of_a_pair(scratch):
 
 @pytest.mark.parametrize(("nodes", "types"), [(2**27 - 1, 512), (2**31 - 1, 2)])
 def test_most_nodes_and_types_that_fit_are_said(nodes, types):
-    assert 2 * adjacency._widths(nodes, types - 1)[0] + adjacency._widths(nodes, types - 1)[1] == 64
+    assert 2 * adjacency.bit_widths(nodes, types - 1)[0] + adjacency.bit_widths(nodes, types - 1)[1] == 64
     with pytest.raises(BadInput, match=f"{nodes:,} nodes with {types + 1} edge types are more than one graph can hold"):
-        adjacency._widths(nodes, types)
+        adjacency.bit_widths(nodes, types)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])

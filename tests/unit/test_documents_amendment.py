@@ -412,7 +412,7 @@ def test_files_are_named_as_a_list_of_all_names_them(tmp_path):
             path.write_text("New.", encoding="utf-8")
         alone.write_text("Alone and changed.", encoding="utf-8")
         quick = amendment.file_changes(previous, sources, ALL)
-        assert quick == amendment._listed_changes(previous, listing(sources))
+        assert quick == amendment.listed_changes(previous, listing(sources))
         alone.write_text("Alone.", encoding="utf-8")
         for name in ("d0/new.md", "new.png"):
             (corpus.folder / name).unlink()

@@ -10,7 +10,7 @@ import pytest
 
 from orienteer.errors import BadInput
 from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import _sections
+from orienteer.ingest.documents.cut.chunks import split_sections
 from orienteer.ingest.documents.cut.document_nodes import FREE, MOST_SAID, DocumentNodeMaker
 from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
 from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
@@ -180,5 +180,5 @@ class Told(NamedTuple):
 def test_sections_without_words_are_counted_once() -> None:
     asked = [0]
     found = [Told(Place(headings=(str(number),)), asked) for number in range(1_000)]
-    assert list(_sections(found, 100)) == [found]
+    assert list(split_sections(found, 100)) == [found]
     assert asked == [1_000]

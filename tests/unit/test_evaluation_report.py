@@ -17,7 +17,7 @@ from markupsafe import Markup
 from orienteer.errors import BadOption
 from orienteer.evaluation.examples import Example, Gold
 from orienteer.evaluation.report import page as writing
-from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
+from orienteer.evaluation.report.breakdowns import UNSEEN, by_node_property, length_of_text, script_of_name
 from orienteer.evaluation.report.material import GoldNode, Material, sweeps
 from orienteer.evaluation.report.page import write_report
 from orienteer.evaluation.report.payload import TrajectoryPacker, packed
@@ -367,12 +367,16 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
     common = frozenset({"person", "place"})
 
     def recall(name, kind):
-        table = _by_node(material, name, kind, common)
+        table = by_node_property(material, name, kind, common)
         return {value: (those[0].n, round(those[0].measures["Recall@20"].mean, 3)) for value, those in table.items()}
 
     assert recall("node type", lambda node: node.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN: (1, 0.0)}
-    assert recall("script", _script) == {"CJK": (1, 1.0), "Latin": (3, round((0.5 + 0 + 1) / 3, 3)), UNSEEN: (1, 0.0)}
-    assert list(recall("length", _length)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
+    assert recall("script", script_of_name) == {
+        "CJK": (1, 1.0),
+        "Latin": (3, round((0.5 + 0 + 1) / 3, 3)),
+        UNSEEN: (1, 0.0),
+    }
+    assert list(recall("length", length_of_text)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
     alone = Material([run], graph=None, measure=None, random_seed=0)
     assert alone.gold["a"] == GoldNode("aaa", "Name a")
     with pytest.raises(BadOption, match="is not the graph"):
@@ -385,7 +389,7 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
      ("ΑΒΓ and Δ", "Greek"), ("ﬁn Ａｄａ", "Latin"), ("12-3", "no letters"), ("", "no letters"), ("قاهرة", "Arabic")],
 )  # fmt: skip
 def test_scripts_of_names(name, script):
-    assert _script(GoldNode("t", name)) == script
+    assert script_of_name(GoldNode("t", name)) == script
 
 
 def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):

@@ -20,7 +20,7 @@ from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion import incidence as incidence_module
 from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, _Sums, carriers
+from orienteer.retrieval.expansion.walk import GraphWalk, ListSums, NameWalk, carriers
 from orienteer.retrieval.spaces import Spaces
 
 PASSAGES = [
@@ -311,7 +311,7 @@ def test_sums_are_those_of_reduceat_to_the_last_bit(counts, is_weighted, seed):
     values = random.random(50).astype(np.float32)
     terms = values[members] * (1 if weights is None else weights)
     wanted = [np.add.reduceat(terms[owners == thing], [0])[0] if count else 0 for thing, count in enumerate(counts)]
-    assert _Sums(lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
+    assert ListSums(lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
 
 
 def test_a_round_by_hand():

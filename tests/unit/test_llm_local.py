@@ -239,7 +239,7 @@ def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
 def test_an_engine_that_died_is_started_again(opened, tmp_path):
     model = opened()
     model.chat(QUESTION)
-    engine = local._ENGINES.serve(model.path, model.context_tokens).worker.popen
+    engine = local.ENGINES.serve(model.path, model.context_tokens).worker.popen
     engine.kill()
     engine.wait(30)
     assert model.chat(QUESTION).message.content

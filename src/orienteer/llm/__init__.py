@@ -1,52 +1,26 @@
-"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage.
-
-Nothing is loaded before it is used: a search needs a budget, and no model.
-"""
+"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from orienteer.faces import face
 
 if TYPE_CHECKING:
-    from orienteer.llm.budget import Allowance, Budget
-    from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-    from orienteer.llm.prices import price_of
-    from orienteer.llm.replies import RecordedModel, Recording
-    from orienteer.llm.schema import arguments_of
-    from orienteer.llm.scripted import ScriptedModel
-    from orienteer.records import Price
+    from orienteer.llm.budget import Allowance as Allowance
+    from orienteer.llm.budget import Budget as Budget
+    from orienteer.llm.openai import OpenAIConfig as OpenAIConfig
+    from orienteer.llm.openai import OpenAIModel as OpenAIModel
+    from orienteer.llm.schema import arguments_of as arguments_of
 
-__all__ = [
-    "Allowance",
-    "Budget",
-    "OpenAIConfig",
-    "OpenAIModel",
-    "Price",
-    "RecordedModel",
-    "Recording",
-    "ScriptedModel",
-    "arguments_of",
-    "price_of",
-]
-
-_HOMES = {
-    "Allowance": "budget",
-    "Budget": "budget",
-    "OpenAIConfig": "openai",
-    "OpenAIModel": "openai",
-    "Price": "prices",
-    "RecordedModel": "replies",
-    "Recording": "replies",
-    "ScriptedModel": "scripted",
-    "arguments_of": "schema",
-    "price_of": "prices",
-}
-
-
-def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "budget": ["Allowance", "Budget"],
+        "openai": ["OpenAIConfig", "OpenAIModel"],
+        "prices": ["price_of"],
+        "replies": ["RecordedModel", "Recording"],
+        "schema": ["arguments_of"],
+        "scripted": ["ScriptedModel"],
+    },
+)
