@@ -79,7 +79,7 @@ def test_reading_a_graph_loads_no_model_no_tables_no_terminal():
 
 
 def test_a_query_command_loads_neither_openai_nor_pyarrow_nor_rich():
-    code = "from orienteer.serve.cli.app import main; main(['search', 'no such graph', 'x', '--json', '-q'])"
+    code = "from orienteer.serve import main; main(['search', 'no such graph', 'x', '--json', '-q'])"
     ran = subprocess.run(
         [sys.executable, "-c", f"{code}; import sys; print([n for n in {HEAVY} if n in sys.modules])"],
         capture_output=True,

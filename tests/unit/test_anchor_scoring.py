@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.methods.anchor.connections import unite_sorted
-from orienteer.methods.anchor.scorer import highest_places
+from orienteer.methods import highest_places, unite_sorted
 
 SORTED = st.sets(st.integers(0, 40)).map(sorted)
 

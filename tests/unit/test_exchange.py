@@ -16,7 +16,7 @@ import clinic
 import films
 from orienteer import Graph
 from orienteer.errors import BadInput, BadOption, UnknownNode
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
@@ -29,10 +29,11 @@ def content(graph):
 @pytest.fixture(scope="module", params=["small", "clinic", "films", "languages"])
 def world(request, build, small, tmp_path_factory):
     if request.param == "languages":
-        from orienteer.ingest import importer
+        from fakes.inside import inside
+        from orienteer.ingest import import_graph
 
         folder = tmp_path_factory.mktemp("languages")
-        import_graph([importer.Path(importer.__file__).parent / "demo"], folder / "graph")
+        import_graph([inside(import_graph).Path(inside(import_graph).__file__).parent / "demo"], folder / "graph")
         return Graph.open(folder / "graph")
     worlds = {"clinic": clinic, "films": films}
     made = small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)

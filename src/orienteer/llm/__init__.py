@@ -12,15 +12,43 @@ if TYPE_CHECKING:
     from orienteer.llm.openai import OpenAIConfig as OpenAIConfig
     from orienteer.llm.openai import OpenAIModel as OpenAIModel
     from orienteer.llm.schema import arguments_of as arguments_of
+    from orienteer.llm.scripted import ScriptedModel as ScriptedModel
 
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
+        "abilities": ["Abilities", "keep as keep_abilities", "recall as recall_abilities"],
+        "address": ["is_address as is_model_address", "show as shown_address"],
         "budget": ["Allowance", "Budget"],
+        "conversation": ["Conversation", "ELISION", "MOST_CALLS"],
+        "event_stream": ["PartReader", "completion_in", "is_stream"],
+        "exchange": ["ask as ask_model"],
+        "gguf": ["read_head as read_gguf_head"],
+        "local": [
+            "ENGINES",
+            "LocalModel",
+            "card_of as card_of_file",
+            "read_card as read_model_card",
+            "threads as engine_threads",
+        ],
         "openai": ["OpenAIConfig", "OpenAIModel"],
         "prices": ["price_of"],
-        "replies": ["RecordedModel", "Recording"],
-        "schema": ["arguments_of"],
+        "probe": ["Probe"],
+        "prompts": ["prompt_of", "prompts_of"],
+        "replies": ["ChatRequest", "RecordedModel", "Recording", "ReplyFile"],
+        "schema": ["arguments_of", "decode as decode_json", "faults as schema_faults"],
         "scripted": ["ScriptedModel"],
+        "spoken": [
+            "after_thinking",
+            "as_calls as spoken_as_calls",
+            "call_schema",
+            "calls_in",
+            "calls_schema",
+            "in_words as calls_in_words",
+            "number_of_calls",
+            "object_in",
+        ],
+        "transport": ["LARGEST_REPLY"],
+        "wire": ["body_of"],
     },
 )
