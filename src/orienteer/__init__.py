@@ -10,9 +10,9 @@ Everything else may move. Nothing is loaded before it is used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from orienteer.faces import face
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -187,15 +187,7 @@ _HOMES = {
 }
 """The public names of each module."""
 
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = face(__name__, _HOMES)[0]
 
 
 def __dir__() -> list[str]:

@@ -16,10 +16,10 @@ import orienteer
 from orienteer import errors, settings
 from orienteer.agents import Event
 from orienteer.ingest import (
+    DATABASE_SUFFIXES,
     FORMATS,
     GRAPH_SUFFIXES,
     RDF_SUFFIXES,
-    SUFFIXES,
     BuildConfig,
     BuildEstimate,
     BuildReport,
@@ -230,7 +230,12 @@ def test_keys_of_build():
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
     tables = [suffix for form in FORMATS for suffix in form.suffixes]
-    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPH_SUFFIXES, *RDF_SUFFIXES, *SUFFIXES}
+    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {
+        *tables,
+        *GRAPH_SUFFIXES,
+        *RDF_SUFFIXES,
+        *DATABASE_SUFFIXES,
+    }
 
 
 def test_extras():

@@ -1,6 +1,7 @@
 """Cypher (GraphScout 003, table 1, appendix A.4): retrieve nodes, write one query, run it, answer from its rows."""
 
 import json
+from importlib import metadata
 
 import networkx
 import pytest
@@ -9,10 +10,9 @@ from clinic import EDGES, NODES
 from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
-from fakes.inside import inside
 from fakes.limits import limits_in
 from orienteer.agents import NOT_THERE, replay_trajectory
-from orienteer.cypher import Cypher, is_copy_new
+from orienteer.cypher import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
 from orienteer.graph import Graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
@@ -382,9 +382,9 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
 
 def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
     def missing(name):
-        raise inside(is_copy_new).metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(inside(is_copy_new).metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 

@@ -582,7 +582,7 @@ def test_state_is_kept_within_a_course_and_not_between_two(asking):
 
 
 def test_the_second_tier_runs_the_same_course(asking):
-    pytest.importorskip("orienteer.sandbox.cpython")
+    pytest.importorskip("resource", reason="the second tier needs POSIX")
     result, _ = asking(*TURNS, view="biomedical", tier="cpython")
     assert result.answer == "neuron projection"
     assert result.trajectories[0].marks[0] == "sandbox cpython"
@@ -669,7 +669,7 @@ def test_text_behind_the_answer_is_let_be_and_noted(asking):
 
 
 def test_a_missing_feature_can_be_run_in_the_second_tier(asking):
-    pytest.importorskip("orienteer.sandbox.cpython")
+    pytest.importorskip("resource", reason="the second tier needs POSIX")
     inherits = "class A(list):\n    pass\nprint(len(A([1, 2])))"
     result, _ = asking(code(inherits), "\\answer{2}", retry_cpython=True)
     assert observed(result)[0].startswith("2")

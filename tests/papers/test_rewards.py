@@ -344,8 +344,8 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
     examples = read_questions(file).examples
     by_question = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
     lines = [
-        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="", gold=example.gold,
-             fields=example.fields)
+        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="",
+                gold=example.gold, fields=example.fields)
         for example in examples
     ]  # fmt: skip
     lines += [line.model_copy(update={"method": "vanilla"}) for line in lines]
@@ -372,8 +372,8 @@ def stored(folder, quiz, *trajectories):
     file.write_text("".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz))
     examples = read_questions(file).examples
     lines = [
-        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="x", gold=example.gold,
-             fields=example.fields)
+        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="x",
+                gold=example.gold, fields=example.fields)
         for example in examples
     ]  # fmt: skip
     for line, trajectory in zip(lines, trajectories, strict=True):

@@ -139,7 +139,7 @@ def leaky(languages):
 
 
 def test_the_log_has_questions_where_it_was_asked_for(languages, caplog):
-    caplog.set_level(logging.INFO, logger="orienteer.serve.http")
+    caplog.set_level(logging.INFO, logger="orienteer.serve")
     hostile = 'who "is"\nGET /admin 200 \x1b[2J\u202eit?'
     chat = {"model": "orienteer/languages", "messages": [{"role": "user", "content": "Who designed Go?"}]}
 

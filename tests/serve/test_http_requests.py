@@ -245,7 +245,7 @@ def test_a_line_of_the_log_has_neither_query_nor_body(lone, caplog):
     def lines():
         return [record.getMessage() for record in caplog.records if record.name.endswith("guard")]
 
-    with caplog.at_level(logging.INFO, logger="orienteer.serve.http"):
+    with caplog.at_level(logging.INFO, logger="orienteer.serve"):
         lone.get("/api/node?id=secret-node")
         lone.post("/api/search", {"query": "secret words"})
         lone.post("/api/ask", {"question": "secret question"})

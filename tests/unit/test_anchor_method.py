@@ -1,7 +1,6 @@
 """`anchor` as a method: hits and why, counts, notes, filters, the trajectory and its replay."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,7 @@ def ask(graph, question, **options):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    folder = files("orienteer.ingest.demo")
-    nodes, edges = ((json.loads(line) for line in (folder / name).read_text().splitlines()) for name in TABLES)
-    return Graph.from_records(nodes, edges, path=scratch())
-
-
-TABLES = ("nodes.jsonl", "edges.jsonl")
+    return Graph.from_records(*demo_records(), path=scratch())
 
 
 @pytest.mark.parametrize("row", [one for one in TOY if one["nodes"]], ids=lambda row: row["pattern"])

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,6 @@ from orienteer.cypher import (
     EngineProcess,
     QueryTable,
     TableBounds,
-    is_copy_new,
 )
 from orienteer.errors import BadOption, BadQuery, Error, MissingExtra, QueryStopped, UnknownProperty, UnknownType
 from orienteer.graph import EdgeBatch, Graph, GraphBuilder, piece_folder, publish_piece
@@ -278,9 +278,9 @@ def test_a_graph_without_edges_and_one_without_nodes(build):
 
 def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
     def missing(name):
-        raise inside(is_copy_new).metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(inside(is_copy_new).metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         Cypher(Graph.open(graph.path))
 

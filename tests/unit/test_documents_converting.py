@@ -232,13 +232,13 @@ REFUSED = {  # what an attack dies of, where that is not a PermissionError: one 
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
-from orienteer.ingest.documents.read import conversion_worker
+from orienteer.ingest import CONVERTED_KINDS, ConvertedKind, convert_requests
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}
-conversion_worker.KINDS["pdf"] = conversion_worker.FileKind("pdfplumber", read)
+CONVERTED_KINDS["pdf"] = ConvertedKind("pdfplumber", read)
 if __name__ == "__main__":
-    conversion_worker.main()
+    convert_requests()
 """
 
 

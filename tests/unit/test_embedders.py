@@ -67,7 +67,7 @@ def test_a_word_list_or_a_model_that_is_not_the_one_known_is_refused(monkeypatch
 
 
 def test_the_word_list_comes_with_its_licence():
-    notice = files("orienteer.index.embedders").joinpath("NOTICE").read_text(encoding="utf-8")
+    notice = files("orienteer.index").joinpath("embedders", "NOTICE").read_text(encoding="utf-8")
     assert inside(bert_words).WORDS_SHA256 in notice
     assert "Apache License" in notice
 

@@ -4,6 +4,7 @@ import datetime
 import logging
 import subprocess
 import sys
+from importlib.resources import files
 
 import networkx
 import numpy
@@ -29,11 +30,8 @@ def content(graph):
 @pytest.fixture(scope="module", params=["small", "clinic", "films", "languages"])
 def world(request, build, small, tmp_path_factory):
     if request.param == "languages":
-        from fakes.inside import inside
-        from orienteer.ingest import import_graph
-
         folder = tmp_path_factory.mktemp("languages")
-        import_graph([inside(import_graph).Path(inside(import_graph).__file__).parent / "demo"], folder / "graph")
+        import_graph([files("orienteer.ingest") / "demo"], folder / "graph")
         return Graph.open(folder / "graph")
     worlds = {"clinic": clinic, "films": films}
     made = small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,12 @@ from hypothesis import strategies as st
 
 import clinic
 import films
-from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption
 from orienteer.graph import Graph, GraphBuilder
 from orienteer.ingest import ImportOptions, export_graph, import_graph
 from orienteer.records import Edge, Node
 
-DEMO = Path(inside(import_graph).__file__).parent / "demo"
+DEMO = files("orienteer.ingest") / "demo"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

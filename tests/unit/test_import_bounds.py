@@ -27,7 +27,7 @@ from orienteer.ingest import (
     ElementSource,
     GraphMl,
     JsonLines,
-    Names,
+    XmlNames,
     check_readable,
     column_names,
     header_of,
@@ -202,8 +202,8 @@ def test_lists_of_gephi_may_be_long_and_broken(tmp_path: Path) -> None:
 
 def test_texts_that_begin_alike_are_not_one_long_text(tmp_path: Path, monkeypatch) -> None:
     chunk, count = 5_000, 30
-    monkeypatch.setattr(inside(Names), "CHUNK", chunk)
-    monkeypatch.setattr(inside(Names), "MOST_RECORD", 5 * chunk)
+    monkeypatch.setattr(inside(XmlNames), "CHUNK", chunk)
+    monkeypatch.setattr(inside(XmlNames), "MOST_RECORD", 5 * chunk)
     head, tail = GRAPHML.format("", "|").split("|")
     blocks = [head]
     for number in range(count):  # each chunk ends within a text, of one part more than the one before
@@ -217,7 +217,7 @@ def test_texts_that_begin_alike_are_not_one_long_text(tmp_path: Path, monkeypatc
     path = tmp_path / "g.graphml"
     path.write_text("".join(padded) + "</data></node>" + tail)
     assert import_graph([path], tmp_path / "out").nodes == count
-    monkeypatch.setattr(inside(Names), "MOST_RECORD", chunk)
+    monkeypatch.setattr(inside(XmlNames), "MOST_RECORD", chunk)
     path.write_text("".join(padded) + "x" * chunk + "</data></node>" + tail)
     with pytest.raises(BadInput, match="a text of more than"):
         import_graph([path], tmp_path / "again")

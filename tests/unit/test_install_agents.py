@@ -1,6 +1,9 @@
 """Where each agent's file lies on each system, what an entry says, and what it and its command are called."""
 
 import json
+import shutil
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -263,9 +266,9 @@ def machine(tmp_path, monkeypatch):
         scripts.mkdir(exist_ok=True)
         if has_program:
             (scripts / "orienteer").touch()
-        monkeypatch.setattr(inside(launcher).shutil, "which", lambda name: f"/bin/{name}" if uvx else None)
+        monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if uvx else None)
         monkeypatch.setattr(inside(launcher), "distribution", lambda name: Installed(origin))
-        monkeypatch.setattr(inside(launcher).sysconfig, "get_path", lambda name: str(scripts))
+        monkeypatch.setattr(sysconfig, "get_path", lambda name: str(scripts))
         return str(scripts / "orienteer")
 
     return set_up
@@ -288,11 +291,11 @@ def test_without_uvx_or_of_no_index_it_is_our_own_program(machine):
 
 def test_without_a_program_it_is_this_interpreter(machine):
     machine(uvx=False, origin=None, has_program=False)
-    assert launcher(whole_path=False) == (inside(launcher).sys.executable, "-m", "orienteer")
+    assert launcher(whole_path=False) == (sys.executable, "-m", "orienteer")
 
 
 def test_the_program_of_windows(machine, monkeypatch, tmp_path):
     machine(uvx=False, origin=None)
     (tmp_path / "scripts/orienteer.exe").touch()
-    monkeypatch.setattr(inside(launcher).sys, "platform", "win32")
+    monkeypatch.setattr(sys, "platform", "win32")
     assert launcher(whole_path=False) == (str(tmp_path / "scripts/orienteer.exe"),)

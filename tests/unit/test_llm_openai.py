@@ -598,7 +598,7 @@ def test_a_setting_that_cannot_be_is_refused(options, words):
 def test_the_sdk_is_not_imported_before_the_first_call():
     script = (
         "import sys; from orienteer.llm import OpenAIModel; OpenAIModel('x'); "
-        "from orienteer.llm import exchange, replies, scripted; sys.exit('openai' in sys.modules)"
+        "from orienteer.llm import RecordedModel, ScriptedModel, ask_model; sys.exit('openai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 

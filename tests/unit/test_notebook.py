@@ -7,7 +7,6 @@ import pickle
 import subprocess
 import sys
 import weakref
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ from fakes.inside import inside
 from fakes.notebooks import VIEW, shown
 from orienteer import Graph, Retriever
 from orienteer.ingest import demo_records
-from orienteer.page import DrawnNode
+from orienteer.page import WIDGET, DrawnNode
 from orienteer.records import Ranked, Result, WalkedEdge
 from orienteer.serve import intersect_page, neighbors_page
 from orienteer.settings import Settings
@@ -189,10 +188,9 @@ def run(*lines):
 
 
 def test_the_module_is_small_and_its_licences_are_there():
-    folder = Path(inside(DrawnNode).__file__).parent / "widget"
-    assert {file.name for file in folder.iterdir()} == {"widget.js", "widget.css", "LICENSES.txt"}
-    assert sum(file.stat().st_size for file in folder.iterdir()) <= MOST_BYTES
-    assert (folder / "LICENSES.txt").read_text("utf-8").count("Permission is hereby granted") == 5
+    assert {file.name for file in WIDGET.iterdir()} == {"widget.js", "widget.css", "LICENSES.txt"}
+    assert sum(file.stat().st_size for file in WIDGET.iterdir()) <= MOST_BYTES
+    assert (WIDGET / "LICENSES.txt").read_text("utf-8").count("Permission is hereby granted") == 5
 
 
 def test_anywidget_makes_the_widget(monkeypatch, result):

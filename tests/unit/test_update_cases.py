@@ -237,9 +237,7 @@ def test_private_cells_are_in_no_report(source, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orienteer.graph import publication
-from orienteer.ingest import ImportOptions
-from orienteer.ingest import update_graph
+from orienteer.ingest import ImportOptions, update_graph
 step = int(sys.argv[3])
 real, calls = os.fsync, []
 def sync(handle):

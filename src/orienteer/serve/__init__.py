@@ -69,6 +69,7 @@ __getattr__, __dir__, __all__ = face(
         "making": ["Stage as BuildStage", "told_of as build_progress_of"],
         "mcp.http": ["MOST_BYTES as MOST_MCP_BYTES", "http_face as mcp_http_face"],
         "mcp.server": ["server as mcp_server"],
+        "mcp.stdio": ["serve as serve_stdio"],
         "mcp.tools": [
             "ASK as ASK_TOOL",
             "MOST_ROWS as MOST_TOOL_ROWS",
