@@ -103,7 +103,7 @@ def homes_of(package):
     [call] = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "face"]
     found = {}
     for module, names in ast.literal_eval(call.args[1]).items():
-        for name, _, public in (entry.partition(" as ") for entry in names):
+        for name, _, public in (entry.partition(" as ") for entry in names.split(", ")):
             assert (public or name) not in found, f"{package} exports two names {public or name}"
             found[public or name] = (f"{package}.{module}", name)
     return found

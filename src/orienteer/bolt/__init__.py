@@ -7,7 +7,7 @@ from orienteer.faces import face
 __getattr__, __dir__, __all__ = face(
     __name__,
     {
-        "address": ["Address", "Login", "is_address"],
-        "server": ["Server"],
+        "address": "Address, Login, is_address",
+        "server": "Server",
     },
 )
