@@ -9,6 +9,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
+from fakes.inside import inside
 from orienteer.bolt import Address, Login
 from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
 from orienteer.graph import Graph, read_pointer
@@ -358,7 +359,6 @@ def test_what_lost_its_id_while_it_was_read_is_dropped_and_told(world, server, t
 
 
 def test_another_version_remembers_the_property(world, server, updated, monkeypatch):
-    from fakes.inside import inside
     from orienteer.ingest import read_ledger, update_database
 
     for module in (inside(update_database), inside(read_ledger)):

@@ -381,7 +381,6 @@ def test_readers_see_the_old_graph_or_the_new_one(tmp_path, always):
 
 def _slowly(folder, target, begun):
     """Update a graph, but stop where the next generation is to be published."""
-    from fakes.inside import inside
     from orienteer.graph import check_target
 
     def stop(*_):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.evaluation import MANY_QUESTIONS, WARMED_NOTE, evaluate, read_questions, read_run, warmed_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
@@ -22,7 +23,6 @@ def test_few_questions_or_a_small_graph_are_left_to_numpy(graph):
 
 def test_no_search_compiles_anything_after_it(graph):
     pytest.importorskip("numba")
-    from fakes.inside import inside
     from orienteer.index import CompiledIndex
 
     def compiled():
