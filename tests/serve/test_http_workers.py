@@ -1,4 +1,4 @@
-"""How several workers are kept: the supervisor itself, with a clock that is set and workers that are told what to do."""
+"""How several workers are kept: what keeps them, with a clock that is set and workers that are told what to do."""
 
 import signal
 

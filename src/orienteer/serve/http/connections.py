@@ -27,6 +27,9 @@ MOST_CONNECTIONS = 400
 class Connection(H11Protocol):
     """A connection of uvicorn's that ends when its client takes too long."""
 
+    most = MOST_CONNECTIONS
+    """Of them at once."""
+
     def __init__(self, *args: Any, **options: Any) -> None:  # Any: what uvicorn hands on
         super().__init__(*args, **options)
         self._late: asyncio.TimerHandle | None = None
@@ -110,7 +113,7 @@ class Connection(H11Protocol):
     def _make_room(self) -> None:
         others = [each for each in self.connections if isinstance(each, Connection) and each is not self]
         open_ones = [each for each in others if not each.transport.is_closing()]
-        if len(open_ones) < MOST_CONNECTIONS:
+        if len(open_ones) < self.most:
             return
         waiting = [each for each in open_ones if each._is_waiting] or [self]
         held = Counter(each._address for each in waiting)
