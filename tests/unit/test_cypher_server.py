@@ -2,15 +2,18 @@
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from opencypher_kit import SPELLINGS, spelled
 from orienteer.cypher.names import Catalog, PropertyColumn
 from orienteer.cypher.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
 from orienteer.cypher.opencypher.statements import written_for_server
 from orienteer.cypher.parser import parse
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType
+from orienteer.ingest.demo import demo_records
 from orienteer.records import Schema, Triple
 
 CYPHER = Path(__file__).parents[1] / "cypher"
@@ -42,6 +45,36 @@ def names(*, whole="All", numbers=False, id_property="id"):
     }
     labels = TypeLabels(TYPES, {"Person": ("Actor",)})
     return ServerNames(schema, catalog, labels, Fields(id_property, numbers, held, frozenset({"released"}), whole))
+
+
+def languages():
+    """Return the names of a database that holds the demo graph."""
+    nodes, edges = demo_records()
+    types = {node.id: node.type for node in nodes}
+    joined = Counter(Triple(types[edge.source], edge.type, types[edge.target]) for edge in edges)
+    schema = Schema(node_types=Counter(types.values()), edges=joined)
+    values = {(key, node.type): value for node in nodes for key, value in node.properties.items()}
+    columns = {
+        key: PropertyColumn(
+            column=key,
+            kind="integer" if isinstance(value, int) else "text",
+            types=tuple(of for other, of in values if other == key),
+        )
+        for (key, _), value in values.items()
+    }
+    catalog = Catalog(
+        version=0,
+        engine="bolt",
+        node_tables={name: name for name in schema.node_types},
+        edge_tables={name: name for name in schema.edge_types},
+        table_numbers={},
+        node_columns=columns,
+        edge_columns={},
+        left_out={},
+        edge_left_out={},
+    )
+    labels = TypeLabels(tuple(schema.node_types), {})
+    return ServerNames(schema, catalog, labels, Fields("id", False, {}, frozenset(), None))
 
 
 def written(text, *, parameters=None, most=11, **options):
@@ -171,3 +204,30 @@ def test_texts_and_names_of_a_statement_that_is_answered_stay_in_their_quotes(te
     assert statement.columns == (text,)
     bare = re.sub(r"`(?:[^`]|``)*`", "", statement.text)
     assert set(re.findall("[A-Z]{3,}", bare)) == {"MATCH", "WHERE", "RETURN", "LIMIT"}
+
+
+@pytest.mark.parametrize("spelling", [name for name, calls in SPELLINGS.items() if calls])
+def test_a_statement_is_written_alike_whatever_its_variables_are_called(spelling):
+    """The server's text has names of ours alone, `v0` and so on, which people may give to their variables as well."""
+    lines = (CYPHER / "constructs.txt").read_text(encoding="utf-8").splitlines()
+    texts = [line.removeprefix("ordered: ") for line in lines if line and line[0] != "#"]
+    honest = [json.loads(line) for line in (CYPHER / "honest.jsonl").read_text(encoding="utf-8").splitlines()]
+    database, same = languages(), 0
+    for text, parameters in [
+        *((text, {}) for text in texts),
+        *((one["query"], one.get("parameters", {})) for one in honest),
+    ]:
+        renamed = spelled(text, SPELLINGS[spelling])
+        if renamed is None:
+            continue
+        try:
+            right = written_for_server(parse(text), database, parameters, most=11)
+        except (BadQuery, UnknownType, UnknownProperty):
+            with pytest.raises((BadQuery, UnknownType, UnknownProperty)):
+                written_for_server(parse(renamed[0]), database, parameters, most=11)
+            continue
+        found = written_for_server(parse(renamed[0]), database, parameters, most=11)
+        assert (found.text, found.counting, found.parameters) == (right.text, right.counting, right.parameters)
+        assert tuple(renamed[1].get(name, name) for name in found.columns) == right.columns
+        same += 1
+    assert same > 150

@@ -436,6 +436,20 @@ def test_variables_are_told_apart_by_case(graph):
     assert rows(graph, "MATCH (N {id: 'g1'}), (n {id: 'g2'}) RETURN N.id, n.id") == [("g1", "g2")]
 
 
+def test_a_node_without_a_name_is_no_variable(graph):
+    for text in ("MATCH (a:Gene)-[:match]->() RETURN *", "MATCH (a:Gene)-[:match]->() WITH * RETURN *"):
+        found = Cypher(graph).query(text)
+        assert found.columns == ("a",)
+        assert [row[0]["id"] for row in found.rows] == ["g1"]
+    assert rows(graph, "MATCH (g:Gene)-[:gene]->() WITH DISTINCT * RETURN g.id ORDER BY g.id") == [("g1",), ("g2",)]
+    with pytest.raises(BadQuery, match="stands for nothing"):
+        Cypher(graph).query("MATCH (:Gene) RETURN *")
+    with pytest.raises(BadQuery, match="Known here: none"):
+        Cypher(graph).query("MATCH (:Gene)-->() RETURN v0.id")
+    with pytest.raises(BadQuery, match="begins at a known variable"):
+        Cypher(graph).query("MATCH (:Gene) OPTIONAL MATCH (b:Order) WHERE b.order = 'first' RETURN b.id")
+
+
 def test_order_lasts_until_it_is_used(graph):
     ordered = "MATCH (n:Gene) WITH n ORDER BY n.Year DESC"
     assert rows(graph, f"{ordered} RETURN collect(n.id)") == [(["g3", "g2", "g1"],)]

@@ -99,15 +99,14 @@ class _QueryWriter:
                     parts.append(matches(waiting))
                     waiting = []
             elif isinstance(clause, MatchClause):
-                parts.append(self._optional(clause))
+                parts.append(self._optional(clause, is_first=place == 0))
             elif isinstance(clause, Unwind):
                 parts.append(self._unwind(clause))
             else:
                 parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
         return " ".join(parts)
 
-    def _optional(self, clause: MatchClause) -> str:
-        is_first = not self.scope.variables
+    def _optional(self, clause: MatchClause, *, is_first: bool = False) -> str:
         if not is_first:
             _check_connected(clause, self.scope.variables)
         matched = self._match(clause)
