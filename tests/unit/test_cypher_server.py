@@ -165,6 +165,8 @@ def test_what_is_computed_of_aggregations_is_gathered_before():
     assert text.endswith(
         "WITH v0.`title` AS v3, count(v1) AS v4 RETURN v3 AS c0, (size(v3) + v4) AS c1 ORDER BY c1 LIMIT 11"
     )
+    text = "MATCH (n:Film)<-[:PLAYS]-(a) RETURN n.released AS x, n AS y, 1 + count(a) AS z"
+    assert written(text).text == written(re.sub(r"\bn\b", "`part 2'`", text)).text  # the name that the count had
     with pytest.raises(BadQuery, match="mixes count"):
         written("MATCH (n:Film) RETURN n.name IN collect(n.name)")
 

@@ -450,6 +450,15 @@ def test_a_node_without_a_name_is_no_variable(graph):
         Cypher(graph).query("MATCH (:Gene) OPTIONAL MATCH (b:Order) WHERE b.order = 'first' RETURN b.id")
 
 
+def test_no_variable_is_taken_for_a_node_in_a_list_of_patterns(graph):
+    name = "node 0'"
+    pattern = f"MATCH (`{name}`:Gene {{id: 'g1'}})-[:gene]->(l)"
+    made = f"{pattern} RETURN `{name}`.id, [()-[:gene]->(l) | 1] AS into, [(`{name}`)-[:gene]-(l) | l.id] AS ends"
+    assert rows(graph, made) == [("g1", [1, 1], ["l1"])]
+    with pytest.raises(BadQuery, match=r"Known here: l, into\."):
+        Cypher(graph).query("MATCH ()-[:gene]->(l) RETURN [()-[:gene]->(l) | 1] AS into ORDER BY size(`list 1`)")
+
+
 def test_order_lasts_until_it_is_used(graph):
     ordered = "MATCH (n:Gene) WITH n ORDER BY n.Year DESC"
     assert rows(graph, f"{ordered} RETURN collect(n.id)") == [(["g3", "g2", "g1"],)]

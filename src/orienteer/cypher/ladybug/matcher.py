@@ -14,7 +14,7 @@ from itertools import combinations
 from orienteer.cypher.conditions import compared_keys
 from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.ladybug.comparisons import compared
-from orienteer.cypher.ladybug.joins import NAME, EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate
+from orienteer.cypher.ladybug.joins import EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate, names_in
 from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, Expression, PathPattern
 from orienteer.errors import BadQuery
@@ -40,7 +40,7 @@ class Matcher(PatternReader):
         nodes = self._fits(compared_keys(where))
         joins = [self._way(edge, nodes) for edge in self.edges]
         return MatchPlan(
-            [PathText(text, frozenset(NAME.findall(text))) for text in texts],
+            [PathText(text, names_in(text)) for text in texts],
             self.conditions,
             self.variables,
             narrowed,

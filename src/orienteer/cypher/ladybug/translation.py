@@ -137,7 +137,7 @@ class _QueryWriter:
 
     def _projection(self, clause: Projection, *, is_last: bool) -> str:
         items = items_of(clause, self.scope.variables)
-        lists = PatternLists(self.scope.variables)
+        lists = PatternLists()
         items = [replace(item, expression=lists.without(item.expression)) for item in items]
         gathered = self._gathered(lists) if lists.taken else ""
         written, after = [], dict[str, Value]()
