@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -233,3 +234,28 @@ def test_a_statement_is_written_alike_whatever_its_variables_are_called(spelling
         assert tuple(renamed[1].get(name, name) for name in found.columns) == right.columns
         same += 1
     assert same > 150
+
+
+def test_a_cycle_over_a_long_chain_of_types_is_narrowed_in_bounded_time():
+    """From each end of the chain one type falls away a round: 1,000 rounds took 4.5 s, 20 take 0.2."""
+    types = [f"T{number:04}" for number in range(2_000)]
+    schema = Schema(
+        node_types=dict.fromkeys(types, 1),
+        edges={Triple(one, "R", other): 1 for one, other in zip(types, types[1:], strict=False)},
+    )
+    catalog = Catalog(
+        version=0,
+        engine="bolt",
+        node_tables={},
+        edge_tables={},
+        table_numbers={},
+        node_columns={},
+        edge_columns={},
+        left_out={},
+        edge_left_out={},
+    )
+    database = ServerNames(schema, catalog, TypeLabels(tuple(types), {}), Fields("id", False, {}, frozenset(), None))
+    begun = time.process_time()
+    for pattern in ("(a)-->(a)", "(a)-->(b)-->(a)", "(a)-[*1..4]->(b)-->(a)"):
+        assert "MATCH" in written_for_server(parse(f"MATCH {pattern} RETURN a.id"), database, {}, most=1).text
+    assert time.process_time() - begun < 1

@@ -18,6 +18,8 @@ Write: TypeAlias = Callable[[Expression], Value]
 Keyed: TypeAlias = tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]
 """The properties in braces, with the value and the kind of their owner."""
 
+_MOST_ROUNDS = 20  # of narrowing; a cycle over a chain of n types would take n / 2, and types that are left do no harm
+
 
 @dataclass(slots=True)
 class PatternNode:
@@ -186,19 +188,18 @@ class PatternReader(ABC):
     def narrow(self) -> None:
         """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
 
-        Raises `BadQuery` where no edge fits.
+        Types are only ever taken away. Raises `BadQuery` if no edge fits.
         """
-        left, before = sum(len(node.types) for node in self.nodes), -1
-        while left != before:
-            before = left
+        for _ in range(_MOST_ROUNDS):
+            before = sum(len(node.types) for node in self.nodes)
             for edge in self.edges:
                 starts, ends = _joined(edge)
                 if not starts or not ends:
                     raise self._impossible(edge)
-                # Both ends may be one node. Types are only ever taken away, so there are no more rounds than types.
                 edge.start.types &= starts
-                edge.end.types &= ends
-            left = sum(len(node.types) for node in self.nodes)
+                edge.end.types &= ends  # both ends may be one node
+            if sum(len(node.types) for node in self.nodes) == before:
+                break
         for node in self.nodes:
             if not node.types:
                 raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
