@@ -198,7 +198,7 @@ class AnswerPart(NamedTuple):
 class Record(BaseModel):
     """Base of the records that are written to disk or sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # checks are built by the first one made
 
 
 class Question(Record):

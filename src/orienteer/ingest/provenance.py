@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
 from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
-from orienteer.ingest.formats import RDF, format_of
-from orienteer.ingest.formats.files import suffix
-from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.skips import SkippedGroup
-from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +24,10 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 _GITIGNORE = ".gitignore"
+_PLACES = "places"
+"""The key of the provenance for the folders of the sources and what chooses files there, as they were."""
+_SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
+"""Nanoseconds: a second, and the grain of the times of most file systems, and of those that tell whole seconds."""
 
 
 class UnreadFile(NamedTuple):
@@ -62,6 +63,14 @@ class DocumentStamp(NamedTuple):
         except (OSError, ValueError):  # it is not there, or no name of a file
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
+
+
+class Place(NamedTuple):
+    """A folder of the sources, or a `.gitignore`, as it was when the graph was made."""
+
+    path: str
+    changed: int
+    """Nanoseconds; of a folder, when a file last came, went or was renamed there."""
 
 
 def stamp(file: File) -> DocumentStamp:
@@ -130,6 +139,19 @@ def _described(
     }
 
 
+def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Return a provenance with the folders of its sources as they are, if nothing has changed since these were read.
+
+    As long as they stay so, no folder is listed again: see `is_stale`.
+    """
+    described = {name: value for name, value in provenance.items() if name != _PLACES}
+    manifest = Manifest.model_construct(generation="", provenance=described)
+    places = _places(manifest)
+    if places is None or _has_changed(manifest):
+        return described
+    return {**described, _PLACES: [place._asdict() for place in places]}
+
+
 def is_chunk_graph(manifest: Manifest) -> bool:
     """Say whether a graph was made of documents."""
     return bool(manifest.provenance.get("made_by") == _BUILD)
@@ -181,8 +203,10 @@ def selection_of(manifest: Manifest) -> Selection:
 
 def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
     """Return a list from a graph's provenance. Raises `NotAGraph` for any other value there."""
+    if not manifest.provenance.get(name):
+        return []
     try:
-        records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
+        records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance[name])
         return records
     except ValidationError as error:
         raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
@@ -199,8 +223,51 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 def is_stale(manifest: Manifest) -> bool:
     """Say whether a source of a graph has changed, is gone, or has been joined by another since it was made.
 
-    A graph that was not made from files is never stale.
+    A graph that was not made from files is never stale. What would be read is listed again only if a folder has
+    changed, for that takes the code of the import and grows with the folder.
     """
+    return not _is_untouched(manifest) and _has_changed(manifest)
+
+
+def _is_untouched(manifest: Manifest) -> bool:
+    """Say whether every file and every folder of the sources is as it was; False where that was not written down."""
+    provenance = manifest.provenance
+    try:
+        for place in provenance[_PLACES]:
+            if _changed(Path(place["path"])) != place["changed"]:
+                return False
+        for file in (file for name in ("sources", "beside", "passed_by") for file in provenance.get(name) or ()):
+            status = Path(file["path"]).stat()
+            if (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"]):
+                return False
+    except (OSError, ValueError, KeyError, TypeError):  # it is gone, or the graph is older than this, or damaged
+        return False
+    return True
+
+
+def _places(manifest: Manifest) -> list[Place] | None:
+    """Return the folders that are looked into for sources, and the rules for that; None if one changes just now.
+
+    Clocks of file systems have a grain: what comes within it after our look would not show.
+    """
+    paths = [source for source in sources_of(manifest) if source.is_dir()]
+    if is_chunk_graph(manifest) or "beside" in manifest.provenance:
+        from orienteer.ingest.documents.read.files import folders_of
+
+        paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
+    places = [Place(str(path), _changed(path)) for path in paths]
+    now = time.time_ns()
+    is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
+    return places if is_settled else None
+
+
+def _changed(path: Path) -> int:
+    """Return when anything about a file or folder last changed, also who may read it, in nanoseconds."""
+    status = path.stat()
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _has_changed(manifest: Manifest) -> bool:
     return _is_stale_build(manifest) if is_chunk_graph(manifest) else _is_stale_import(manifest)
 
 
@@ -237,6 +304,11 @@ def _is_stale_beside(manifest: Manifest) -> bool:
 
 def _importable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
+    from orienteer.ingest.formats import RDF, format_of  # a question needs nothing of an import
+    from orienteer.ingest.formats.files import suffix
+    from orienteer.ingest.formats.sqlite import is_database
+    from orienteer.ingest.tables.plan import listing
+
     inside = [path for source in sources for path in listing(source)]
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF or is_database(path)]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import logging
 import os
@@ -243,8 +242,6 @@ def _prepare_process() -> None:
     """Log to standard error, and write UTF-8 whatever the locale: JSON is UTF-8, and names come in every script."""
     # numpy would start threads for linear algebra, which is hardly used here: an eighth of a command's start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is loaded stays loaded: searching it for garbage several times takes a tenth of a start.
-    gc.set_threshold(10_000)
     # pydantic would search all installed packages for plugins; a command needs none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
