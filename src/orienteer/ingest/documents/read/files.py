@@ -10,14 +10,13 @@ from typing import NamedTuple
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
-from orienteer.ingest.documents.read.selection import GIT, IgnoredNames, Selection
+from orienteer.ingest.documents.read.selection import ALL, GIT, IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
 from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
 
 IGNORED = "ignored by .gitignore"
-ALL = Selection()
 
 
 class File(NamedTuple):

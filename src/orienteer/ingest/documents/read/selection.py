@@ -64,6 +64,9 @@ class Selection(Options):
         return bool(self.excluded.verdict(path, is_folder=is_folder))
 
 
+ALL = Selection()
+
+
 class IgnoredNames:
     """What the `.gitignore` files of a folder, of those within it and of its repository name."""
 
