@@ -294,7 +294,7 @@ class Raw(Record):
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
 
-class Price(Options, use_attribute_docstrings=False):  # every command loads it, and reading them takes 12 ms
+class Price(Options):
     """US dollars for a million tokens."""
 
     prompt: float = Field(ge=0, description="Tokens that a model reads.")

@@ -158,8 +158,8 @@ def application() -> TyperGroup:
     }
     for module, commands in COMMANDS.items():
         for name, text in commands.items():
-            group, _, last = name.rpartition(" ")
-            (groups[group] if group else root).add_command(_Command(last, module, name, text))
+            first, _, last = name.rpartition(" ")
+            (groups[first] if first else root).add_command(_Command(last, module, name, text))
     for group in groups.values():
         root.add_command(group)
     return root
