@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "chat.conversation": "COMMANDS as CHAT_COMMANDS",
-        "cli.app": "MODULES as COMMAND_MODULES, application as command_line, main",
+        "cli.app": "COMMANDS, application as command_line, main",
         "cli.arguments": "TotalBudgetFlags",
         "cli.background": "VectorsProcess, seconds_left, start_vectors",
         "cli.doctor": "EXTRAS as DOCTOR_EXTRAS, does_answer as does_host_answer",

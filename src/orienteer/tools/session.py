@@ -222,7 +222,7 @@ class Session:
     ) -> Rows:
         """Return the rows of several references together: (n,), ascending."""
         parts = [self.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+        return distinct(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the node types of these names; a near form is corrected, with a note. Raises `UnknownType`."""

@@ -40,7 +40,7 @@ Mode = Annotated[str, Field(min_length=1, max_length=len("hybrid:0.65"))]  # a s
 Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
-class Body(Options, use_attribute_docstrings=False):
+class Body(Options):
     """Base of the bodies. `graph` may be left out where one graph is served."""
 
     graph: Name | None = None
@@ -129,7 +129,7 @@ class FacetsBody(Body):
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
 
 
-class AskedBefore(Options, use_attribute_docstrings=False):
+class AskedBefore(Options):
     """A question of the conversation, and what was answered."""
 
     question: Question
