@@ -27,7 +27,7 @@ from orienteer.errors import BadInput, GraphBusy, NotAGraph
 from orienteer.graph.format import read_pointer
 from orienteer.ingest.demo import demo_records
 from orienteer.ingest.remote.address import address_of
-from orienteer.ingest.remote.objects import objects_at
+from orienteer.ingest.remote.opening import objects_at
 from orienteer.ingest.remote.push import push_graph
 
 
