@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from orienteer.display import counted
 from orienteer.errors import Error, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
-from orienteer.files import locked, write_whole
+from orienteer.files import cache_folder, locked, make_cache_folder, write_whole
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import (
     GENERATION,
@@ -83,7 +83,7 @@ def copy_of(address: Address, *, cache: Path) -> Path:
     store = endpoint() if address.is_bucket else ""
     digest = hashlib.sha256(f"{store} {address}".encode()).hexdigest()[:12]
     name = re.sub(r"[^\w.-]+", "_", address.name)[:_LONGEST_NAME]
-    return cache / "graphs" / f"{name}-{digest}"
+    return cache_folder(cache, "graphs") / f"{name}-{digest}"
 
 
 def sound_copy_of(address: Address, *, cache: Path) -> Path | None:
@@ -122,15 +122,15 @@ def check_published(address: Address) -> None:
 def brought_up(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
     """Return the copy of a graph as `pulled` does, but raise `StoreFailed` where the store does not answer."""
     with closing(objects_at(address)) as source:
-        return _brought_up_once(source, copy_of(address, cache=cache), cache / "locks", tell)
+        return _brought_up_once(source, copy_of(address, cache=cache), cache, tell)
 
 
-def _brought_up_once(source: Objects, target: Path, locks: Path, tell: Progress) -> PulledGraph:
+def _brought_up_once(source: Objects, target: Path, cache: Path, tell: Progress) -> PulledGraph:
     """Do what `brought_up` does, in one process at a time."""
     if _latest(source, target) is None:
         return PulledGraph(target)
-    for folder in (target.parent, locks):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(cache, "graphs")
+    locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
         try:
