@@ -49,7 +49,6 @@ def uncollected():
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def finishing(messages, tools, sampling):
