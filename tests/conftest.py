@@ -5,6 +5,7 @@ import gc
 import os
 import pickle
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from itertools import count
@@ -30,8 +31,19 @@ settings.load_profile("orienteer")
 pytest_plugins = ["lanes"]
 
 
+def pytest_configure():
+    """Hear of interruptions, as do the commands that tests start: a job in the background ignores them from its start."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection():
+    gc.disable()  # a quarter of the time to collect 15,000 tests
+
+
 def pytest_collection_finish():
-    """Let the collector look no more at 15,000 tests: a full collection takes a second with them."""
+    """Let the collector look no more at the tests: a full collection takes a second with them."""
+    gc.enable()
     gc.collect()
     gc.freeze()
 

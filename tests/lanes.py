@@ -11,12 +11,13 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 FOLDERS = ("e2e", "golden", "sandbox", "serve", "training")
 USUAL = ("data", "process", "server", "slow")
-ALL = ("arcadedb", "browser", "thorough", "timing", "torch")
+ALL = ("arcadedb", "browser", "thorough", "timing", "training")
 LANES = ("quick", "usual", "all")
 WATCHED = {
     "os.fork": "process",
@@ -29,13 +30,18 @@ WATCHED = {
 """What Python says to its audit hooks before it does it, and the mark of a test that may do it."""
 
 
+def seeds(number: int, *, usual: int) -> list[Any]:
+    """Return seeds of a test as parameters: the first few run in the lane of the test, the others in the last."""
+    return [pytest.param(seed, marks=() if seed < usual else pytest.mark.thorough) for seed in range(number)]
+
+
 def lane_of(item: pytest.Item) -> str:
     """Return the first lane that runs a test."""
     marks = {mark.name for mark in item.iter_markers()}
     if marks.intersection(ALL):
         return "all"
-    is_usual = marks.intersection(USUAL) or item.path.parent.name in FOLDERS
-    return "usual" if is_usual else "quick"
+    reads_data = "data_folder" in getattr(item, "fixturenames", ())
+    return "usual" if reads_data or marks.intersection(USUAL) or item.path.parent.name in FOLDERS else "quick"
 
 
 class Guard:
@@ -109,7 +115,9 @@ def _need(reason: str) -> str:
     reason = reason.removeprefix("Skipped: ")
     if "ORIENTEER_DATA" in reason:
         return "need real data: ../shared/data or ORIENTEER_DATA"
-    if found := re.match(r"could not import '([\w.]+)'|(?:needs the package )?([\w-]+)(?: is not installed.*)?$", reason):
+    if found := re.match(
+        r"could not import '([\w.]+)'|(?:needs the package )?([\w-]+)(?: is not installed.*)?$", reason
+    ):
         return f"need {found[1] or found[2]}"
     return reason
 

@@ -51,6 +51,7 @@ def embedder(request, server):
         served.close()
 
 
+@pytest.mark.server
 def test_each_text_has_a_vector_of_length_one(embedder):
     vectors = embedder.embed(TEXTS, kind="document")
     assert vectors.dtype == np.float32

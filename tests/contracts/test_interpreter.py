@@ -15,6 +15,7 @@ from orienteer.sandbox.interpreter import Interpreter, Limits
 from orienteer.sandbox.monty import MontyInterpreter
 from orienteer.sandbox.tiers import open_interpreter
 
+pytestmark = pytest.mark.process
 NEEDS_MONTY = pytest.mark.skipif(find_spec("pydantic_monty") is None, reason="the extra sandbox is not installed")
 TIERS = [pytest.param(MontyInterpreter, id="monty", marks=NEEDS_MONTY), pytest.param(CPythonInterpreter, id="cpython")]
 

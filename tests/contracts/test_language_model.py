@@ -17,6 +17,8 @@ from orienteer.llm.replies import RecordedModel, Recording
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.records import Message, Sampling, ToolSpec
 
+pytestmark = [pytest.mark.process, pytest.mark.server]
+
 SEARCH = ToolSpec(
     name="search", description="Find nodes.", parameters={"type": "object", "properties": {"query": {"type": "string"}}}
 )

@@ -246,6 +246,7 @@ WIRES = (
 )
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("method", "mode", "refused"), WIRES)
 def test_a_server_gets_the_bodies_that_are_given_back(graphs, method, mode, refused):
     def policy(body, _):

@@ -18,6 +18,8 @@ from orienteer.llm.openai import OpenAIConfig, OpenAIModel
 from orienteer.llm.prices import Price
 from orienteer.records import Message, Sampling, ToolCall, ToolSpec
 
+pytestmark = pytest.mark.server
+
 SEARCH = ToolSpec(
     name="search",
     description="Find nodes.",
@@ -596,6 +598,7 @@ def test_a_setting_that_cannot_be_is_refused(options, words):
         OpenAIConfig(**options)
 
 
+@pytest.mark.process
 def test_the_sdk_is_not_imported_before_the_first_call():
     script = (
         "import sys; from orienteer.llm.openai import OpenAIModel; OpenAIModel('x'); "
