@@ -32,7 +32,7 @@ pytest_plugins = ["lanes"]
 
 
 def pytest_configure():
-    """Hear of interruptions, as do the commands that tests start: a job in the background ignores them from its start."""
+    """Hear of interruptions, as do the commands that tests start: jobs in the background begin with them ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,6 +1,6 @@
 """Lanes: which tests `scripts/test quick`, `scripts/test` and `scripts/test all` run, and the guard of the first.
 
-A test is quick: it starts no process, binds no socket, reads no real data and takes no second. A mark of `USUAL`, or
+A test is quick: it starts no process, binds no socket, reads no real data, takes no third of a second. A mark of `USUAL`, or
 its folder, keeps it for `scripts/test`; a mark of `ALL` for `scripts/test all`. A quick test that starts a process or
 binds a socket fails, in each lane, and whatever catches the error.
 """
@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 import pytest
 
-FOLDERS = ("e2e", "golden", "sandbox", "serve", "training")
+FOLDERS = ("e2e", "golden", "ingest", "reference", "sandbox", "serve", "training")
 USUAL = ("data", "process", "server", "slow")
 ALL = ("arcadedb", "browser", "thorough", "timing", "training")
 LANES = ("quick", "usual", "all")
 WATCHED = {
+    "multiprocessing.Process": "process",
     "os.fork": "process",
     "os.forkpty": "process",
     "os.posix_spawn": "process",
@@ -44,6 +46,14 @@ def lane_of(item: pytest.Item) -> str:
     return "usual" if reads_data or marks.intersection(USUAL) or item.path.parent.name in FOLDERS else "quick"
 
 
+def _audited(start: Callable[[BaseProcess], None]) -> Callable[[BaseProcess], None]:
+    def audited(process: BaseProcess) -> None:
+        sys.audit("multiprocessing.Process", process.name)
+        start(process)
+
+    return audited
+
+
 class Guard:
     """Fails a quick test that starts a process or binds a socket."""
 
@@ -51,6 +61,7 @@ class Guard:
         self.is_on = False
         self.met: list[str] = []
         sys.addaudithook(self._heard)
+        BaseProcess.start = _audited(BaseProcess.start)  # which Python does not say
 
     def _heard(self, event: str, arguments: tuple[object, ...]) -> None:
         if self.is_on and event in WATCHED:

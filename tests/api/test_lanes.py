@@ -12,6 +12,7 @@ import lanes
 ROOT = Path(__file__).parents[2]
 TESTS = """
 import contextlib
+import multiprocessing
 import socket
 import subprocess
 import sys
@@ -21,7 +22,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def child():
-    subprocess.run([sys.executable, "-c", ""], check=True)
+    process = multiprocessing.get_context("spawn").Process(target=int)
+    process.start()
+    process.join()
 
 def bind():
     with socket.socket() as bound:

@@ -11,6 +11,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from lanes import seeds
 from orienteer.graph import pieces
 from orienteer.graph.embedding import give_vectors
 from orienteer.graph.format import read_pointer
@@ -130,7 +131,7 @@ def names_of(graph):
     return held, holders, titled, case.lower, case.upper
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=3))
 def test_it_makes_what_a_build_makes(seed, tmp_path, always):
     corpus = Corpus(seed, tmp_path / "docs")
     build_graph([corpus.folder], tmp_path / "graph")
