@@ -1,8 +1,8 @@
 """Lanes: which tests `scripts/test quick`, `scripts/test` and `scripts/test all` run, and the guard of the first.
 
-A test is quick: it starts no process, binds no socket, reads no real data, takes no third of a second. A mark of `USUAL`, or
-its folder, keeps it for `scripts/test`; a mark of `ALL` for `scripts/test all`. A quick test that starts a process or
-binds a socket fails, in each lane, and whatever catches the error.
+A test is quick: it starts no process, binds no socket, reads no real data, and takes no tenth of a second. A mark of
+`USUAL`, or its folder, keeps it for `scripts/test`; a mark of `ALL` for `scripts/test all`. A quick test that starts a
+process or binds a socket fails, in each lane, and whatever catches the error.
 """
 
 from __future__ import annotations

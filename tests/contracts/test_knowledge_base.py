@@ -18,6 +18,8 @@ from orienteer.retrieval.bases.table import BASES, open_base
 from orienteer.retrieval.query import Query
 from orienteer.retrieval.spaces import Spaces
 
+pytestmark = pytest.mark.slow
+
 PASSED = [Node(f"c{at}", "chunk", f"Title {at}", f"The river Rhine passes Basel in {at}.") for at in range(4)]
 SAME = [Node(f"c{at}", "chunk", "Same", "Same words of Basel") for at in range(8)]
 ENTITIES = [

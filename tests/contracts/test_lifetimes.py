@@ -19,6 +19,8 @@ from orienteer.quizzes.steps import Steps
 from orienteer.remembered import remembered
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 DESCRIPTORS = Path("/proc/self/fd")
 QUESTIONS = [
     "Which films were directed by Ada Holm?",

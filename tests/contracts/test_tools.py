@@ -179,6 +179,7 @@ def values(schema):
     return st.sampled_from(REFERENCES + TYPES + WHERE) | st.text(max_size=20)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):

@@ -75,6 +75,7 @@ def expected():
     return sorted({edge.source for edge in EDGES if edge.type == "treats" and edge.target in palliated})
 
 
+@pytest.mark.slow
 def test_retrieval_query_rows_answer_over_http(asking, clinic):
     def policy(system, user):
         return ANSWER if user.startswith("Query:") else f"Here it is:\n```cypher\n{QUERY};\n```"
@@ -107,6 +108,7 @@ def test_what_the_answer_names_comes_first_then_what_it_cites(clinic):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_of_names_lead_to_nodes_through_the_answer(build):
     nodes = [*NODES, Node("a", "Symptom", "Abdomen, Acute"), Node("t", "Gene", "TRUE"), Node("n", "Gene", "7")]
     graph = build(nodes, EDGES)
@@ -177,6 +179,7 @@ def test_a_list_of_nodes_or_names_is_read_whole_where_there_is_room(build, colum
     assert all(f"Fever of kind {at}" in prompt for at in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -215,6 +218,7 @@ def test_candidates_may_be_more_than_hits(clinic):
     assert (len(shown), len(result.hits)) == (4, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["lexical", "dense"])
 def test_retrieval_ranks_as_the_mode_says_and_everything_replays(scratch, mode):
     graph = embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())

@@ -341,6 +341,7 @@ def graphs(build, graph):
     }
 
 
+@pytest.mark.slow
 def test_every_example_of_every_graph_runs(build, graph):
     for name, (one, views) in graphs(build, graph).items():
         for view in views:
@@ -355,6 +356,7 @@ def test_every_example_of_every_graph_runs(build, graph):
             code_interpreter.close()
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_examples_of_a_real_graph_run_too(data_folder, scratch):
     """So they did on hetionet, debian_bookworm and wordnet30, whose imports take longer than this test may."""
@@ -1048,6 +1050,7 @@ def test_the_nodes_of_an_answer(linked, answer, shown, nodes):
     assert [linked.arrays.ids[row] for row in found.rows] == nodes
 
 
+@pytest.mark.slow
 def test_of_a_name_that_many_nodes_share_some_are_linked(build):
     many = build([Node(f"n{at:02}", "Town", "Springfield") for at in range(12)])
     assert AnswerLinker(many).link("Springfield").rows == tuple(range(10))
@@ -1113,6 +1116,7 @@ def test_search_gives_the_ranking_without_the_answer(asking):
     assert ids(result)[0] == "Cellular Component::GO:0043005"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ['{"name": "f", "arguments": {}} ', '<tool_call>{"name": "f", "arguments": {}}</tool_call>']
 )

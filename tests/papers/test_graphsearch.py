@@ -30,6 +30,8 @@ from orienteer.methods.graphsearch.config import GraphSearchConfig
 from orienteer.methods.graphsearch.method import GraphSearch
 from orienteer.records import Node, Question, Result
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def graph(build):

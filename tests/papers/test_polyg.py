@@ -71,6 +71,7 @@ MOST = (
 # ------------------------------------------------------------------------------------------- one way for each class
 
 
+@pytest.mark.slow
 def test_a_nested_question_is_asked_in_turn_and_a_later_one_starts_from_what_was_found(asking, clinic):
     seen = []
     say = says(

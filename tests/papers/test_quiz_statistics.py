@@ -243,6 +243,7 @@ def test_the_command_without_a_model_says_assigned(quiz, capsys):
         assert kind in told
 
 
+@pytest.mark.slow
 def test_the_command_with_a_model_asks_it_once(quiz, capsys):
     def policy(body, _before):
         return Answer(content=verdict(BY_QUESTION[body["messages"][-1]["content"]]))

@@ -318,6 +318,7 @@ def test_calls_that_could_not_be_read_are_failed_ones():
     assert (graded.failed_calls, graded.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
 
 
+@pytest.mark.slow
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()

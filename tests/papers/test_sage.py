@@ -354,6 +354,7 @@ def test_the_marks_of_a_plan_tell_it_before_its_calls():
     assert not names_an_edge([fell])
 
 
+@pytest.mark.slow
 def test_over_spark_the_policies_follow_the_plan(graph):
     """One call writes the plan; -Edge expands what a plan without edges has found, and not what one along edges has."""
     search = {"op": "lexical_search", "into": "alike", "query": QUESTION}

@@ -90,6 +90,7 @@ def twins(request, tmp_path_factory):
     return within, beside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -288,6 +289,7 @@ def test_a_document_is_an_answer_where_it_is_asked_for(papers):
 # ------------------------------------------------------------------------------------ the ranking without its record
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("twins", [0], indirect=True)
 @pytest.mark.parametrize("k", [1, 7, 20])
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.method import Anchor
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.slow
+
 TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]
 
 

@@ -15,6 +15,8 @@ from orienteer.llm import Allowance
 from orienteer.methods.anchor.config import AnchorConfig
 from orienteer.methods.anchor.method import Anchor
 
+pytestmark = pytest.mark.slow
+
 HARBOURS = [Node(f"h{at}", "harbour", name) for at, name in enumerate(("Arne", "Bree", "Colm", "Dorn", "Esk"))]
 SHIPS = [
     Node("s0", "ship", "Gannet", "a trawler that was rebuilt with a steam winch"),

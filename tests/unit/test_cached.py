@@ -5,7 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from orienteer.ingest.sources import graph_directory
+
+pytestmark = pytest.mark.slow
 
 _WORD = "quatermass"
 

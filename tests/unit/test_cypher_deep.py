@@ -153,6 +153,7 @@ def demo(scratch):
     return Graph.from_records(*demo_records(), path=scratch())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
     """Without an engine: there is no third, and it takes no time that grows with what is in one another."""

@@ -125,6 +125,7 @@ def test_length_is_bounded():
         parse(f"RETURN '{'x' * LONGEST}' AS a")
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_refused(text):
@@ -135,6 +136,7 @@ def test_any_text_is_parsed_or_refused(text):
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
 
 
+@pytest.mark.slow
 def test_spoiled_queries_are_parsed_or_refused():
     chance = np.random.default_rng(8)
     refused = 0

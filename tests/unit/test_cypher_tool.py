@@ -9,6 +9,8 @@ from orienteer.tools.toolbox import Toolbox
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def graph(make):

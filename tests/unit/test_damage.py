@@ -24,6 +24,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion.communities import open_communities
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def few_files():

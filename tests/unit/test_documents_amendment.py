@@ -28,6 +28,8 @@ from orienteer.ingest.provenance import is_stale
 from orienteer.retrieval.expansion.incidence import open_incidence
 from orienteer.retrieval.spaces import Spaces
 
+pytestmark = pytest.mark.slow
+
 UNDIRECTED = "shares_names"
 
 

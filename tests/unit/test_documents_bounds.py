@@ -17,7 +17,7 @@ from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
 from orienteer.ingest.documents.read.webpage import read_html
 from orienteer.ingest.documents.run import BuildOptions, build_graph
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 SIZES = (2_000, 20_000, 100_000)
 MOST, LEAST = 8, 2_000

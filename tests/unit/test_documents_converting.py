@@ -42,6 +42,7 @@ def books(tmp_path):
     return make
 
 
+@pytest.mark.server
 def test_a_pdf_has_its_pages(convert, tmp_path):
     office.pdf(tmp_path / "a.pdf", "First page here.\nMore of it.", "Second page.")
     found = convert(tmp_path / "a.pdf")
@@ -176,6 +177,7 @@ def test_the_process_goes_on_after_a_broken_file(convert, tmp_path):
     assert next(iter(convert(tmp_path / "good.pdf").blocks)).text == "Still here."
 
 
+@pytest.mark.process
 def test_a_conversion_that_takes_too_long_is_ended(tmp_path):
     path = tmp_path / "a.pdf"
     office.pdf(path, "Words.")
@@ -183,6 +185,7 @@ def test_a_conversion_that_takes_too_long_is_ended(tmp_path):
         converter(File(path, "a.pdf", "converted"), "T")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_a_conversion_that_dies_is_told_and_started_again(tmp_path):
     pytest.importorskip("pdfplumber")
@@ -270,6 +273,7 @@ def parser(tmp_path_factory):
         assert (folder / "secret").read_text() == "secret"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the walls are Linux's")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_parser_that_was_taken_over_has_nothing_to_take(parser, name, record_property):
@@ -327,6 +331,7 @@ while head := sys.stdin.buffer.read(4):
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("lie", LIES)
 def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch, lie):
     (tmp_path / "liar.py").write_text(f"{LIAR}{lie}\ntime.sleep(60)\n")
@@ -339,6 +344,7 @@ def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch,
     assert len(str(raised.value)) < 500
 
 
+@pytest.mark.process
 def test_a_process_that_does_not_start_is_told(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "no_such_module")

@@ -14,6 +14,8 @@ from orienteer.ingest.formats.arrow import CODED_FROM
 from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.importer import import_graph
 
+pytestmark = pytest.mark.slow
+
 IDS = ["a", "b", "é", "n1", "", "gone"]
 TYPES = ["knows", "likes", "is"]
 EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 5)), max_size=30)

@@ -16,6 +16,8 @@ from orienteer.llm.replies import ReplyFile
 from orienteer.records import Message, Question, Reply, Usage
 from orienteer.settings import Settings
 
+pytestmark = pytest.mark.process
+
 COUNT = 12
 
 

@@ -23,6 +23,8 @@ from orienteer.ingest.export import export_graph
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 DEMO = Path(importer.__file__).parent / "demo"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(

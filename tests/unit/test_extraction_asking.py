@@ -15,6 +15,8 @@ from orienteer.ingest.documents.run import BuildOptions, build_graph
 from orienteer.llm.scripted import ScriptedModel
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The ferry of Ada Holm crosses the sound to Bergen at night, and meets boat {}."
 GATHERERS = ("naive", "light", "path", "hyper", "hippo", "mini", "msgraph-local", "bm25", "sage", "anchor")
 

@@ -13,6 +13,8 @@ from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 A, B = [Node("a", text="old words")], [Node("b", text="new words")]
 
 
@@ -183,6 +185,7 @@ def held(scratch):
     other.communicate("\n", timeout=30)
 
 
+@pytest.mark.process
 def test_two_processes_do_not_write_at_once(held):
     with pytest.raises(GraphBusy, match="another process"):
         make(held, B, force=True)

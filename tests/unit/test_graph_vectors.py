@@ -14,6 +14,8 @@ from orienteer.graph.store import Graph
 from orienteer.index.vector_cache import CacheWriter, VectorCache, folder_of, keys_of
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 NODES = [Node(f"n{number:03}", "thing", f"name{number}", f"word{number % 7} text") for number in range(200)]
 
 

@@ -20,6 +20,8 @@ from orienteer.ingest.formats.jsonl import JsonLines
 
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.slow
+
 
 def exact(value: Any) -> object:
     """Return a value that differs from any other: 1 from 1.0 and from True, -0.0 from 0.0, and no NaN from itself."""

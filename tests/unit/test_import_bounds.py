@@ -30,7 +30,7 @@ from orienteer.ingest.report import Tally
 from orienteer.ingest.tables.values import items
 from orienteer.ingest.tables.values import opened as object_in
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 MB = 1 << 20
 LINES = ("x" * 1023 + "\n") * 1024

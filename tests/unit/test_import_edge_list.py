@@ -13,6 +13,8 @@ from orienteer.ingest.formats.edge_list import is_edge_list
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.records import Edge
 
+pytestmark = pytest.mark.slow
+
 SNAP = "# Directed graph (each unordered pair of nodes is saved once): p2p.txt\n# Nodes: 3 Edges: 3\n# From\tTo\n"
 
 

@@ -12,7 +12,7 @@ from orienteer.errors import BadInput
 from orienteer.ingest.formats.parquet import MOST_BATCH, Parquet, checked, fitting
 from orienteer.ingest.formats.parquet_pages import pages
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

@@ -22,6 +22,8 @@ from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.ingest.tables.values import identifier, items, number, plain
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 
 class Imported:
     """A graph that was just made, with its report."""

@@ -15,6 +15,8 @@ from orienteer.graph.store import Graph
 from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.tables.spec import spec_of
 
+pytestmark = pytest.mark.slow
+
 BEER = Path(__file__).parents[1] / "ingest" / "beer"
 ROWS = b"id,name\n" + b"".join(b"%d,place %d\n" % (row, row * 7919) for row in range(9_000))
 

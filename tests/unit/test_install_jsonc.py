@@ -9,6 +9,8 @@ from agent_files import json_files
 from orienteer.serve.install import jsonc
 from orienteer.serve.install.edits import CannotEdit, cut_value, put_value
 
+pytestmark = pytest.mark.slow
+
 PATH = ("mcpServers", "orienteer-a")
 ENTRY = {"command": "uvx", "args": ["mcp", "/a b/ä"], "trust": False}
 

@@ -16,6 +16,8 @@ from orienteer.serve.install.edits import CannotEdit
 from orienteer.serve.install.instructions import BLOCK, is_sealed, sealed, skill, with_block
 from orienteer.serve.install.plan import plan_install, plan_uninstall
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = {agent.name: agent for agent in AGENTS}
 COPY = ".before-orienteer"
 

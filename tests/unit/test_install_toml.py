@@ -9,6 +9,8 @@ from agent_files import toml_files
 from orienteer.serve.install import toml_edit
 from orienteer.serve.install.edits import CannotEdit, cut_value, put_value
 
+pytestmark = pytest.mark.slow
+
 PATH = ("mcp_servers", "orienteer-a")
 ENTRY = {"command": "C:\\a b\\uvx.exe", "args": ["mcp", '/é "x"\x7f'], "startup_timeout_sec": 30, "on": True}
 

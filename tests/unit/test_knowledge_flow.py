@@ -12,6 +12,8 @@ from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 from orienteer.retrieval.expansion.flow import around, ways
 
+pytestmark = pytest.mark.slow
+
 ALL = -1.0
 
 

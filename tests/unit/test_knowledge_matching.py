@@ -21,6 +21,8 @@ from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
 from orienteer.retrieval.spaces import Spaces
 from orienteer.tools.evidence import MatchTriples, matching_arguments
 
+pytestmark = pytest.mark.slow
+
 
 def match(graph, *triples):
     patterns = [TriplePattern(*one) for one in triples]

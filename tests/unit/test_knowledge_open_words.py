@@ -18,6 +18,8 @@ from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
 from orienteer.retrieval.query import Query
 from orienteer.text.english import ASKING, STOP
 
+pytestmark = pytest.mark.slow
+
 FILMS = [
     Node("film", "chunk", "Night Ferry", "A film by Ada Holm, who is its maker."),
     Node("ada", "chunk", "Ada Holm", "Ada Holm grew up in Hammerfest."),
@@ -293,6 +295,7 @@ def served(scratch):
             one.close()
 
 
+@pytest.mark.server
 def test_a_server_is_sent_all_open_words_at_once_and_the_question_pays(served):
     graph, server = served
     run = Allowance()
@@ -306,6 +309,7 @@ def test_a_server_is_sent_all_open_words_at_once_and_the_question_pays(served):
     assert again.usage().calls == 0
 
 
+@pytest.mark.server
 def test_a_budget_without_a_call_for_them_compares_words_and_says_so(served):
     graph, _ = served
     evidence = gathered(graph, run=Allowance(Budget(calls=2)))

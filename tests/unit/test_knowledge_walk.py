@@ -23,6 +23,8 @@ from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
 from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, _Sums, carriers
 from orienteer.retrieval.spaces import Spaces
 
+pytestmark = pytest.mark.slow
+
 PASSAGES = [
     Node("p1", "chunk", "Night Ferry (film)", "Night Ferry is a film by Ada Holm, shot in Tromsø. The ferry sails."),
     Node("p2", "chunk", "Ada Holm", "Ada Holm was born in Tromsø and taught at the University of Oslo."),

@@ -13,6 +13,8 @@ from orienteer.index.names import NameKind
 from orienteer.records import Node
 from orienteer.text.tokenizer import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 NODES = (
     Node("D1", "disease", "Pain, Intractable", aliases=("Refractory pains",)),
     Node("D2", "disease", "Pain", properties={"identifier": "MESH:D010146"}),

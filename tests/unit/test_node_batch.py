@@ -23,6 +23,8 @@ from orienteer.ingest.tables.cells import prefixed
 from orienteer.ingest.tables.nodes import NodeMaker
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 
 def files(path: Path) -> dict[str, str]:
     """Return the hashes of all files of a graph but its manifest's."""

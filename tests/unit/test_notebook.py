@@ -19,6 +19,8 @@ from orienteer.records import Ranked, Result, WalkedEdge
 from orienteer.serve.views import pages
 from orienteer.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
 MOST_BYTES = 200_000
 PROGRAM = f"""
@@ -155,6 +157,7 @@ def test_without_a_notebook_or_edges_there_is_html_alone(monkeypatch, result):
     assert Result(question="q", method="m")._repr_mimebundle_() == ({}, {})
 
 
+@pytest.mark.process
 def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     told = run(
         PROGRAM.format(path=str(scratch())),
@@ -165,6 +168,7 @@ def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     assert told == "[]"
 
 
+@pytest.mark.process
 def test_a_kernel_without_anywidget_shows_html(scratch):
     told = run(
         "import sys, types",

@@ -24,6 +24,8 @@ from orienteer.methods.baselines.kar import Kar, KarConfig
 from orienteer.methods.baselines.react import React, ReactConfig
 from orienteer.records import Question, Usage
 
+pytestmark = pytest.mark.server
+
 WORDS = WordEmbedder()
 QUESTION = Question(text="yellow zebra")
 TOKENS = 7  # that the server counts, each call

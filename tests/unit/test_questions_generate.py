@@ -24,6 +24,8 @@ from orienteer.serve.cli.arguments import TotalBudgetFlags
 from orienteer.serve.cli.output import Output
 from orienteer.serve.cli.quiz import questions as command
 
+pytestmark = pytest.mark.slow
+
 
 def _library():
     """Return a graph of books: one edge type is a thousand times rarer than the commonest."""
@@ -66,6 +68,7 @@ def generated(library):
     return generate_questions(library, 60, random_seed=7)
 
 
+@pytest.mark.process
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
         "import sys; from orienteer.graph.store import Graph; from orienteer.quizzes.file import as_lines;"

@@ -12,6 +12,8 @@ from orienteer.quizzes.plan import PATTERNS, EdgeStep, QuestionPlan, WalkConditi
 from orienteer.quizzes.proof import literal_query
 from orienteer.quizzes.questions import generate_questions
 
+pytestmark = pytest.mark.slow
+
 GRAPHS = [
     pytest.param(towns.records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
     pytest.param(towns.records(2, ["node"], ["is_a"]), id="one type"),

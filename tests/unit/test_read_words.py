@@ -11,6 +11,8 @@ from orienteer.graph.search.read_words import ReadWords
 from orienteer.records import Node
 from orienteer.tools.toolbox import Toolbox
 
+pytestmark = pytest.mark.slow
+
 LETTERS = st.lists(st.sampled_from("abc"), max_size=7)
 
 

@@ -17,6 +17,8 @@ from orienteer.graph.revision import Revision, revise
 from orienteer.graph.store import Graph
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 WORDS = [
     "ferry",
     "Ada",

@@ -15,6 +15,8 @@ from orienteer.ingest.importer import ImportOptions, import_graph
 from orienteer.ingest.update.ledger import read_ledger
 from orienteer.ingest.update.update import update_graph
 
+pytestmark = pytest.mark.slow
+
 TYPES = ["drug", "gene", "disease"]
 RELATIONS = ["treats", "binds", "near", "same_as"]
 WORDS = ["ferry", "Ada", "straße", "東京", "p53", "night", "the", "-", "NA", "x", '{"year": 1999, "deep": {"a": [1]}}']

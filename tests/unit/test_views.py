@@ -24,12 +24,15 @@ from orienteer.serve.views.outside import for_outside, machine_paths, message_ou
 from orienteer.serve.views.records import NeighborsPage
 from orienteer.tools.toolbox import Toolbox
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(orienteer.__file__).parent
 
 
 # ------------------------------------------------------------------------------------------------------------- pages
 
 
+@pytest.mark.process
 def test_the_records_load_neither_a_graph_nor_a_command_line():
     code = (
         "import sys; import orienteer.serve.views.records, orienteer.serve.views.pages, orienteer.serve.views.outside; "
