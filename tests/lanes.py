@@ -32,6 +32,11 @@ WATCHED = {
 """What Python says to its audit hooks before it does it, and the mark of a test that may do it."""
 
 
+def examples(number: int) -> int:
+    """Return how many examples a property is tried on: all in the last lane, a fifth of them in the others."""
+    return number if _running.lane == "all" else number // 5
+
+
 def seeds(number: int, *, usual: int) -> list[Any]:
     """Return seeds of a test as parameters: the first few run in the lane of the test, the others in the last."""
     return [pytest.param(seed, marks=() if seed < usual else pytest.mark.thorough) for seed in range(number)]
@@ -52,6 +57,13 @@ def _audited(start: Callable[[BaseProcess], None]) -> Callable[[BaseProcess], No
         start(process)
 
     return audited
+
+
+class _Running:
+    lane = "all"
+
+
+_running = _Running()
 
 
 class Guard:
@@ -139,4 +151,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Guard())
-    config.pluginmanager.register(Lanes(config.getoption("lane")))
+    _running.lane = config.getoption("lane")
+    config.pluginmanager.register(Lanes(_running.lane))

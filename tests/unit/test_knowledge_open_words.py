@@ -9,6 +9,7 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
+from lanes import seeds
 from orienteer.graph.embedding import embed_graph
 from orienteer.graph.store import Graph
 from orienteer.index.embedders.served import ServedEmbedder
@@ -173,7 +174,7 @@ def entities(rng, nodes):
     return made, [*edges, *(Edge(node.id, "titled", rng.choice(made).id) for node in nodes if rng.random() < 0.5)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=3))
 @pytest.mark.parametrize(("count", "k"), [(12, 20), (90, 5), (90, 50)])
 def test_the_order_is_that_of_the_recipe_by_words(build, seed, count, k):
     rng = random.Random(seed)
@@ -183,7 +184,7 @@ def test_the_order_is_that_of_the_recipe_by_words(build, seed, count, k):
     Recipe(graph, question, k, {}).check(passages(gathered(graph, question, k=k)))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, usual=2))
 @pytest.mark.parametrize("options", [{}, {"open_words": "words"}, {"mode": "rrf"}, {"titles": 0.0, "mode": "dense"}])
 def test_the_order_is_that_of_the_recipe_by_meaning(build, scratch, seed, options):
     rng = random.Random(100 + seed)
