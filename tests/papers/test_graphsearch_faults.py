@@ -34,6 +34,8 @@ from orienteer.methods.graphsearch.method import GraphSearch
 from orienteer.records import Question
 from orienteer.retrieval.evidence import Evidence
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def graph(build):

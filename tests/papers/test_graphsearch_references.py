@@ -29,6 +29,8 @@ from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, histo
 from orienteer.records import Node
 from orienteer.retrieval.evidence import Evidence
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def graph(build):

@@ -32,6 +32,8 @@ from orienteer.retrieval.evidence import Evidence, Scored
 from orienteer.retrieval.reading import worth_reading
 from orienteer.text.sentences import tokens
 
+pytestmark = pytest.mark.server
+
 TWO_STEPS = planned((1, "Who died in Venice?", [], []), (2, "Where in Venice did #1 die?", [], [1]))
 CONCLUDED = {**ACCEPT, "explanation": "It says so [S2.C1].", "answer": "Venice", "cited": ["S2.C1"]}
 PASSAGES = tuple(node for node in NODES if node.type == "chunk")

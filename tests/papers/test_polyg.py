@@ -15,6 +15,8 @@ from orienteer.llm import Allowance, Budget
 from orienteer.methods.baselines.polyg import NO_PLAN, PolyG, PolyGConfig
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def clinic(build):

@@ -21,6 +21,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def graph(build):

@@ -260,6 +260,7 @@ def test_the_command_with_a_model_asks_it_once(quiz, capsys):
         assert len(server.requests) == len(CELLS)
 
 
+@pytest.mark.server
 def test_a_spent_budget_shows_what_there_is_and_fails(quiz, capsys):
     with FakeServer(lambda *_: Answer(content=verdict(CELLS[0]))) as server:
         command = ["eval", "quiz", str(quiz), "--model", "fake", "--base-url", server.url, "--budget-calls", "3"]
@@ -269,6 +270,7 @@ def test_a_spent_budget_shows_what_there_is_and_fails(quiz, capsys):
     assert "budget of 3 calls" in told.err
 
 
+@pytest.mark.server
 def test_a_server_that_is_dead_is_told():
     with FakeServer(lambda *_: Answer(status=500)) as server:
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))

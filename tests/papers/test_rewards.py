@@ -450,6 +450,7 @@ ALL = "rows = cypher(\"MATCH (d:Disease {id: 'DOID:10652'})-[:DISEASE_DOWNREGULA
 NEXT = "print(cypher(\"MATCH (g:Gene {id: '7'})-->(p:Pathway:biomedical) RETURN p.id AS id, p.name AS name\"))"
 
 
+@pytest.mark.process
 def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     play, quiz, spellings = scout
     result = play(spoken(ALL + "print(len(rows))"), spoken(NEXT), "\\answer{Cell Cycle}")
@@ -478,6 +479,7 @@ def test_errors_that_the_code_itself_catches_are_none(scout):
     assert (graded.failed_calls, graded.total) == (0, 1.0)
 
 
+@pytest.mark.process
 def test_an_episode_that_dumps_fails_and_guesses(scout):
     play, quiz, spellings = scout
     result = play(

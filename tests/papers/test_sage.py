@@ -435,6 +435,7 @@ def test_over_ark_the_agents_are_counted_and_the_budget_is_kept(graph):
     assert found.usage.calls == sum(len(one.steps) for one in found.trajectories if one.model)
 
 
+@pytest.mark.process
 def test_a_run_knows_the_method_that_finds_seeds(graph, tmp_path):
     """Its options and its prompts are conditions of the run, as far as the settings set them."""
     example = Example(question=Question(id="q", text=QUESTION), gold=Gold(nodes={"n01": 1.0}))

@@ -13,6 +13,8 @@ from orienteer.llm import Budget
 from orienteer.methods.baselines.search_o1 import AGAIN, EMPTY, NONE_LEFT, SearchO1Config
 from orienteer.retriever import failure
 
+pytestmark = pytest.mark.server
+
 FIRST = "I need the designer first.\n<search>designer of Mill Light</search>"
 SECOND = "It was Varga.\n<search>engineer Ines Varga</search>"
 LAST = "So it is Orsova.\n<answer>Orsova [d#1]</answer>"

@@ -768,6 +768,7 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     assert "there is no cypher here" in " ".join(ask(graph, steps, steps).notes)
 
 
+@pytest.mark.process
 def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     """Many questions share one engine, which stops a statement at a limit of its own."""
     pytest.importorskip("ladybug")
@@ -793,6 +794,7 @@ def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monke
 # --------------------------------------------------------------------------------------------------- end to end
 
 
+@pytest.mark.server
 def test_over_http_one_request_carries_the_schema_and_the_answer_comes_back(graph):
     def policy(body, before):
         return Answer(content=json.dumps({"steps": BOTH, "answer": "both"}))
