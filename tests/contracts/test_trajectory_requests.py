@@ -27,6 +27,7 @@ from orienteer.settings import Settings
 for module in ("ladybug", "pydantic_monty", "graspologic_native"):
     pytest.importorskip(module)
 
+pytestmark = pytest.mark.slow
 KNOWN = [prompt for package in PACKAGES for prompt in prompts_of(package)]
 BY_NAME = {course.name: course for course in COURSES}
 
@@ -186,7 +187,6 @@ def test_every_trajectory_replays(play, graphs, course):
             assert call.is_equal or "took a model" in call.now.text, (call.recorded.text, call.now.text)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("course", OBJECTS)
 def test_a_request_and_its_repair_are_both_given_back(play, course):
     assert not play(course, is_faulty=True).fault("messages", "tools", "schema", "sampling")
@@ -219,7 +219,6 @@ def test_a_reply_whose_repair_failed_is_given_back(play, name):
     assert sum(step.reply.usage.calls for step in steps) == result.usage.calls
 
 
-@pytest.mark.slow
 def test_the_requests_of_a_reranker_are_given_back(graphs):
     course = BY_NAME["ark"]
     model = Recorder({**course.script, "listwise": [{"ids": ["salt"]}]})

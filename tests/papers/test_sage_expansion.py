@@ -19,6 +19,8 @@ from orienteer.methods.sage.method import Sage
 from orienteer.methods.sage.union import Expander
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
 QUESTION = "Which river town has a Bridge Tower?"
 
@@ -90,7 +92,6 @@ def twins(request, tmp_path_factory):
     return within, beside
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -289,7 +290,6 @@ def test_a_document_is_an_answer_where_it_is_asked_for(papers):
 # ------------------------------------------------------------------------------------ the ranking without its record
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("twins", [0], indirect=True)
 @pytest.mark.parametrize("k", [1, 7, 20])
 @pytest.mark.parametrize(

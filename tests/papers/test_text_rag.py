@@ -29,6 +29,8 @@ from orienteer.retrieval.mentions import named_in
 from orienteer.retriever import failure
 from orienteer.text.sentences import tokens as count_tokens
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Which compound treats Malaria?"
 ANSWER = "Quinine treats it [N1]. Answer: Quinine [N1]"
 

@@ -16,6 +16,8 @@ from orienteer.ingest.documents.read.blocks import Grid, Prose
 from orienteer.ingest.documents.read.converter import Converter
 from orienteer.ingest.documents.read.files import File
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def convert():
@@ -177,7 +179,6 @@ def test_the_process_goes_on_after_a_broken_file(convert, tmp_path):
     assert next(iter(convert(tmp_path / "good.pdf").blocks)).text == "Still here."
 
 
-@pytest.mark.process
 def test_a_conversion_that_takes_too_long_is_ended(tmp_path):
     path = tmp_path / "a.pdf"
     office.pdf(path, "Words.")
@@ -185,7 +186,6 @@ def test_a_conversion_that_takes_too_long_is_ended(tmp_path):
         converter(File(path, "a.pdf", "converted"), "T")
 
 
-@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
 def test_a_conversion_that_dies_is_told_and_started_again(tmp_path):
     pytest.importorskip("pdfplumber")
@@ -273,7 +273,6 @@ def parser(tmp_path_factory):
         assert (folder / "secret").read_text() == "secret"
 
 
-@pytest.mark.process
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the walls are Linux's")
 @pytest.mark.parametrize("name", ATTACKS)
 def test_a_parser_that_was_taken_over_has_nothing_to_take(parser, name, record_property):
@@ -331,7 +330,6 @@ while head := sys.stdin.buffer.read(4):
 """
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("lie", LIES)
 def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch, lie):
     (tmp_path / "liar.py").write_text(f"{LIAR}{lie}\ntime.sleep(60)\n")
@@ -344,7 +342,6 @@ def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch,
     assert len(str(raised.value)) < 500
 
 
-@pytest.mark.process
 def test_a_process_that_does_not_start_is_told(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
     monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "no_such_module")

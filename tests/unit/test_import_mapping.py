@@ -23,6 +23,8 @@ from orienteer.ingest.tables.spec import spec_of
 from orienteer.ingest.tables.type_names import edge_type_of, node_type_of, without_key
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 
 def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, Report]:
     folder = folder / "tables"

@@ -14,6 +14,8 @@ from orienteer.ingest.importer import ImportOptions, import_graph, validate
 
 pytest.importorskip("pyoxigraph")
 
+pytestmark = pytest.mark.slow
+
 PREFIXES = """
 @prefix ex: <http://ex.org/> .
 @prefix on: <http://ex.org/onto#> .

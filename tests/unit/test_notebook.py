@@ -206,7 +206,6 @@ def test_anywidget_makes_the_widget(monkeypatch, result):
     assert bundle[VIEW]["model_id"]
 
 
-@pytest.mark.slow
 def test_a_notebook_that_was_run_holds_the_widget_and_the_html(scratch):
     pytest.importorskip("anywidget", reason="needs the extra notebook")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
