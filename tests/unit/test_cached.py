@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.ingest.sources import graph_directory
+from orienteer.ingest import graph_directory
 
 pytestmark = pytest.mark.slow
 

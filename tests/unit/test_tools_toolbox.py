@@ -5,7 +5,7 @@ import pytest
 from clinic import ask
 from orienteer.errors import UnknownNode
 from orienteer.records import ToolCall
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 pytestmark = pytest.mark.slow
 

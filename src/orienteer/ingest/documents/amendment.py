@@ -38,7 +38,7 @@ from orienteer.ingest.documents.read.kinds import kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.formats.table import is_unicode
-from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
+from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states, settled
 from orienteer.records import Edge, Node
 
 MOST_CHANGED = 0.05
@@ -68,7 +68,7 @@ def file_changes(previous: Previous, sources: Sequence[Path], selection: Selecti
         return None
     states = None if selection.is_given else file_states(resolved)
     if states is None or states.may_be_ignored or not all(map(is_unicode, states.by_path)):
-        return _listed_changes(previous, listing(resolved, selection))
+        return listed_changes(previous, listing(resolved, selection))
     known, now = {stamp.path: stamp for stamp in previous.stamps.values()}, states.by_path
     unchanged = [stamp for path, stamp in known.items() if now.get(path) == (stamp.bytes, stamp.modified)]
     others = now.keys() - {stamp.path for stamp in unchanged}
@@ -90,7 +90,7 @@ def _name_of(path: Path, sources: Sequence[Path]) -> str:
     return "/".join(filter(None, (source.name if len(sources) > 1 or not beneath else "", beneath)))
 
 
-def _listed_changes(previous: Previous, found: Listing) -> FileChanges:
+def listed_changes(previous: Previous, found: Listing) -> FileChanges:
     """Return what became of the files of a graph, by a list of all that are there."""
     unchanged, touched = list[DocumentStamp](), list[File]()
     for file in found.files:
@@ -213,7 +213,11 @@ class Amendment:
         greatest = greatest_weights(self._manifest.provenance.get("greatest_weights", {}), revision.edges)
         try:
             manifest = revise(
-                self._graph, revision, work, provenance={**provenance, "greatest_weights": greatest}, pieces=beside
+                self._graph,
+                revision,
+                work,
+                provenance=settled({**provenance, "greatest_weights": greatest}),
+                pieces=beside,
             )
         except DuplicateNode:
             return None

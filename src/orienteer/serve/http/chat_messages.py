@@ -19,7 +19,7 @@ CHORE_HEADER = "x-openwebui-task"
 _LONGEST_TITLE = 60  # characters
 
 
-class _Lenient(Options, use_attribute_docstrings=False):
+class _Lenient(Options):
     """Base of what clients send: they send far more than is read here."""
 
     model_config = ConfigDict(extra="ignore")
