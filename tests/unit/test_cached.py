@@ -19,6 +19,8 @@ from orienteer.index import CacheWriter, VectorCache, vector_folder_of, vector_k
 from orienteer.ingest import ReplyCache, address_of, graph_directory, pulled
 from orienteer.llm import Abilities, keep_abilities, recall_abilities
 
+pytestmark = pytest.mark.slow
+
 _WORD = "quatermass"
 
 

@@ -30,6 +30,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 CORPUS = Path(__file__).parents[1] / "cypher"
 LONG = "a text that is longer than twelve characters"
 NODES = [

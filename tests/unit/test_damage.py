@@ -34,6 +34,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval import open_communities
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def few_files():

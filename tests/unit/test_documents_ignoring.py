@@ -64,6 +64,7 @@ def _tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
         (folder / ".gitignore").write_text("\n".join(dice.sample(PATTERNS, 4)), encoding="utf-8")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 @pytest.mark.parametrize("seed", range(12))
 def test_the_files_that_are_read_are_those_that_git_would_add(tmp_path: Path, seed: int) -> None:

@@ -125,6 +125,7 @@ def test_prose_is_told_from_values():
     assert not reads_as_prose("")
 
 
+@pytest.mark.slow
 def test_no_line_takes_long():
     started = time.perf_counter()
     for text in ("a " * 50_000 + "(", "f(" * 50_000, "\n".join(["a b " * 90 + "("] * 2_000), "@\n" * 100_000):
@@ -318,6 +319,7 @@ def test_what_is_no_mail_is_refused(content):
         read_mail(content)
 
 
+@pytest.mark.slow
 def test_a_mail_of_many_parts_takes_no_time():
     head = b"Subject: x\n" + b"".join(
         b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(5_000)
@@ -420,6 +422,7 @@ def test_a_broken_book_is_refused(content):
         read_book(content)
 
 
+@pytest.mark.slow
 def test_a_book_that_is_a_bomb_is_not_unpacked(tmp_path: Path):
     content = epub(tmp_path / "x.epub", {"a.html": "<p>" + "a" * (40 << 20)})
     with pytest.raises(BadInput, match="bomb"):

