@@ -270,9 +270,10 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
     listener = listening(chosen.host, chosen.port)
+    app = application(site, let_in, page)  # before workers are forked: they share the key of agents' sessions
 
     def serve_one(tell: Callable[[], None]) -> None:
-        serve_app(application(site, let_in, page), listener, started=tell)
+        serve_app(app, listener, started=tell)
 
     def tell() -> None:
         started(address_of(listener))

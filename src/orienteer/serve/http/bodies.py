@@ -188,7 +188,7 @@ async def body_of(request: Request, kind: type[_B]) -> _B:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise Refused(422, "the body must be JSON: send content-type: application/json", value=content_type)
-    content = await _content(request)
+    content = await content_of(request)
     try:
         values = from_json(content, allow_inf_nan=False)
     except ValueError as error:
@@ -206,7 +206,8 @@ def shaped(kind: type[_B], values: Any) -> _B:  # Any: JSON
         raise Refused(422, str(error), value=error.value) from None
 
 
-async def _content(request: Request) -> bytes:
+async def content_of(request: Request) -> bytes:
+    """Return the bytes of a body. Raises `Refused`: 413 if it is too large, 408 if it does not come, 499."""
     too_large = Refused(413, f"the body is larger than {MOST_BYTES // 1024} kB")
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > MOST_BYTES:

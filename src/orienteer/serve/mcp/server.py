@@ -155,8 +155,6 @@ class _Face:
         async def tell(line: str) -> None:
             nonlocal steps
             steps += 1
-            if context.request is not None and await context.request.is_disconnected():  # of HTTP: nobody waits
-                raise MCPError(code=types.CONNECTION_CLOSED, message="the client has left")
             await context.session.report_progress(float(steps), None, line)
 
         paths = self._graphs.paths
