@@ -131,11 +131,13 @@ class _Face:
             told = f"There is no tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
             raise MCPError(code=types.INVALID_PARAMS, message=clean(told))
         try:
-            name, arguments = checked(tool, params.arguments or {}, self._graphs.names)
+            name, arguments, note = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
-                return _reply(await self._ask(context, name, arguments))
-            beside = self._beside if tool.name == CYPHER else asyncio.to_thread
-            return _reply(await beside(lambda: self._look_up(tool, name, arguments)))
+                text = await self._ask(context, name, arguments)
+            else:
+                beside = self._beside if tool.name == CYPHER else asyncio.to_thread
+                text = await beside(lambda: self._look_up(tool, name, arguments))
+            return _reply(f"{note}\n{text}" if note else text)
         except Error as error:
             return _reply(self._told(error), is_error=True)
 
@@ -192,7 +194,9 @@ class _Face:
             arguments = dict(place.arguments)
             text = await asyncio.to_thread(lambda: self._look_up(tool, place.graph, arguments))
         except Error as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
+            raise MCPError(
+                code=types.INVALID_PARAMS, message=self._told(error), data={"uri": uri[:_LONGEST_ERROR]}
+            ) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)
         return types.ReadResourceResult(contents=[contents])
 
