@@ -82,7 +82,7 @@ def test_of_several_graphs_the_caller_names_one():
         assert parameters["properties"]["graph"] == {"type": "string", "enum": ["languages", "beers"]}
         assert parameters["required"][0] == "graph"
     assert checked(TOOLS["schema"], {"graph": "beers"}, TWO) == ("beers", {}, "")
-    assert checked(TOOLS["schema"], {}, ONE) == ("languages", {})
+    assert checked(TOOLS["schema"], {}, ONE) == ("languages", {}, "")
     with pytest.raises(BadOption, match="graph is missing"):
         checked(TOOLS["schema"], {}, TWO)
 
