@@ -46,7 +46,7 @@ def operation_id(route: APIRoute) -> str:
     words = re.findall(r"(?<=/)[a-z]+", re.sub(r"^/(api|v1)(?=/)", "", route.path))
     name = _NAMES.get(route.path) or "_".join(words)
     name = name.removesuffix("s") if "{" in route.path else name
-    return f"get_{name}" if "GET" in route.methods else name
+    return f"get_{name}" if "GET" in (route.methods or ()) else name
 
 
 def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON

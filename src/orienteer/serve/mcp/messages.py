@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 import mcp_types as types
@@ -36,8 +37,8 @@ def received(text: bytes | str) -> Received:
     except (ValueError, RecursionError) as error:
         return Received(errors=(_error(None, types.PARSE_ERROR, f"this is not JSON: {error}"),))
     if isinstance(value, list):
-        ids = list(_ids(value)) or [None]
-        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids[:_MOST_ERRORS]))
+        ids: list[types.RequestId | None] = list(islice(_ids(value), _MOST_ERRORS))
+        return Received(errors=tuple(_error(each, types.INVALID_REQUEST, _BATCH) for each in ids or [None]))
     try:
         decode(text if isinstance(text, str) else text.decode())
     except ValueError as error:
