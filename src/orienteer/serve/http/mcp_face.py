@@ -30,5 +30,11 @@ def mcp_face(site: Site) -> HttpFace:
         finally:
             question.close()
 
-    made = server(site.graphs, offers_cypher=site.has_cypher, events_of=events_of, beside=site.in_a_place)
+    made = server(
+        site.graphs,
+        offers_cypher=site.has_cypher,
+        events_of=events_of,
+        look_up_in=site.look_up,
+        query_in=site.in_a_place,
+    )
     return http_face(made, is_behind_door=True)

@@ -36,8 +36,8 @@ _Context: TypeAlias = ServerRequestContext[Any, Any]  # Any: nothing is kept for
 _Params = TypeVar("_Params")
 _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
-Beside: TypeAlias = Callable[[Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
-"""Returns what a function gives, run in a thread. May raise `Error` where there is no place for it."""
+RunIn: TypeAlias = Callable[[Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
+"""Returns what a function gives, run in a thread. May raise `Error` if there is no place for it, or no time."""
 
 
 def server(
@@ -45,13 +45,14 @@ def server(
     *,
     offers_cypher: bool = False,
     events_of: EventsOf = own_events,
-    beside: Beside = asyncio.to_thread,
+    look_up_in: RunIn = asyncio.to_thread,
+    query_in: RunIn = asyncio.to_thread,
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
-    `events_of` works on questions, `beside` runs what takes long beside the loop: Cypher.
+    `events_of` works on questions; `look_up_in` and `query_in` run look-ups and Cypher in threads.
     """
-    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, beside=beside)
+    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, look_up_in=look_up_in, query_in=query_in)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
@@ -98,8 +99,11 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Face:
     """What the requests of the protocol mean for the graphs that are served."""
 
-    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, beside: Beside) -> None:
-        self._graphs, self._events_of, self._beside = graphs, events_of, beside
+    def __init__(
+        self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, look_up_in: RunIn, query_in: RunIn
+    ) -> None:
+        self._graphs, self._events_of = graphs, events_of
+        self._look_up_in, self._query_in = look_up_in, query_in
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
@@ -135,22 +139,25 @@ class _Face:
             if tool.name == ASK:
                 text = await self._ask(context, name, arguments)
             else:
-                beside = self._beside if tool.name == CYPHER else asyncio.to_thread
-                text = await beside(lambda: self._look_up(tool, name, arguments))
+                text = await self._look_up(tool, name, arguments)
             return _reply(f"{note}\n{text}" if note else text)
         except Error as error:
             return _reply(self._told(error), is_error=True)
 
-    def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        """Return what a tool other than `ask` says of a graph; first, where that is so, that not all is there yet."""
-        generation = self._current(name)
-        with generation.telling():
-            text = look_up(tool, generation.graph, arguments)
-        told = generation.tell_interim()
-        return text if told is None else f"note: {told}\n{text}"
+    async def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
+        """Return what a tool other than `ask` says of a graph; first, if that is so, that not all is there yet."""
+        generation = await asyncio.to_thread(self._current, name)
+
+        def read() -> str:
+            with generation.telling():
+                text = look_up(tool, generation.graph, arguments)
+            told = generation.tell_interim()
+            return text if told is None else f"note: {told}\n{text}"
+
+        return await (self._query_in if tool.name == CYPHER else self._look_up_in)(read)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        generation = await asyncio.to_thread(lambda: self._current(name))
+        generation = await asyncio.to_thread(self._current, name)
         asked = asked_by(arguments)
         steps = 0
 
@@ -192,7 +199,7 @@ class _Face:
             place = resources.place_of(uri)
             tool = self._tools[place.tool]
             arguments = dict(place.arguments)
-            text = await asyncio.to_thread(lambda: self._look_up(tool, place.graph, arguments))
+            text = await self._look_up(tool, place.graph, arguments)
         except Error as error:
             raise MCPError(
                 code=types.INVALID_PARAMS, message=self._told(error), data={"uri": uri[:_LONGEST_ERROR]}
