@@ -87,7 +87,7 @@ def test_what_is_known_is_an_enumeration(operations):
 @pytest.mark.parametrize(
     ("path", "field", "value"),
     [
-        *(("/api/search", "k", value) for value in (False, True, "2", 2.5, 2.0, None, [], -1, 201)),
+        *(("/api/search", "k", value) for value in (False, True, "2", 2.5, None, [], -1, 201)),
         *(("/api/search", "mode", value) for value in ("lexica", "", "hybrid:", "hybrid:2", "hybrid:.655", "DENSE", 1)),
         *(("/api/list", "offset", value) for value in (False, "0")),
         *(("/api/list", "descending", value) for value in (0, "no", None)),
@@ -102,6 +102,10 @@ def test_a_value_of_another_kind_is_refused_by_name(client, path, field, value):
     reply = client.post(path, {"graph": "languages", **needed.get(path, {}), field: value})
     assert reply.status == 422
     assert reply.error["message"].startswith(f"{field} is ")
+
+
+def test_a_whole_number_may_be_written_with_a_point(client):
+    assert len(client.post("/api/search", {"graph": "languages", "query": "language", "k": 2.0}).json["hits"]) == 2
 
 
 def test_a_fault_of_the_whole_body_is_told_as_a_sentence(client):

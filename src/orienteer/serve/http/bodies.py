@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
@@ -34,8 +34,14 @@ Names = Annotated[tuple[Name, ...], Field(max_length=_MOST_FILTERS)]
 Nodes = Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_HITS)]
 Query = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-Whole = Annotated[int, Field(strict=True)]
-"""A whole number and nothing else, neither `false` nor `"2"`."""
+
+
+def _as_whole(value: Any) -> Any:  # Any: JSON
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_as_whole), Field(strict=True)]
+"""A whole number, which JSON may also write as `2.0`; neither `false` nor `"2"`."""
 Yes = Annotated[bool, Field(strict=True)]
 K = Annotated[Whole, Field(ge=0, le=MOST_HITS)]
 Weighted = Annotated[str, Field(pattern=r"^hybrid:(0?\.[0-9]{1,2}|[01](\.0{1,2})?)$", examples=["hybrid:0.65"])]

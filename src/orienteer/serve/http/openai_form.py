@@ -71,7 +71,7 @@ class _Head(NamedTuple):
 
 def openai_routes(site: Site) -> APIRouter:
     """Return the routes of `/v1`."""
-    router = APIRouter(prefix="/v1", tags=["OpenAI's form"])
+    router = APIRouter(prefix="/v1", tags=["chat"])
 
     @router.get("/models")
     async def models() -> Response:
