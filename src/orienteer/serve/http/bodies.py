@@ -40,14 +40,14 @@ def _as_whole(value: Any) -> Any:  # Any: JSON
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_as_whole), Field(strict=True)]
-"""A whole number, which JSON may also write as `2.0`; neither `false` nor `"2"`."""
+WHOLE = BeforeValidator(_as_whole)
+"""Takes `2.0` as JSON schema does. Numbers are strict beneath it: neither `false` nor `"2"` is one."""
 Yes = Annotated[bool, Field(strict=True)]
-K = Annotated[Whole, Field(ge=0, le=MOST_HITS)]
+K = Annotated[int, Field(strict=True, ge=0, le=MOST_HITS), WHOLE]
 Weighted = Annotated[str, Field(pattern=r"^hybrid:(0?\.[0-9]{1,2}|[01](\.0{1,2})?)$", examples=["hybrid:0.65"])]
 """Two decimals at most: a searcher is kept for each weight."""
 Mode = Literal["lexical", "dense", "hybrid", "rrf"] | Weighted
-Offset = Annotated[Whole, Field(ge=0, le=1_000_000_000)]
+Offset = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000), WHOLE]
 
 
 def example(**values: JsonValue) -> ConfigDict:
@@ -123,7 +123,7 @@ class PathsBody(Body):
 
     a: Name
     b: Name
-    max_length: Annotated[Whole, Field(ge=1, le=8)] = 4
+    max_length: Annotated[int, Field(strict=True, ge=1, le=8), WHOLE] = 4
     k: K = 10
 
 
@@ -147,7 +147,7 @@ class SubgraphBody(Body):
     model_config = example(nodes=["Rust"], around=10)
 
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
-    around: Annotated[Whole, Field(ge=0, le=500)] = 0
+    around: Annotated[int, Field(strict=True, ge=0, le=500), WHOLE] = 0
 
 
 class FacetsBody(Body):
@@ -199,7 +199,7 @@ class CypherBody(Body):
 
     query: Question
     parameters: dict[str, JsonValue] = {}
-    limit: Annotated[Whole, Field(ge=0, le=_MOST_ROWS)] = 100
+    limit: Annotated[int, Field(strict=True, ge=0, le=_MOST_ROWS), WHOLE] = 100
     seconds: Annotated[float, Field(gt=0, le=_CYPHER_SECONDS)] = _CYPHER_SECONDS
 
 
