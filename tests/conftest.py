@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from real_graphs import RealGraph
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever, Session
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 
 SHOWN = {
     Graph: {

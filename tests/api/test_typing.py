@@ -8,7 +8,7 @@ import pytest
 from method_options import TARGET, written
 
 from orienteer import Retriever
-from orienteer.methods.table import METHODS
+from orienteer.methods import METHODS
 
 api = pytest.importorskip("mypy.api")
 

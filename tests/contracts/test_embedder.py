@@ -9,8 +9,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.index.embedders import open_embedder
-from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.index import ServedEmbedder, open_embedder
 from orienteer.llm import OpenAIConfig
 
 TEXTS = [

@@ -11,13 +11,11 @@ import orienteer.methods
 from fakes.embedder import embedded
 from fakes.limits import limits_in
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question, Result, Trajectory
-from orienteer.retrieval.bases.table import BASES
-from orienteer.retrieval.excerpt import LONGEST
+from orienteer.retrieval import BASES, LONGEST_EXCERPT
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -144,7 +142,7 @@ def test_any_question_gives_a_ranking_of_the_graphs_own_nodes(name, graph, text)
     for hit in result.hits:
         node = graph.node(hit.id)
         assert (hit.type, hit.name) == (node.type, node.name)
-        assert len(hit.text) <= (300 if hit.span is None else LONGEST + 2)
+        assert len(hit.text) <= (300 if hit.span is None else LONGEST_EXCERPT + 2)
     scores = [hit.score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
 

@@ -13,13 +13,10 @@ from fakes import Answer, FakeServer
 from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
 from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
-from orienteer.agents.replay import replay
-from orienteer.agents.requests import SentRequest, requests
-from orienteer.graph.store import Graph
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompts_of
-from orienteer.methods.baselines.listwise import ListwiseReranker
-from orienteer.methods.table import METHODS
+from orienteer.agents import SentRequest, replay_trajectory, requests_of
+from orienteer.graph import Graph
+from orienteer.llm import OpenAIConfig, OpenAIModel, prompts_of
+from orienteer.methods import METHODS, ListwiseReranker
 from orienteer.records import Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -65,7 +62,7 @@ def difference(was_sent: Iterable[object], given: Iterable[object]) -> str:
 def given_back(result: Result) -> Iterator[SentRequest]:
     """Yield the requests of all trajectories, each written down and read again."""
     for trajectory in result.trajectories:
-        yield from requests(Trajectory.model_validate_json(trajectory.model_dump_json()))
+        yield from requests_of(Trajectory.model_validate_json(trajectory.model_dump_json()))
 
 
 def method_of(course: Course) -> str:
@@ -177,7 +174,7 @@ def test_every_trajectory_replays(play, graphs, course):
     """To the letter; where a retriever had asked a model, the replay says that it cannot without one."""
     for trajectory in play(course).result.trajectories:
         again = Trajectory.model_validate_json(trajectory.model_dump_json())
-        for call in replay(again, graphs[course.graph]):
+        for call in replay_trajectory(again, graphs[course.graph]):
             assert call.is_equal or "took a model" in call.now.text, (call.recorded.text, call.now.text)
 
 

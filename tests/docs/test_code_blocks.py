@@ -35,8 +35,8 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer import Graph
 from orienteer.errors import BadOption
-from orienteer.ingest.demo import demo_records
-from orienteer.serve.cli.app import main
+from orienteer.ingest import demo_records
+from orienteer.serve import main
 from orienteer.settings import read_settings
 
 ROOT = Path(__file__).parents[2]

@@ -15,11 +15,8 @@ pytest.importorskip("obstore", reason="needs the extra s3")
 from fakes.stores import KEYS, FileServer, PlainStore
 from orienteer import Graph, Retriever
 from orienteer.errors import BadOption, GraphBusy
-from orienteer.graph.format import POINTER, read_pointer
-from orienteer.ingest.cached import drop_orphans
-from orienteer.ingest.demo import demo_records
-from orienteer.ingest.remote.address import address_of
-from orienteer.ingest.remote.push import push_graph
+from orienteer.graph import POINTER, read_pointer
+from orienteer.ingest import address_of, demo_records, drop_orphans, push_graph
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer import Edge, Graph, Node
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
 WHERE = "\x1b[6n"  # asks a terminal where its cursor stands
@@ -217,9 +217,9 @@ def test_clear_forgets_and_quit_leaves(talk):
 
 
 def test_help_names_every_command(talk):
-    from orienteer.serve.chat.conversation import COMMANDS
+    from orienteer.serve import CHAT_COMMANDS
 
-    assert all(f"\n{name}" in talk("/help").out for name in COMMANDS)
+    assert all(f"\n{name}" in talk("/help").out for name in CHAT_COMMANDS)
 
 
 def test_names_steer_no_terminal(talk, build):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.ingest import sources
+from fakes.inside import inside
+from orienteer.ingest import graph_directory
 
 FULL = Path("/dev/full")
 
@@ -64,7 +65,7 @@ def test_a_pipe_within_a_folder_is_left_out(process, home, pipe):
 @pytest.fixture
 def many(home, monkeypatch):
     """Give a folder of four texts, where three are many."""
-    monkeypatch.setattr(sources, "MANY_FILES", 3)
+    monkeypatch.setattr(inside(graph_directory), "MANY_FILES", 3)
     folder = home / "many"
     folder.mkdir()
     for at in range(4):
@@ -85,8 +86,8 @@ def test_a_large_folder_is_not_read_unasked(cli, many):
 
 
 def test_many_bytes_are_a_large_folder_too(cli, many, monkeypatch):
-    monkeypatch.setattr(sources, "MANY_FILES", 99)
-    monkeypatch.setattr(sources, "MANY_BYTES", 100)
+    monkeypatch.setattr(inside(graph_directory), "MANY_FILES", 99)
+    monkeypatch.setattr(inside(graph_directory), "MANY_BYTES", 100)
     assert "holds more than 0 MB" in cli("info", many).err
     assert cli("info", many, "-y").code == 0
 

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 
 HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "ends", "span", "marks"}
 HIT |= {"alike"}
@@ -374,9 +374,9 @@ def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch)
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):
-    from orienteer.serve.cli.app import MODULES
+    from orienteer.serve import COMMAND_MODULES
 
-    for module in MODULES:
+    for module in COMMAND_MODULES:
         for name in module.COMMANDS:
             ran = cli(*name.split(), "--help")
             assert ran.code == 0

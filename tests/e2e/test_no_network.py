@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.methods.table import METHODS
+from orienteer.methods import METHODS
 
 LOGGER = Path(__file__).parents[1] / "fakes" / "quiet_network.py"
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
@@ -26,8 +26,8 @@ QUESTION = "Which languages were influenced by both Erlang and Ruby?"
 
 SANDBOX = """
 import sys
-from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.tiers import open_interpreter
+from orienteer.sandbox import Limits
+from orienteer.sandbox import open_interpreter
 tier = open_interpreter(sys.argv[1], {}, Limits())
 tier.run("print(1 + 1)")
 tier.run("import socket")
@@ -36,7 +36,7 @@ tier.close()
 """
 EMBEDS = """
 import time
-from orienteer.index.embedders import open_embedder
+from orienteer.index import open_embedder
 embedder = open_embedder("minilm")
 end = time.monotonic() + 15  # onnxruntime looked its maker up after ten seconds, and then every five
 while time.monotonic() < end:
@@ -45,7 +45,7 @@ while time.monotonic() < end:
 """
 ASKS = """
 import sys
-from orienteer.serve.cli.app import main
+from orienteer.serve import main
 graph, question, *methods = sys.argv[1:]
 for method in methods:
     code = main(["ask", graph, question, "--method", method])
@@ -53,7 +53,7 @@ for method in methods:
 """
 COMPILED = """
 import sys
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 print(Graph.open(sys.argv[1], compiled=True).search("Erlang", 3))
 """
 CONTROL = """

@@ -14,15 +14,19 @@ from typing import Any, NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Budget
+from orienteer.graph import Graph
+from orienteer.llm import Budget
 from orienteer.protocols import LanguageModel
-from orienteer.serve.graphs import Answering, ServedGraph
-from orienteer.serve.http.app import application
-from orienteer.serve.http.guard import rules
-from orienteer.serve.http.page_files import page_files
-from orienteer.serve.http.server import configuration, listening
-from orienteer.serve.http.site import Site
+from orienteer.serve import (
+    Answering,
+    HttpSite,
+    ServedGraph,
+    guard_rules,
+    http_application,
+    listening_socket,
+    read_page_files,
+    uvicorn_configuration,
+)
 from orienteer.settings import Settings
 
 WAIT = 20.0
@@ -49,7 +53,7 @@ class Reply(NamedTuple):
 class Client:
     """Asks one server."""
 
-    def __init__(self, port: int, site: Site) -> None:
+    def __init__(self, port: int, site: HttpSite) -> None:
         self.port, self.site = port, site
         self.url = f"http://127.0.0.1:{port}"
 
@@ -128,15 +132,15 @@ def serving(
 ) -> Iterator[Client]:
     """Serve graphs until the end of the block, with what a test puts around the application."""
     answering = Answering(Settings(), budget or Budget(calls=30, seconds=45.0), model)
-    site = Site(answering=answering, **site_fields)
+    site = HttpSite(answering=answering, **site_fields)
     for name, graph in graphs.items():
         served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
         served.open(graph.path if isinstance(graph, Graph) else graph)
         site.graphs.add(served)
-    files = page_files() if page is None else page_files(page)
-    let_in = rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
-    listener = listening("127.0.0.1", 0)
-    server = uvicorn.Server(configuration(around(application(site, let_in, files))))
+    files = read_page_files() if page is None else read_page_files(page)
+    let_in = guard_rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
+    listener = listening_socket("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn_configuration(around(http_application(site, let_in, files))))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

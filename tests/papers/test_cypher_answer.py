@@ -1,6 +1,7 @@
 """Cypher (GraphScout 003, table 1, appendix A.4): retrieve nodes, write one query, run it, answer from its rows."""
 
 import json
+from importlib import metadata
 
 import networkx
 import pytest
@@ -10,15 +11,12 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
-from orienteer.cypher.ladybug import database
-from orienteer.cypher.session import Cypher
+from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.cypher import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.cypher_answer import NO_QUERY, CypherAnswer, CypherConfig, query_in
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure
 
@@ -221,7 +219,7 @@ def test_retrieval_ranks_as_the_mode_says_and_everything_replays(scratch, mode):
     result, _ = answered(graph, REFUSED, QUERY, question="yellow zebra", mode=mode, repair=1)
     found = [hit.id for hit in graph.search("yellow zebra", 20, mode=mode)]
     assert ids(result)[3:] == [node for node in found if node not in ids(result)[:3]]
-    replayed = list(replay(result.trajectories[0], graph))
+    replayed = list(replay_trajectory(result.trajectories[0], graph))
     assert [one.call.name for one in replayed].count("cypher") == 2
     assert all(one.is_equal for one in replayed)
 
@@ -384,9 +382,9 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
 
 def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
     def missing(name):
-        raise database.metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(database.metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 

@@ -14,32 +14,31 @@ from clinic import NODES as CLINIC_NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.agents.agent import ANSWER_NOW as LAST_TURN
-from orienteer.agents.agent import EMPTY, NO_ANSWER, NO_MORE
-from orienteer.agents.answer_line import answer_in, read
-from orienteer.agents.dialect import harmless, read_calls, write_words
-from orienteer.agents.replay import replay
-from orienteer.agents.requests import requests
-from orienteer.cypher.view import View
+from orienteer.agents import (
+    ANSWER_NOW,
+    EMPTY_ANSWER,
+    NO_ANSWER,
+    NO_MORE,
+    answer_in,
+    read_answer_line,
+    read_calls,
+    replay_trajectory,
+    requests_of,
+    without_marks,
+    write_words,
+)
+from orienteer.cypher import View
 from orienteer.errors import BadOption, Error, UnknownType
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.ingest.importer import import_graph
-from orienteer.llm import Allowance, Budget, Price
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.method import GraphScout
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records, import_graph
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
+from orienteer.methods import GraphScout, GraphScoutConfig
 from orienteer.protocols import Embedded
-from orienteer.records import Edge, Message, Node, Question, ToolCall, Trajectory, Usage
-from orienteer.retrieval.mentions import AnswerLinker
-from orienteer.retrieval.schema import describe, examples
+from orienteer.records import Edge, Message, Node, Price, Question, ToolCall, Trajectory, Usage
+from orienteer.retrieval import AnswerLinker, code_examples, describe_graph
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import CodeInterpreter
-from orienteer.tools.node_ids import SPEC
-from orienteer.tools.session import Session
+from orienteer.tools import NODE_IDS_SPEC, CodeConfig, CodeInterpreter, Session
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -184,9 +183,9 @@ def test_no_text_breaks_the_reader(text):
 
 def test_what_of_the_rule_was_not_kept_is_noted():
     for kept in (r"\answer{a}", r"**\answer{a}**.", "```\n\\answer{a}\n```\n", r"$\boxed{\answer{a}}$"):
-        assert read(kept).notes == (), kept
-    assert "never closed" in read(r"\answer{a").notes[0]
-    assert "text follows" in read(r"\answer{a} Do you want more?").notes[0]
+        assert read_answer_line(kept).notes == (), kept
+    assert "never closed" in read_answer_line(r"\answer{a").notes[0]
+    assert "text follows" in read_answer_line(r"\answer{a} Do you want more?").notes[0]
 
 
 # -------------------------------------------------------------------------------------------------- Qwen's own words
@@ -287,10 +286,10 @@ def test_a_conversation_is_written_as_qwens_template_has_it():
         Message(role="tool", content="2", tool_call_id="b"),
         Message(role="user", content="Go on."),
     ]
-    said = write_words(messages, [SPEC])
+    said = write_words(messages, [NODE_IDS_SPEC])
     assert [one.role for one in said] == ["system", "user", "assistant", "user"]
     schema = json.loads(re.search(r"<tools>\n(.*)\n</tools>", said[0].content)[1])
-    assert schema == {"type": "function", "function": SPEC.model_dump()}
+    assert schema == {"type": "function", "function": NODE_IDS_SPEC.model_dump()}
     assert said[2].content == (
         'Look.\n<tool_call>\n{"name": "code_interpreter", "arguments": {"code": "print(1)"}}\n</tool_call>\n'
         '<tool_call>\n{"name": "node_id_retriever", "arguments": {"queries": ["x"]}}\n</tool_call>'
@@ -304,7 +303,7 @@ ANYTHING = st.text(max_size=20) | st.sampled_from(["<tool_call>", "</tool_call>"
 @given(st.text(max_size=40), st.lists(st.dictionaries(st.text(max_size=8), ANYTHING), max_size=3))
 def test_what_is_written_is_read_again(thought, given_arguments):
     """Whatever the arguments hold, also marks of the protocol: JSON in marks is found by where it begins."""
-    thought = harmless(thought).replace("{", "").strip()
+    thought = without_marks(thought).replace("{", "").strip()
     calls = tuple(
         ToolCall(id=f"call_0_{place}", name="code_interpreter", arguments=json.dumps(one, ensure_ascii=False))
         for place, one in enumerate(given_arguments)
@@ -345,7 +344,7 @@ def test_every_example_of_every_graph_runs(build, graph):
     for name, (one, views) in graphs(build, graph).items():
         for view in views:
             code_interpreter = CodeInterpreter(Session(one, saves_sets=False), CodeConfig(view=view, tier="monty"))
-            pieces = examples(one, view)
+            pieces = code_examples(one, view)
             assert len(pieces) >= (1 if name == "no edges" else 3), name
             for piece in pieces:
                 found = code_interpreter({"code": piece})
@@ -364,7 +363,7 @@ def test_examples_of_a_real_graph_run_too(data_folder, scratch):
     one = Graph.open(path)
     for view in (None, View(label="domain")):
         code_interpreter = CodeInterpreter(Session(one, saves_sets=False), CodeConfig(view=view))
-        pieces = examples(one, view)
+        pieces = code_examples(one, view)
         assert len(pieces) >= 3
         for piece in pieces:
             found = code_interpreter({"code": piece})
@@ -392,7 +391,7 @@ def test_edges_that_go_both_ways_are_told_without_an_arrow(tmp_path):
     (source / "nodes.csv").write_text("id,name,type\na,Basel,Town\nb,Bern,Town\nc,Rhine,River\n")
     (source / "edges.csv").write_text("source,type,target\na,near,b\nb,near,a\nc,crosses,a\n")
     import_graph([source], tmp_path / "graph")
-    described = describe(Graph.open(tmp_path / "graph"), None, has_code=True)
+    described = describe_graph(Graph.open(tmp_path / "graph"), None, has_code=True)
     assert set(described.edge_types.splitlines()) == {
         "- (Town)-[:near]-(Town): 1",
         "- (River)-[:crosses]->(Town): 1",
@@ -404,7 +403,7 @@ def test_examples_are_of_a_node_with_few_neighbours(build):
     """A hub's would be slow, and their rows many."""
     far = [Node(f"c{at:02}", "Canal", "x") for at in range(60)]
     edges = [Edge("a", "meets", one.id) for one in far] + [Edge("b", "meets", "c00")]
-    found = examples(build([Node("a", "River", "Nile"), Node("b", "River", "Rhine"), *far], edges), None)
+    found = code_examples(build([Node("a", "River", "Nile"), Node("b", "River", "Rhine"), *far], edges), None)
     assert all('{"id": "b"}' in piece or "Rhine" in piece for piece in found)
 
 
@@ -415,7 +414,7 @@ def test_a_directed_type_of_a_view_keeps_its_arrow_and_is_told(asking, graph):
     one_way, server = asking(wrong, "\\answer{0}", view="biomedical", directed=("DISEASE_PRESENTS_SYMPTOM",))
     assert not observed(one_way)[0].startswith("[{'n': 2}]")
     assert "but for DISEASE_PRESENTS_SYMPTOM." in server.bodies[0]["messages"][0]["content"]
-    assert all(one.is_equal for one in replay(one_way.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(one_way.trajectories[0], graph))
     config = GraphScoutConfig(view="biomedical", directed=("DISEASE_PRESENT",))
     with pytest.raises(UnknownType, match="DISEASE_PRESENTS_SYMPTOM"):
         GraphScout(graph, ScriptedModel(lambda *_: pytest.fail("a model was paid")), config)
@@ -423,7 +422,7 @@ def test_a_directed_type_of_a_view_keeps_its_arrow_and_is_told(asking, graph):
 
 def test_properties_are_told_by_type(build):
     one = build([Node("a", "Town", "Basel", properties={"year": 1501}), Node("b", "River", "Rhine")])
-    described = describe(one, None, has_code=True)
+    described = describe_graph(one, None, has_code=True)
     assert "- Town: year (integer)" in described.properties.splitlines()
     assert not any(line.startswith("- River") for line in described.properties.splitlines())
 
@@ -485,14 +484,14 @@ def test_the_requests_can_be_told_from_the_trajectory(asking):
     result, server = asking(*TURNS, view="biomedical")
     [trajectory] = result.trajectories
     again = Trajectory.model_validate_json(trajectory.model_dump_json())
-    assert [request.body() for request in requests(again)] == [*server.bodies]
+    assert [request.body() for request in requests_of(again)] == [*server.bodies]
 
 
 @pytest.mark.parametrize("options", [{"view": "biomedical"}, {"view": "biomedical", "tier": "monty"}, {}])
 def test_the_trajectory_replays(graph, asking, options):
     result, _ = asking(*TURNS, **options)
     again = Trajectory.model_validate_json(result.trajectories[0].model_dump_json())
-    replayed = list(replay(again, graph))
+    replayed = list(replay_trajectory(again, graph))
     assert len(replayed) == 5
     assert all(one.is_equal for one in replayed)
 
@@ -509,7 +508,7 @@ REFUSED = (
 @pytest.mark.parametrize("options", [{}, {"view": "biomedical"}, {"view": "types", "tools": "no-code"}])
 def test_a_course_of_refusals_replays(graph, asking, options):
     result, _ = asking(*REFUSED, **options)
-    replayed = list(replay(result.trajectories[0], graph))
+    replayed = list(replay_trajectory(result.trajectories[0], graph))
     assert [one.recorded for one in replayed] == [one.now for one in replayed]
     assert len(replayed) == 4
 
@@ -583,7 +582,7 @@ def test_state_is_kept_within_a_course_and_not_between_two(asking):
 
 
 def test_the_second_tier_runs_the_same_course(asking):
-    pytest.importorskip("orienteer.sandbox.cpython")
+    pytest.importorskip("resource", reason="the second tier needs POSIX")
     result, _ = asking(*TURNS, view="biomedical", tier="cpython")
     assert result.answer == "neuron projection"
     assert result.trajectories[0].marks[0] == "sandbox cpython"
@@ -634,7 +633,7 @@ def test_a_call_that_fails_is_told_and_recovered_from(asking, wrong, told):
         ("<tool_call></tool_call>", "no JSON"),
         ("I wonder what to do.", NO_ANSWER),
         ("", NO_ANSWER),
-        ("\\answer{}", EMPTY),
+        ("\\answer{}", EMPTY_ANSWER),
         ("<think>\\answer{x}</think>", NO_ANSWER),
         (Answer(content='<tool_call>\n{"name": "code_int', finish_reason="length"), "cut off"),
     ],
@@ -670,7 +669,7 @@ def test_text_behind_the_answer_is_let_be_and_noted(asking):
 
 
 def test_a_missing_feature_can_be_run_in_the_second_tier(asking):
-    pytest.importorskip("orienteer.sandbox.cpython")
+    pytest.importorskip("resource", reason="the second tier needs POSIX")
     inherits = "class A(list):\n    pass\nprint(len(A([1, 2])))"
     result, _ = asking(code(inherits), "\\answer{2}", retry_cpython=True)
     assert observed(result)[0].startswith("2")
@@ -705,13 +704,13 @@ def test_a_nodes_text_can_give_no_orders(graph, asking, calls):
 )  # fmt: skip
 def test_no_mark_of_a_chat_template_gets_through(mark):
     """Servers read these as the ends of turns wherever they stand."""
-    assert mark not in harmless(f"a {mark} b")
-    assert harmless(f"a {mark} b").replace(" ", "") == f"a{mark}b".replace(" ", "")
+    assert mark not in without_marks(f"a {mark} b")
+    assert without_marks(f"a {mark} b").replace(" ", "") == f"a{mark}b".replace(" ", "")
 
 
 @pytest.mark.parametrize("text", ["p < 0.05 | q > 1", "<b>bold</b>", "[1] a [INSTITUTE]", "x<y>", "a || b"])
 def test_other_signs_are_let_be(text):
-    assert harmless(text) == text
+    assert without_marks(text) == text
 
 
 def test_a_type_can_give_no_orders_either(build, asking):
@@ -742,7 +741,7 @@ def test_whatever_a_model_says_a_course_ends_in_order_and_replays(graph, said, c
     assert len(result.trajectories[0].steps) <= 5
     assert (result.stopped_by == "finish") <= bool(result.answer)
     again = Trajectory.model_validate_json(result.trajectories[0].model_dump_json())
-    assert all(one.is_equal for one in replay(again, graph))
+    assert all(one.is_equal for one in replay_trajectory(again, graph))
 
 
 def test_questions_side_by_side_keep_their_own_state(graph):
@@ -765,7 +764,7 @@ def test_at_the_limit_of_calls_the_answer_is_asked_for_without_tools(asking):
     turns = [code(f"print({at})") for at in range(3)]
     result, server = asking(*turns, "\\answer{synapse}", max_calls=3)
     assert len(server.bodies) == 4
-    assert server.bodies[3]["messages"][-1]["content"].endswith(LAST_TURN)
+    assert server.bodies[3]["messages"][-1]["content"].endswith(ANSWER_NOW)
     assert (result.answer, result.stopped_by) == ("synapse", "steps")
     native, other = asking(
         Answer(calls=[("code_interpreter", {"code": "print(1)"})]), "\\answer{x}", max_calls=1, calls="tools"
@@ -778,7 +777,7 @@ def test_at_the_limit_of_calls_the_answer_is_asked_for_without_tools(asking):
 def test_calls_beyond_the_limit_are_not_run(graph, asking):
     result, _ = asking("\n".join(code(f"print({at})") for at in range(5)), "\\answer{x}", max_calls=2)
     assert [one == NO_MORE for one in observed(result)] == [False, False, True, True, True]
-    replayed = list(replay(result.trajectories[0], graph))
+    replayed = list(replay_trajectory(result.trajectories[0], graph))
     assert [one.is_equal for one in replayed] == [True, True]  # what was not run then is not run now
 
 
@@ -828,7 +827,7 @@ def test_no_answer_in_the_last_turn_is_none(asking, empty):
 
 def test_every_call_of_a_reply_counts(asking):
     result, server = asking(f"{code('print(1)')}\n{code('print(2)')}", "\\answer{x}", max_calls=2)
-    assert server.bodies[1]["messages"][-1]["content"].endswith(LAST_TURN)
+    assert server.bodies[1]["messages"][-1]["content"].endswith(ANSWER_NOW)
     assert (result.stopped_by, len(observed(result))) == ("steps", 2)
 
 
@@ -869,7 +868,7 @@ def test_searches_by_meaning_are_paid_for_and_told_where_they_are_not(scratch, c
     assert result.trajectories[0].embedding == Usage(calls=paid, prompt_tokens=7 * paid)
     assert run.usage().calls == 2 + paid
     assert any("2 searches went by words" in note for note in result.notes) == (paid == 0)
-    assert all(again.is_equal for again in replay(result.trajectories[0], one))
+    assert all(again.is_equal for again in replay_trajectory(result.trajectories[0], one))
 
 
 def test_an_answer_that_is_cut_off_is_asked_for_again(asking):
@@ -880,7 +879,7 @@ def test_an_answer_that_is_cut_off_is_asked_for_again(asking):
 
 def follows_the_case(messages, tools, sampling):
     """Play the paper's case for as long as it lasts, and answer when asked to."""
-    if LAST_TURN in messages[-1].content:
+    if ANSWER_NOW in messages[-1].content:
         return "\\answer{synapse}"
     return TURNS[min(sum(one.role == "assistant" for one in messages), 4)]
 
@@ -926,7 +925,7 @@ def test_an_interruption_keeps_the_steps_which_replay(graph, options):
     released.set()
     assert (cut.question.text, cut.method, cut.stopped_by) == (QUESTION, "graphscout", "interrupted")
     assert cut.tools[-1].name == "node_id_retriever"
-    (replayed,) = replay(cut, graph)
+    (replayed,) = replay_trajectory(cut, graph)
     assert replayed.is_equal
 
 

@@ -26,8 +26,7 @@ from fakes.deep_search import (
 from fakes.deep_search import ask as ask_any
 from orienteer.errors import BadOption
 from orienteer.llm import Allowance
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
+from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Node, Question, Result
 
 

@@ -25,14 +25,12 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents.answer import NOT_THERE
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
+from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Question
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval import Evidence
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,16 @@ import pytest
 
 from fakes.bag import Bag
 from orienteer.errors import BadOption
-from orienteer.graph.names.mentions import find_names
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.segments import joinable_columns
-from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
-from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.graph import Graph, find_names
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    build_graph,
+    compare_parts,
+    compared_fields,
+    joinable_columns,
+    similar_edges,
+)
 from orienteer.records import Node
 
 TOWNS = ("Salt Bay", "Low Tide", "Tall Pines", "Old Mill", "Far Hill", "Red Rock")
@@ -41,7 +45,7 @@ def made(config=None, nodes=None):
     config = config or BuildConfig()
     nodes = nodes or corpus()
     names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
-    several = compare(fields_of(nodes), names, Bag(), config)
+    several = compare_parts(compared_fields(nodes), names, Bag(), config)
     edges = {}
     for batch in similar_edges(several, names, config):
         for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True):

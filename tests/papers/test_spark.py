@@ -9,26 +9,27 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
+from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.agents import replay
+from orienteer.agents import replay_trajectory
+from orienteer.cypher import LadybugEngine, is_copy_new
 from orienteer.errors import BadOption, MissingExtra, ModelError
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompt_of
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.spark import check as checking
-from orienteer.methods.spark.check import check
-from orienteer.methods.spark.examples import examples_of
-from orienteer.methods.spark.execution import before_jump
-from orienteer.methods.spark.method import Spark, SparkConfig
-from orienteer.methods.spark.plan import KINDS, SCHEMA
-from orienteer.methods.spark.profile import property_uses
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel, prompt_of
+from orienteer.methods import (
+    PLAN_KINDS,
+    PLAN_SCHEMA,
+    Spark,
+    SparkConfig,
+    before_jump,
+    check_plan,
+    examples_of,
+    has_cypher,
+    property_uses,
+)
 from orienteer.records import Edge, Node, Question
-from orienteer.tools.select import AGGREGATES, COMPARISONS
+from orienteer.tools import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 BOTH = [
@@ -93,7 +94,7 @@ def found(graph, steps, **options):
 
 
 def faults(graph, steps, answer=None):
-    return check(graph, {"steps": steps, "answer": answer or steps[-1]["into"]}).faults
+    return check_plan(graph, {"steps": steps, "answer": answer or steps[-1]["into"]}).faults
 
 
 def fallback(graph, question=QUESTION):
@@ -480,11 +481,11 @@ PARTS = {
 
 
 def parts_of(op, *, required):
-    known = KINDS[op].model_fields
+    known = PLAN_KINDS[op].model_fields
     return {name: part for name, part in PARTS.items() if name in known and known[name].is_required() == required}
 
 
-STEP = st.sampled_from([kind for kind in KINDS if kind != "cypher"]).flatmap(
+STEP = st.sampled_from([kind for kind in PLAN_KINDS if kind != "cypher"]).flatmap(
     lambda op: st.fixed_dictionaries(
         {"op": st.just(op), "into": st.sampled_from(["a", "b", "c", "d"])} | parts_of(op, required=True),
         optional=parts_of(op, required=False),
@@ -498,14 +499,14 @@ def test_whatever_a_plan_holds_there_is_a_ranking_and_a_trail_that_replays(graph
     result = ask(graph, steps, faithful=True)
     assert (result.stopped_by, result.usage.calls) == ("finish", 1)
     assert result.hits
-    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
 
 
 # --------------------------------------------------------------------------------------------------------- limits
 
 
 def test_a_step_that_leaves_too_much_ends_the_plan(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.methods.spark.execution.MOST_ROWS", 7)
+    monkeypatch.setattr(inside(before_jump), "MOST_ROWS", 7)
     result = ask(graph, BOTH)  # Bell Labs had eight of them
     assert {"over-retrieval", "fallback"} <= marks(result)
     assert ids(result) == fallback(graph)
@@ -518,7 +519,7 @@ def test_a_step_that_takes_too_long_ends_the_plan(graph, monkeypatch):
 
 
 def test_an_answer_that_is_no_selection_is_marked(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.methods.spark.execution.OVER_RETRIEVAL", 2)
+    monkeypatch.setattr(inside(before_jump), "OVER_RETRIEVAL", 2)
     result = ask(graph, BOTH)
     assert "over-retrieval" in marks(result)
     assert "fallback" not in marks(result)
@@ -573,7 +574,7 @@ def test_the_trail_replays_without_a_model_and_set_joins_are_counted(graph):
     ]
     for plan in (steps, "no plan"):
         trail = ask(graph, plan, plan, fill=True).trajectories[0]
-        replayed = list(replay.replay(trail, graph))
+        replayed = list(replay_trajectory(trail, graph))
         assert len(replayed) == len(trail.steps) > 0
         assert all(one.is_equal for one in replayed)
     assert ask(graph, steps).trajectories[0].set_joins == 1
@@ -754,7 +755,7 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     known = [year for year in born if year is not None]
     assert known == sorted(known, reverse=True)
     assert "edges" in marks(result)
-    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
     assert "edges" not in marks(ask(graph, [{**steps[0], "query": "MATCH (p:person) RETURN p"}], cypher=True))
     for wrong in ("CREATE (a:person)", "MATCH (a:zebra) RETURN a", "MATCH (a:person) RETURN a.shoe", "x"):
         assert "fallback" in marks(ask(graph, *[[{**steps[0], "query": wrong}]] * 2, cypher=True))
@@ -773,14 +774,14 @@ def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monke
     def engine():
         raise MissingExtra("Cypher", "cypher")
 
-    monkeypatch.setattr("orienteer.cypher.ladybug.database.engine", engine)
-    monkeypatch.setattr("orienteer.cypher.ladybug.engine.engine", engine)
+    monkeypatch.setattr(inside(is_copy_new), "engine", engine)
+    monkeypatch.setattr(inside(LadybugEngine), "engine", engine)
     graph = Graph.open(graph.path)
     steps = [{"op": "cypher", "query": "MATCH (n) RETURN n", "into": "a"}]
     [fault] = faults(graph, steps)
     assert "pip install" in fault.text
     assert "- cypher" not in prompt(graph, cypher=True)
-    assert not checking.has_cypher()
+    assert not has_cypher()
 
 
 # --------------------------------------------------------------------------------------------------- end to end
@@ -796,7 +797,7 @@ def test_over_http_one_request_carries_the_schema_and_the_answer_comes_back(grap
             Question(text=QUESTION), Allowance()
         )
         [body] = server.bodies
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert body["response_format"]["json_schema"]["schema"] == PLAN_SCHEMA
     assert body["temperature"] == 0
     assert body["messages"][0]["content"] == prompt_of("spark").system
     assert ids(result) == ids(ask(graph, BOTH))

@@ -12,22 +12,16 @@ from coast import prompts
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.linearized import Linearizer, render_nodes
-from orienteer.methods.baselines.text_rag import TextRag, TextRagConfig
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
+from orienteer.index import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
+from orienteer.methods import Linearizer, TextRag, TextRagConfig, render_nodes
 from orienteer.records import Edge, Node, Question, Sampling
-from orienteer.retrieval.mentions import named_in
+from orienteer.retrieval import named_in
 from orienteer.retriever import failure
-from orienteer.text.sentences import tokens as count_tokens
+from orienteer.text import count_tokens
 
 QUESTION = "Which compound treats Malaria?"
 ANSWER = "Quinine treats it [N1]. Answer: Quinine [N1]"
@@ -437,7 +431,7 @@ def test_one_call_is_within_every_budget_that_allows_one(asking, clinic):
 
 def test_its_search_replays(vectors):
     result, _ = answered(vectors, mode="dense")
-    replayed = list(replay(result.trajectories[0], vectors))
+    replayed = list(replay_trajectory(result.trajectories[0], vectors))
     assert len(replayed) == 1
     assert all(one.is_equal for one in replayed)
     assert json.loads(result.trajectories[0].steps[0].reply.message.tool_calls[0].arguments)["query"] == QUESTION

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.cypher.session import Cypher
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.questions import generate_questions
+from orienteer.cypher import Cypher
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.quizzes import generate_questions
 
 pytest.importorskip("ladybug")
 

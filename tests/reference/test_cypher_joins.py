@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")

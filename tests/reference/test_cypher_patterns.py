@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")

@@ -11,9 +11,9 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Node
 
 pytestmark = pytest.mark.corpus("groups of Cypher values against brute force")

@@ -11,9 +11,9 @@ import openai
 
 from fakes.http_site import serving
 from orienteer.errors import ModelError
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel
 from orienteer.records import Usage
-from orienteer.serve.http.chat_messages import ChatBody, chore_reply
+from orienteer.serve import ChatBody, chore_reply
 
 ASKED = [{"role": "user", "content": "Who designed Python?"}]
 FOLLOWED = [*ASKED, {"role": "assistant", "content": "Guido van Rossum"}, {"role": "user", "content": "And Ruby?"}]

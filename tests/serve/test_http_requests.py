@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import serving, until
+from fakes.inside import inside
 from orienteer.errors import BadOption, UsageError
-from orienteer.serve.http import guard
-from orienteer.serve.http.guard import rules
+from orienteer.serve import AskBody, guard_rules, neighbors_page
 
 JSON = {"content-type": "application/json"}
 KEY = "a-key-with-ümlauts-1234"
@@ -227,21 +227,21 @@ def test_with_keys_every_path_but_the_page_and_its_health_needs_one(small, tmp_p
 def test_any_host_but_this_machine_needs_a_key(host):
     chosen = {"allowed_hosts": (), "origins": (), "open_paths": ()}
     with pytest.raises(UsageError, match="opens the server to others: set ORIENTEER_SERVE_KEYS"):
-        rules(host, keys=(), **chosen)
-    assert rules(host, keys=["k" * 16], **chosen).keys == ("k" * 16,)
+        guard_rules(host, keys=(), **chosen)
+    assert guard_rules(host, keys=["k" * 16], **chosen).keys == ("k" * 16,)
     with pytest.raises(BadOption, match="has 15 characters: it must have 16") as refused:
-        rules("127.0.0.1", keys=["secret-secret-s"], **chosen)
+        guard_rules("127.0.0.1", keys=["secret-secret-s"], **chosen)
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("origin", ["*", "https://*", "friend.example", "https://a/b", "null", "ftp://a"])
 def test_an_origin_is_that_of_one_site(origin):
     with pytest.raises(BadOption, match="is no origin"):
-        rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
+        guard_rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
 
 
 def test_too_many_at_once_are_refused_in_the_same_shape(small, monkeypatch):
-    monkeypatch.setattr(guard, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(inside(guard_rules), "MOST_AT_ONCE", 0)
     with serving({"small": small}) as client:
         refused = client.get("/health")
         assert (refused.status, refused.headers["retry-after"]) == (503, "1")
@@ -252,7 +252,7 @@ def test_a_line_of_the_log_has_neither_query_nor_body(lone, caplog):
     def lines():
         return [record.getMessage() for record in caplog.records if record.name.endswith("guard")]
 
-    with caplog.at_level(logging.INFO, logger="orienteer.serve.http"):
+    with caplog.at_level(logging.INFO, logger="orienteer.serve"):
         lone.get("/api/node?id=secret-node")
         lone.post("/api/search", {"query": "secret words"})
         lone.post("/api/ask", {"question": "secret question"})
@@ -293,7 +293,7 @@ def test_a_body_that_lies_about_its_length_is_cut_off(lone):
 
 
 def test_a_body_that_does_not_come_is_waited_for_no_longer(lone, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.http.bodies.BODY_SECONDS", 0.1)
+    monkeypatch.setattr(inside(AskBody), "BODY_SECONDS", 0.1)
     head = (
         b"POST /api/search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
     )
@@ -307,7 +307,7 @@ def test_a_bug_is_told_by_the_id_of_its_request_alone(small, caplog, monkeypatch
     def fail(graph, node):
         raise RuntimeError(f"secret of {node}")
 
-    monkeypatch.setattr("orienteer.serve.views.pages.node", fail)
+    monkeypatch.setattr(inside(neighbors_page), "node", fail)
     with serving({"small": small}) as client:
         reply = client.get("/api/node?id=p1")
         assert reply.status == 500

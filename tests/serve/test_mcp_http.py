@@ -21,10 +21,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from fakes.talks import NO_MESSAGES, graphs_at, run
-from orienteer.llm.budget import Budget
-from orienteer.serve.http.bodies import MOST_BYTES
-from orienteer.serve.mcp.http import Sessions, http_face
-from orienteer.serve.mcp.server import server
+from orienteer.llm import Budget
+from orienteer.serve import MOST_BODY_BYTES, McpSessions, mcp_http_face, mcp_server
 from orienteer.settings import Settings
 
 ERAS = ("legacy", "auto")
@@ -64,7 +62,11 @@ def listening(graphs, **options):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     config = uvicorn.Config(
-        application(http_face(server(graphs), **options)), port=port, log_level="error", lifespan="on", ws="none"
+        application(mcp_http_face(mcp_server(graphs), **options)),
+        port=port,
+        log_level="error",
+        lifespan="on",
+        ws="none",
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run)
@@ -132,7 +134,7 @@ def test_behind_a_door_the_door_decides(languages):
 
 
 def test_a_body_has_a_size(address):
-    body = {**HELLO, "params": {"x": "y" * MOST_BYTES}}
+    body = {**HELLO, "params": {"x": "y" * MOST_BODY_BYTES}}
     assert httpx2.post(f"{address}/mcp", json=body, headers=HEADERS).status_code == 413
 
 
@@ -212,7 +214,7 @@ def test_nothing_is_kept_of_sessions_so_none_locks_others_out(address):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forked_processes_take_each_others_sessions_and_cancellations():
-    sessions = Sessions()
+    sessions = McpSessions()
     session = sessions.new()
     if (pid := os.fork()) == 0:
         if sessions.has(session):
@@ -223,7 +225,7 @@ def test_forked_processes_take_each_others_sessions_and_cancellations():
     assert not sessions.is_cancelled(session, "7")
     assert not sessions.is_cancelled(sessions.new(), 7)
     assert not sessions.has(session[:-1])
-    assert not Sessions().has(session)
+    assert not McpSessions().has(session)
 
 
 def test_the_revision_without_sessions_is_served_beside_the_others(address):

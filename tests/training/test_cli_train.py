@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.training.collection import read_collection, trajectories
+from orienteer.training import collected_trajectories, read_collection
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_collection_at_the_command_line(here, cli):
 def test_given_questions_at_the_command_line(here, cli):
     ran = cli("train", "collect", "books", "questions.jsonl", "--teacher", "anchor", "-o", "c")
     assert ran.code == 0, ran.err
-    [(name, trajectory)] = trajectories(here / "c")
+    [(name, trajectory)] = collected_trajectories(here / "c")
     assert (name, set(trajectory.selected)) == ("books", {"n0", "n4"})
 
 

@@ -68,11 +68,9 @@ def test_each_episode_has_one_reward(killed):
 
 def train(kind, folder, lesson, base, pupil, ships):
     """Train for some steps, with a checkpoint after each."""
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
     from orienteer.settings import Settings
-    from orienteer.training.grpo import reinforce
-    from orienteer.training.recipes import GrpoConfig, SftConfig
-    from orienteer.training.sft import distil
+    from orienteer.training import GrpoConfig, SftConfig, distil, reinforce
     from training import tiny
 
     shared = {**tiny.SETTINGS, "max_steps": str(STEPS), "save_steps": "1", "learning_rate": "1e-4"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from orienteer.ingest.sources import graph_directory
+from orienteer.ingest import graph_directory
 
 _WORD = "quatermass"
 

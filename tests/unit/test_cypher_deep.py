@@ -4,15 +4,11 @@ import json
 
 import pytest
 
-from orienteer.cypher.ladybug.translation import rewrite
-from orienteer.cypher.parser import parse
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.syntax import MOST_DEEP
-from orienteer.cypher.tokens import LONGEST
+from orienteer.cypher import LONGEST_STATEMENT, MOST_DEEP, Cypher, parse_cypher, rewrite_for_engine
 from orienteer.errors import BadQuery, Error, QueryStopped
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.tools.code.interpreter import ServedCypher
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.tools import ServedCypher
 
 pytestmark = pytest.mark.corpus("deep or long statements")
 
@@ -159,12 +155,12 @@ def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
     for count in COUNTS:
         query = FORMS[form](count)
         try:
-            rewrite(query, Cypher(demo).names, {})
+            rewrite_for_engine(query, Cypher(demo).names, {})
         except Error as error:
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
             assert "nested too deep to be read" not in str(error), "a bound of ours comes first"  # noqa: PT017
         else:
-            assert len(query) <= LONGEST
+            assert len(query) <= LONGEST_STATEMENT
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -192,7 +188,7 @@ def test_code_that_asks_hears_of_it(demo, form):
 
 def test_a_long_chain_is_told_what_to_write():
     with pytest.raises(BadQuery, match=r"more than 200 operators .* write x IN \[a, b\] for x = a OR x = b"):
-        parse("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
+        parse_cypher("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
 
 
 def test_chains_below_the_bound_are_answered(demo):
@@ -209,7 +205,7 @@ def test_chains_below_the_bound_are_answered(demo):
 def test_who_is_deep_in_calls_hears_of_it_too():
     def ask(depth, query):
         """Ask from so many calls down."""
-        return parse(query) if depth == 0 else ask(depth - 1, query)
+        return parse_cypher(query) if depth == 0 else ask(depth - 1, query)
 
     refused = 0
     for depth in range(300, 1_000, 20):

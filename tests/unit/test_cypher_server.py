@@ -6,10 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.cypher.names import Catalog, PropertyColumn
-from orienteer.cypher.opencypher.names import Fields, NameProperties, ServerNames, TypeLabels
-from orienteer.cypher.opencypher.statements import written_for_server
-from orienteer.cypher.parser import parse
+from orienteer.cypher import (
+    CopyCatalog,
+    NameProperties,
+    PropertyColumn,
+    ServerFields,
+    ServerNames,
+    TypeLabels,
+    parse_cypher,
+    written_for_server,
+)
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType
 from orienteer.records import Schema, Triple
 
@@ -21,7 +27,7 @@ def names(*, whole="All", numbers=False, id_property="id"):
     """Return the names of a database of films, where actors are persons too."""
     joined = (Triple("Actor", "PLAYS", "Film"), Triple("Person", "PLAYS", "Film"), Triple("Film", "OF", "odd `type"))
     schema = Schema(node_types=dict.fromkeys(TYPES, 10), edges=dict.fromkeys(joined, 5))
-    catalog = Catalog(
+    catalog = CopyCatalog(
         version=0,
         engine="bolt",
         node_tables={name: name for name in TYPES},
@@ -41,11 +47,13 @@ def names(*, whole="All", numbers=False, id_property="id"):
         "Person": NameProperties((), ("first", "last")),
     }
     labels = TypeLabels(TYPES, {"Person": ("Actor",)})
-    return ServerNames(schema, catalog, labels, Fields(id_property, numbers, held, frozenset({"released"}), whole))
+    return ServerNames(
+        schema, catalog, labels, ServerFields(id_property, numbers, held, frozenset({"released"}), whole)
+    )
 
 
 def written(text, *, parameters=None, most=11, **options):
-    return written_for_server(parse(text), names(**options), parameters or {}, most=most)
+    return written_for_server(parse_cypher(text), names(**options), parameters or {}, most=most)
 
 
 def test_texts_are_parameters_and_names_stand_in_backticks():

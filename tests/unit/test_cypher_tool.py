@@ -3,9 +3,7 @@
 import pytest
 
 from clinic import EDGES, NODES, ask, members
-from orienteer.tools.cypher import RunCypher
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import RunCypher, Session, Toolbox
 
 pytest.importorskip("ladybug")
 

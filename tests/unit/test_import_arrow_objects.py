@@ -12,11 +12,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph.edges import CodedColumn
-from orienteer.index.arrays import Strings
-from orienteer.ingest.formats import jsonl
-from orienteer.ingest.formats.jsonl import JsonLines
+from orienteer.graph import CodedColumn
+from orienteer.index import Strings
+from orienteer.ingest import JsonLines
 
 pytest.importorskip("pyarrow")
 
@@ -51,11 +51,11 @@ def read(path: Path, *, rows: int = 3) -> list[object]:
 def all_ways(path: Path, *, block: int) -> list[list[object]]:
     """Read a file by Arrow, without it, and line by line."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jsonl, "BLOCK", block)
+        patch.setattr(inside(JsonLines), "BLOCK", block)
         ways = [read(path)]
-        patch.setattr(jsonl, "has_arrow", lambda: False)
+        patch.setattr(inside(JsonLines), "has_arrow", lambda: False)
         ways.append(read(path))
-        patch.setattr(jsonl, "_columns_at_once", lambda part: None)
+        patch.setattr(inside(JsonLines), "_columns_at_once", lambda part: None)
         return [*ways, read(path)]
 
 

@@ -6,8 +6,8 @@ import networkx
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
 
 CHUNKS = {
     "chunk-1": {"tokens": 5, "content": "Ada Holm was born in Salt Bay.", "chunk_order_index": 1,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets import read_questions
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.evaluation import read_questions
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
 
 pytestmark = pytest.mark.corpus("attacks by files")
 

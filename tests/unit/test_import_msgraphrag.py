@@ -5,10 +5,8 @@ import math
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.extraction.merger import Merger
-from orienteer.ingest.extraction.records import ExtractedEntity
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ExtractedEntity, ImportOptions, Merger, import_graph
 
 pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

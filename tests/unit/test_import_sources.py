@@ -13,14 +13,18 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadInput, NotAGraph
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.publication import publishing
-from orienteer.graph.store import Graph
-from orienteer.ingest.cached import cached_graphs, cached_path
-from orienteer.ingest.documents.read.selection import Selection
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
-from orienteer.ingest.sources import graph_at, graph_directory
+from orienteer.graph import Graph, embed_graph, publishing
+from orienteer.ingest import (
+    Selection,
+    cached_graphs,
+    cached_path,
+    graph_at,
+    graph_directory,
+    import_graph,
+    is_stale,
+    skipped_groups,
+    stamps_of,
+)
 
 
 @pytest.fixture
@@ -315,8 +319,8 @@ def test_processes_that_start_at_once_share_one_whole_graph(source: Path, tmp_pa
     (source / "edges.csv").write_text("source,type,target\n" + "".join(f"{n},r,{n // 2}\n" for n in range(3000)))
     program = (
         "import sys; from pathlib import Path\n"
-        "from orienteer.ingest.sources import graph_directory\n"
-        "from orienteer.graph.store import Graph\n"
+        "from orienteer.ingest import graph_directory\n"
+        "from orienteer.graph import Graph\n"
         "graph = Graph.open(graph_directory(Path(sys.argv[1]), cache=Path(sys.argv[2])))\n"
         "sys.stdout.write(f'{graph.arrays.manifest.generation} {len(list(graph.iter_edges()))}')"
     )

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput, UnreadableFile
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.tables.spec import spec_of
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph, spec_of
 
 BEER = Path(__file__).parents[1] / "ingest" / "beer"
 ROWS = b"id,name\n" + b"".join(b"%d,place %d\n" % (row, row * 7919) for row in range(9_000))

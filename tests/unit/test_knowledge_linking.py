@@ -6,13 +6,11 @@ import pytest
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BudgetExhausted
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Allowance, Budget
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Node, Usage
-from orienteer.retrieval.matching.bindings import TriplePattern
-from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import Spaces, TripleMatcher, TriplePattern
 
 
 def match(graph, *triples):

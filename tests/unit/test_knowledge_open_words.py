@@ -9,14 +9,12 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.records import Edge, Node
-from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
-from orienteer.retrieval.query import Query
-from orienteer.text.english import ASKING, STOP
+from orienteer.retrieval import Hippo, HippoConfig, Query
+from orienteer.text import ASKING_WORDS, STOP_WORDS
 
 FILMS = [
     Node("film", "chunk", "Night Ferry", "A film by Ada Holm, who is its maker."),
@@ -65,7 +63,7 @@ class Recipe:
         self.H = {row: max(0.0, score / max(flat)) for row, score in zip(self.rows, flat, strict=True)}
         tokenizer = graph.arrays.tokenizer
         self.terms = {row: set(tokenizer.terms(self.text(row))) for row in self.rows}
-        stop = {term for word in STOP | ASKING for term in tokenizer.expand(word)}
+        stop = {term for word in STOP_WORDS | ASKING_WORDS for term in tokenizer.expand(word)}
         asked = dict.fromkeys(term for term in tokenizer.terms(question) if term not in stop)
         df = {term: sum(term in self.terms[row] for row in self.rows) for term in asked}
         self.idf = {term: math.log(1 + len(self.rows) / df[term]) for term in asked if df[term]}

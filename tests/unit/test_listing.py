@@ -172,7 +172,7 @@ def test_a_property_counts_before_a_field_of_every_node(build):
 def test_real_packages_are_listed_as_pandas_lists_them(data_folder, real_graph):
     import json
 
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
 
     nodes = pd.read_parquet(data_folder / "debian_bookworm" / "nodes.parquet")
     graph = Graph.open(real_graph("debian_bookworm").path)

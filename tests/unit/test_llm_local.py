@@ -13,15 +13,20 @@ import pytest
 from fakes import Answer
 from fakes.engine import entry, install_engine, started, text, write_gguf
 from fakes.servers import FAULTY
-from orienteer.agents.dialect import DIALECTS, dialect_for
+from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
-from orienteer.graph.store import Graph
-from orienteer.llm import local
-from orienteer.llm.gguf import read_head
-from orienteer.llm.local import LocalModel, card_of, read_card, threads
-from orienteer.llm.openai import OpenAIConfig
-from orienteer.llm.probe import Probe
-from orienteer.llm.schema import faults
+from orienteer.graph import Graph
+from orienteer.llm import (
+    ENGINES,
+    LocalModel,
+    OpenAIConfig,
+    Probe,
+    card_of_file,
+    engine_threads,
+    read_gguf_head,
+    read_model_card,
+    schema_faults,
+)
 from orienteer.protocols import manner_of
 from orienteer.records import Dialect, Edge, Message, Node, Sampling, ToolSpec
 from orienteer.retriever import Retriever
@@ -70,7 +75,7 @@ def opened(tmp_path, engine):
 
 
 def test_a_head_says_whose_model_it_is_and_how_much_it_reads(tmp_path):
-    assert read_head(write_gguf(tmp_path / "m.gguf", context=8192)) == ("llama", 8192)
+    assert read_gguf_head(write_gguf(tmp_path / "m.gguf", context=8192)) == ("llama", 8192)
 
 
 def test_a_file_that_is_cut_off_is_told_in_a_sentence(tmp_path):
@@ -78,7 +83,7 @@ def test_a_file_that_is_cut_off_is_told_in_a_sentence(tmp_path):
     for length in range(len(whole)):
         (tmp_path / "m.gguf").write_bytes(whole[:length])
         with pytest.raises(BadInput, match=r"m\.gguf") as caught:
-            read_head(tmp_path / "m.gguf")
+            read_gguf_head(tmp_path / "m.gguf")
         assert "\n" not in str(caught.value)
 
 
@@ -115,7 +120,7 @@ def test_a_hostile_file_is_told_in_a_sentence(tmp_path, content, words):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=words) as caught:
-        read_head(path)
+        read_gguf_head(path)
     assert "\n" not in str(caught.value)
 
 
@@ -156,8 +161,8 @@ def test_a_context_is_held_to_what_memory_has_room_for(opened):
 
 def test_no_thread_for_one_core():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    assert threads() == max(1, cores - 1)
-    assert threads() >= 1
+    assert engine_threads() == max(1, cores - 1)
+    assert engine_threads() >= 1
 
 
 def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
@@ -187,7 +192,7 @@ def test_a_card_names_the_dialect(opened, tmp_path, dialect):
 def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
     (tmp_path / "bare.card.json").write_text("{}")
     assert dialect_for(opened("bare.gguf")) == dialect_for(opened("none.gguf")) == "schema"
-    assert card_of(Path("a/b.Q4_1.gguf")) == Path("a/b.Q4_1.card.json")
+    assert card_of_file(Path("a/b.Q4_1.gguf")) == Path("a/b.Q4_1.card.json")
 
 
 @pytest.mark.parametrize(
@@ -205,7 +210,7 @@ def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
 def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
     (tmp_path / "m.card.json").write_text(content)
     with pytest.raises(BadInput, match=words) as caught:
-        read_card(tmp_path / "m.gguf")
+        read_model_card(tmp_path / "m.gguf")
     assert "\n" not in str(caught.value)
 
 
@@ -219,7 +224,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     assert "xllamacpp" not in sys.modules, "the engine runs in a process of its own"
     (one,) = started(tmp_path / "engine")
     assert (one["path"], one["n_ctx"], one["n_parallel"]) == (str(model.path), 4096, 1)
-    assert one["threads"] == [threads(), threads()]
+    assert one["threads"] == [engine_threads(), engine_threads()]
     assert (one["hostnames"], one["port"]) == (["127.0.0.1"], 0)
     assert one["model_alias"] == ["small.gguf"]
     (key,) = one["api_keys"]
@@ -239,7 +244,7 @@ def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
 def test_an_engine_that_died_is_started_again(opened, tmp_path):
     model = opened()
     model.chat(QUESTION)
-    engine = local._ENGINES.serve(model.path, model.context_tokens).worker.popen
+    engine = ENGINES.serve(model.path, model.context_tokens).worker.popen
     engine.kill()
     engine.wait(30)
     assert model.chat(QUESTION).message.content
@@ -315,4 +320,4 @@ def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
     assert len(trajectory.steps) == 2
     assert calls
     for call in calls:
-        assert not faults(json.loads(call.arguments), by_name[call.name])
+        assert not schema_faults(json.loads(call.arguments), by_name[call.name])

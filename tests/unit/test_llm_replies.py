@@ -6,9 +6,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, ReplayMiss
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.replies import ChatRequest, RecordedModel, Recording, ReplyFile
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ChatRequest, OpenAIConfig, OpenAIModel, RecordedModel, Recording, ReplyFile, ScriptedModel
 from orienteer.records import Message, Reply, Sampling, ToolSpec
 
 SEARCH = ToolSpec(name="search", description="Find.", parameters={"type": "object", "properties": {"query": {}}})

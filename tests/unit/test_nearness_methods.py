@@ -5,14 +5,10 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.method import Anchor
-from orienteer.methods.flat.dense import Dense
-from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
+from orienteer.methods import Anchor, AnchorConfig, Dense, Hybrid, HybridConfig
 from orienteer.records import Question
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

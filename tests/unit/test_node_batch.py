@@ -13,14 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import DuplicateNode
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn
-from orienteer.graph.node_batch import NodeBatch
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Strings
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.tables.cells import prefixed
-from orienteer.ingest.tables.nodes import NodeMaker
+from orienteer.graph import CodedColumn, Graph, GraphBuilder, NodeBatch
+from orienteer.index import Strings
+from orienteer.ingest import NodeMaker, import_graph, prefixed_texts
 from orienteer.records import Node
 
 
@@ -166,11 +161,11 @@ def test_files_for_neo4j_admin_give_the_bytes_of_their_rows(
 def test_ids_of_a_space_have_it_before_them_but_empty_ones(prefix: str) -> None:
     cells = ["a", "", "é", "longer", ""]
     wanted = [f"{prefix}{cell}" if cell else "" for cell in cells]
-    assert list(prefixed(cells, prefix)) == wanted
-    assert list(prefixed(Strings.of(cells), prefix)) == wanted
-    assert list(prefixed(CodedColumn(Strings.of(cells), np.array([4, 0, 0, 2])), prefix)) == [
+    assert list(prefixed_texts(cells, prefix)) == wanted
+    assert list(prefixed_texts(Strings.of(cells), prefix)) == wanted
+    assert list(prefixed_texts(CodedColumn(Strings.of(cells), np.array([4, 0, 0, 2])), prefix)) == [
         "",
         *wanted[:1] * 2,
         wanted[2],
     ]
-    assert list(prefixed(Strings.of([]), prefix)) == []
+    assert list(prefixed_texts(Strings.of([]), prefix)) == []

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.text.lines import snippet
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text import Tokenizer, snippet
 
 TERMS = Tokenizer().terms_of
 FILLER = "the quick brown fox jumps over it " * 20

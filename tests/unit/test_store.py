@@ -10,8 +10,7 @@ from itertools import count
 import pytest
 
 from orienteer.errors import AmbiguousNode, BadInput, BadOption, UnknownNode, UnknownProperty, UnknownType
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.records import Edge, Hit, Kind, Node, Triple
 
 # --------------------------------------------------------------------------------------- a graph that is being replaced
@@ -298,7 +297,7 @@ def test_threads_share_a_graph(build):
 
 WIDE = """
 import resource, sys
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Node
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))

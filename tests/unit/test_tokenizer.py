@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph, GraphBuilder
 from orienteer.records import Node
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text import Tokenizer
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and unassigned characters too

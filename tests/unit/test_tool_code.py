@@ -7,17 +7,24 @@ import sys
 import pytest
 
 from clinic import EDGES, NODES, ask
-from orienteer.agents import replay
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import View
+from fakes.inside import inside
+from orienteer.agents import replay_trajectory
+from orienteer.cypher import Cypher, View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
-from orienteer.llm.schema import faults
+from orienteer.llm import schema_faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.tools.code import interpreter as code_tool
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeInterpreter
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox, code_config, open_scouting, open_toolbox
+from orienteer.tools import (
+    CODE_DIALECT,
+    CODE_SPEC,
+    CodeConfig,
+    CodeInterpreter,
+    ServedCypher,
+    Session,
+    Toolbox,
+    code_config,
+    open_scouting,
+    open_toolbox,
+)
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -49,17 +56,17 @@ def run(graph):
 
 def test_its_schema_is_the_papers():
     """Paper 003, B.4.1: a name, one text that is required, and nothing else."""
-    assert SPEC.name == "code_interpreter"
-    assert SPEC.parameters == {
+    assert CODE_SPEC.name == "code_interpreter"
+    assert CODE_SPEC.parameters == {
         "type": "object",
         "properties": {"code": {"type": "string", "description": "Python code"}},
         "required": ["code"],
     }
     for fact in ("cypher(query, params=None, limit=None)", "synchronous", "read-only", "not a separate tool"):
-        assert fact in SPEC.description
-    assert not faults({"code": "print(1)"}, SPEC.parameters)
-    assert faults({}, SPEC.parameters)
-    assert faults({"code": 1}, SPEC.parameters)
+        assert fact in CODE_SPEC.description
+    assert not schema_faults({"code": "print(1)"}, CODE_SPEC.parameters)
+    assert schema_faults({}, CODE_SPEC.parameters)
+    assert schema_faults({"code": 1}, CODE_SPEC.parameters)
 
 
 def test_what_is_no_code_is_told(graph, run):
@@ -417,14 +424,14 @@ def test_state_that_cannot_be_made_again_is_told(graph):
 def test_where_the_second_tier_cannot_be_had_the_first_goes_on(graph, monkeypatch):
     with_code = first(graph, retry_cpython=True)
     with_code({"code": "x = 1"})
-    opened = code_tool.open_interpreter
+    opened = inside(CodeInterpreter).open_interpreter
 
     def refusing(tier, functions, limits):
         if tier == "cpython":
             raise UnsafeSandbox("nothing here holds it")
         return opened(tier, functions, limits)
 
-    monkeypatch.setattr(code_tool, "open_interpreter", refusing)
+    monkeypatch.setattr(inside(CodeInterpreter), "open_interpreter", refusing)
     found = with_code({"code": "import heapq"})
     assert found.error == "MissingFeature"
     assert "It cannot be run in cpython: nothing here holds it" in found.text
@@ -450,8 +457,8 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
 
 
 def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
-    monkeypatch.setattr(code_tool, "_MOST_KEPT", 2_000)
-    served = code_tool.ServedCypher(graph, rows=1_000, view=None)
+    monkeypatch.setattr(inside(CodeInterpreter), "_MOST_KEPT", 2_000)
+    served = ServedCypher(graph, rows=1_000, view=None)
     for _ in range(2):
         served.begin(20.0)
         given = [served.cypher("UNWIND range(1, 100) AS n RETURN 'abc'") for _ in range(9)]
@@ -570,7 +577,7 @@ CALLS = [
 def test_a_trajectory_replays_to_the_letter(graph, config):
     calls = [one for one in CALLS if not (config.get("retry_cpython") and "random" in str(one))]  # tiers draw apart
     trajectory = trajectory_of(graph, calls, **config)
-    again = list(replay.replay(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
+    again = list(replay_trajectory(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
     assert len(again) == len(calls)
     assert [one.now for one in again] == [one.recorded for one in again]
 
@@ -585,14 +592,14 @@ def test_a_trajectory_over_a_view_replays_over_it(viewed):
     ]
     trajectory = trajectory_of(viewed, calls, view=View(label="medicine"))
     assert "DISEASE_" in trajectory.steps[1].observations[0].text
-    assert all(one.is_equal for one in replay.replay(trajectory, viewed))
+    assert all(one.is_equal for one in replay_trajectory(trajectory, viewed))
 
 
 # -------------------------------------------------------------------------------------------- what a model is told
 
 
 def test_what_is_said_of_the_first_tier_is_so(run):
-    there, missing = (re.search(rf"^{head}: (.+?)\.\n", DIALECT, re.M | re.S)[1] for head in ("There", "Missing"))
+    there, missing = (re.search(rf"^{head}: (.+?)\.\n", CODE_DIALECT, re.M | re.S)[1] for head in ("There", "Missing"))
     names = re.search(r"the modules\s+(.+)", there, re.S)[1].replace("\n", " ").split(", ")
     assert run(f"import {', '.join(names)}\nprint('all')").text == "all"
     for name in re.search(r"the modules\s+(.+)", missing, re.S)[1].replace("\n", " ").split(", "):

@@ -2,7 +2,7 @@
 
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 
 def test_a_node_is_shown_with_everything(make):

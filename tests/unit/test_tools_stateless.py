@@ -7,9 +7,8 @@ import pytest
 
 from orienteer.errors import UnknownType
 from orienteer.records import Edge, Node
-from orienteer.text.lines import CHARACTERS_A_TOKEN_OF_IDS
-from orienteer.tools.session import ReplyLines, Session
-from orienteer.tools.toolbox import STATELESS_TOKENS, Toolbox, open_stateless, open_toolbox
+from orienteer.text import CHARACTERS_A_TOKEN_OF_IDS
+from orienteer.tools import STATELESS_TOKENS, ReplyLines, Session, Toolbox, open_stateless, open_toolbox
 
 
 @pytest.fixture

@@ -9,11 +9,8 @@ from collections import Counter
 import pytest
 
 from orienteer.errors import Error
-from orienteer.graph.format import MANIFEST, generation_of, read_pointer
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.update.ledger import read_ledger
-from orienteer.ingest.update.update import update_graph
+from orienteer.graph import MANIFEST, Graph, generation_of, read_pointer
+from orienteer.ingest import ImportOptions, import_graph, read_ledger, update_graph
 
 TYPES = ["drug", "gene", "disease"]
 RELATIONS = ["treats", "binds", "near", "same_as"]
