@@ -201,9 +201,7 @@ class _Face:
             arguments = dict(place.arguments)
             text = await self._look_up(tool, place.graph, arguments)
         except Error as error:
-            raise MCPError(
-                code=types.INVALID_PARAMS, message=self._told(error), data={"uri": uri[:_LONGEST_ERROR]}
-            ) from error
+            raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)
         return types.ReadResourceResult(contents=[contents])
 
