@@ -11,18 +11,25 @@ ArkConfig.model_json_schema()     types, bounds, choices, defaults, and the stri
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple, Self, get_args, get_origin
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
 )
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import with_info_wrap_validator_function
 
@@ -45,7 +52,8 @@ class Option(NamedTuple):
 class Options(BaseModel):
     """A configuration. Frozen; every way to make one checks it, except `model_copy`, which is for checked values."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # A program loads many of these and makes few, so the checks are built by the first that is made.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
     @classmethod
     def read(cls, values: Mapping[str, Any], *, where: str = "") -> Self:  # Any: whatever the fields hold
@@ -81,22 +89,29 @@ class Options(BaseModel):
 
         return with_info_wrap_validator_function(check, handler(source))
 
-
-# Only subclasses have docstrings to read, and the first reading looks up the file of every loaded module: 12 ms.
-Options.model_config["use_attribute_docstrings"] = True
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe the fields by the strings beneath them."""
+        schema = handler(core_schema)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, doc in _docs_of(cls).items():
+            if name in properties:
+                properties[name].setdefault("description", doc)
+        return schema
 
 
 def options_of(config: type[Options] | None) -> tuple[Option, ...]:
     """Return the options of a configuration, in the order of its fields; none where there is none."""
     if config is None:
         return ()
+    docs = _docs_of(config)
     types = {name: kind for base in reversed(config.__mro__) for name, kind in inspect.get_annotations(base).items()}
     return tuple(
         Option(
             name,
             types[name] if isinstance(types[name], str) else inspect.formatannotation(types[name]),
             None if field.is_required() else field.get_default(call_default_factory=True),
-            field.description or "",
+            field.description or docs.get(name, ""),
         )
         for name, field in config.model_fields.items()
     )
@@ -152,6 +167,24 @@ def unknown_option(shown: str, name: str, names: Iterable[str]) -> BadOption:
     near = nearest(name, names)
     hint = f" Near: {', '.join(near)}." if near else ""
     return BadOption(f"There is no option {shown}.{hint} There are: {', '.join(names) or 'none'}.", value=name)
+
+
+@cache
+def _docs_of(config: type[Options]) -> Mapping[str, str]:
+    """Return the strings beneath the fields of a configuration, by name.
+
+    Read out of the source when somebody asks: pydantic would read them as the class is made, 12 ms for the first.
+    """
+    docs: dict[str, str] = {}
+    for base in reversed(config.__mro__[: config.__mro__.index(Options)]):
+        with suppress(OSError, TypeError):  # its source is not there
+            [tree] = ast.parse(textwrap.dedent(inspect.getsource(base))).body
+            body = tree.body if isinstance(tree, ast.ClassDef) else []
+            for field, string in pairwise(body):
+                match field, string:
+                    case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(doc))):
+                        docs[name] = inspect.cleandoc(doc)
+    return docs
 
 
 def _of_text(kind: Any, text: str) -> Any:  # Any: a type as it is annotated, and what the text means

@@ -198,7 +198,7 @@ class AnswerPart(NamedTuple):
 class Record(BaseModel):
     """Base of the records that are written to disk or sent."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)  # checks are built by the first one made
 
 
 class Question(Record):
@@ -294,7 +294,7 @@ class Raw(Record):
     """Natural logarithm of each token's probability, in the order of the tokens."""
 
 
-class Price(Options, use_attribute_docstrings=False):  # every command loads it, and reading them takes 12 ms
+class Price(Options):
     """US dollars for a million tokens."""
 
     prompt: float = Field(ge=0, description="Tokens that a model reads.")
@@ -341,7 +341,7 @@ class Reply(Record):
     """The request asked for the words as they are written, unless `lacks` says otherwise."""
     refused: tuple[tuple[str, ...], ...] = ()
     """What the same request lacked each time that the server had refused it."""
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     truncated: bool = False
     """The server cut the reply at its length limit."""
     repaired: int = 0
@@ -350,6 +350,19 @@ class Reply(Record):
     """Calls of the message beyond those that one turn may make: they are not in it, and were not run."""
     model: str | None = None
     """The model's name in the server's reply, where an alias is resolved; None where the server gives none."""
+
+
+NOT_RUN = "NotRun"
+"""The error of an observation whose call was not run: a replay does not run it either."""
+
+
+class Observed(Record):
+    """An observation as it is written down, tied to its call."""
+
+    call_id: str
+    text: str
+    nodes: tuple[str, ...] = ()
+    error: str | None = None
 
 
 class Step(Record):
@@ -373,19 +386,6 @@ class Step(Record):
     """Which of the agents took it, from 0. None is the call for the answer, which none of them makes."""
     unread: int = 0
     """Calls of tools in the reply's words that could not be read, and were not run; `graphscout` tells the model so."""
-
-
-NOT_RUN = "NotRun"
-"""The error of an observation whose call was not run: a replay does not run it either."""
-
-
-class Observed(Record):
-    """An observation as it is written down, tied to its call."""
-
-    call_id: str
-    text: str
-    nodes: tuple[str, ...] = ()
-    error: str | None = None
 
 
 class ToolboxSpec(Record):
@@ -437,7 +437,7 @@ class Trajectory(Record):
     prompt_version: int | None = None
     prompt_hash: str | None = None
     """The sha256 of its words."""
-    sampling: Sampling = Sampling()
+    sampling: Sampling = Field(default_factory=Sampling)
     dialect: Dialect = "native"
     """How calls and what they give are written to the model."""
     toolbox: ToolboxSpec | None = None
@@ -461,7 +461,7 @@ class Trajectory(Record):
     """Sets of candidates that were intersected with typed neighbours beside the tool calls."""
     marks: tuple[str, ...] = ()
     """What a program can tell of the course, in fixed words of its method; those of `spark` stand in its docs."""
-    embedding: Usage = Usage()
+    embedding: Usage = Field(default_factory=Usage)
     """What the searches spent on a server that embeds."""
 
     @model_validator(mode="before")
@@ -593,7 +593,7 @@ class Result(Record):
     refusal: Refusal | None = None
     """Why the question has no exact answer; None where it has one, and for methods that read nothing exactly."""
     trajectories: tuple[Trajectory, ...] = Field(default=(), repr=False)
-    usage: Usage = Usage()
+    usage: Usage = Field(default_factory=Usage)
     stopped_by: StoppedBy = "finish"
     notes: tuple[str, ...] = ()
     """What was degraded or could not be done: fallbacks, failed agents, things the graph does not hold."""
@@ -700,6 +700,3 @@ def _walked(hit: Ranked) -> list[tuple[str, str, str]]:
 def _about(hit: Ranked) -> tuple[str, ...]:
     """Return what a card says of a hit: why it is one, the best part of its text, and where that stands."""
     return tuple(filter(None, (hit.why, hit.text, hit.source.place if hit.source is not None else "")))
-
-
-Step.model_rebuild()

@@ -531,9 +531,14 @@ def _opened(path: str | Path, settings: Settings) -> Graph:
         return GraphInPlace.of(settings.open_database(str(path), seconds=SECONDS))
     folder = Path(path)
     if may_be_address(path) or (folder.exists() and not is_graph(folder)):
-        from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
+        from orienteer.ingest.cached import up_to_date  # here: whoever opens a graph needs no importer
 
-        folder = graph_directory(folder, cache=settings.cache)
+        ready = None if may_be_address(path) else up_to_date(folder, cache=settings.cache)
+        if ready is None:
+            from orienteer.ingest.sources import graph_directory
+
+            ready = graph_directory(folder, cache=settings.cache)
+        folder = ready
     from orienteer.ingest.graph import Graph as PublicGraph  # with the ways to data frames and networks
 
     return PublicGraph.open(folder, embedder=settings.open_embedder)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-import typer
 
 import orienteer
 from orienteer import errors, settings
@@ -68,7 +67,7 @@ def commands_of(group, names=()):
             yield " ".join((*names, name)), command
 
 
-COMMANDS = dict(commands_of(typer.main.get_command(command_line())))
+COMMANDS = dict(commands_of(command_line()))
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
 _BUILT = (BuildReport, BuildEstimate, ExtractionSummary, RejectedRecords, CostEstimate)
 
@@ -112,7 +111,7 @@ def test_common_options():
     assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
     for name, command in COMMANDS.items():
         assert (options_shown(command) >= OF_SOURCES) == takes_sources(command), name
-    top = {flag for option in typer.main.get_command(command_line()).params for flag in option.opts}
+    top = {flag for option in command_line().params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 
 

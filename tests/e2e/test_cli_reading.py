@@ -374,10 +374,10 @@ def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch)
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):
-    from orienteer.serve import COMMAND_MODULES
+    from orienteer.serve import COMMANDS
 
-    for module in COMMAND_MODULES:
-        for name in module.COMMANDS:
+    for commands in COMMANDS.values():
+        for name in commands:
             ran = cli(*name.split(), "--help")
             assert ran.code == 0
             assert f"Example:\n    orienteer {name.split()[0]}" in ran.out

@@ -7,7 +7,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer
 
 from orienteer.serve import command_line
 from orienteer.settings import VARIABLES, read_settings
@@ -19,7 +18,7 @@ LINES = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STEPS = [line.split(maxsplit=1) for line in LINES if line and not line.startswith("#")]
 SERVICE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["orienteer"]
 KEYS = "ORIENTEER_SERVE_KEYS"
-has_serve = "serve" in typer.main.get_command(command_line()).commands
+has_serve = "serve" in command_line().commands
 
 
 def steps(name):
@@ -74,7 +73,7 @@ def test_the_command_and_its_extra_exist():
     (install,) = [run for run in steps("RUN") if "pip install" in run]
     assert re.search(r"'\.\[(\w+)\]'", install)[1] in project["optional-dependencies"]
     name, folder, *flags = json.loads(steps("CMD")[0])
-    options = {flag for option in typer.main.get_command(command_line()).commands[name].params for flag in option.opts}
+    options = {flag for option in command_line().commands[name].params for flag in option.opts}
     assert folder == "/graph"
     assert {flag for flag in flags if flag.startswith("-")} <= options
 

@@ -109,6 +109,15 @@ def test_chains_paths_anonymous_nodes_and_code_blocks():
     assert found.triplets == (Triplet("a", ("e",), middle), Triplet("c", ("f",), middle))
 
 
+@pytest.mark.parametrize("name", ["_1", "_2", "`node 0`"])
+def test_no_variable_is_taken_for_an_anonymous_node(name):
+    found, _ = pattern(f"MATCH (:x)-[:e]->({name}:y)<-[:f]-(:z) RETURN {name}")
+    assert [one.node_types for one in found.symbols.values()] == [("x",), ("y",), ("z",)]
+    first, middle, last = found.symbols
+    assert found.target == middle
+    assert found.triplets == (Triplet(first, ("e",), middle), Triplet(last, ("f",), middle))
+
+
 def test_escapes_quotes_and_marks_within_names():
     found, _ = pattern(r"""MATCH (a {name: "the \"Old\" (AND) Mill"}) WHERE a.alias = 'Crohn\'s, it is' RETURN a""")
     assert found.symbols["a"].text == 'the "Old" (AND) Mill'

@@ -438,6 +438,29 @@ def test_variables_are_told_apart_by_case(graph):
     assert rows(graph, "MATCH (N {id: 'g1'}), (n {id: 'g2'}) RETURN N.id, n.id") == [("g1", "g2")]
 
 
+def test_a_node_without_a_name_is_no_variable(graph):
+    for text in ("MATCH (a:Gene)-[:match]->() RETURN *", "MATCH (a:Gene)-[:match]->() WITH * RETURN *"):
+        found = Cypher(graph).query(text)
+        assert found.columns == ("a",)
+        assert [row[0]["id"] for row in found.rows] == ["g1"]
+    assert rows(graph, "MATCH (g:Gene)-[:gene]->() WITH DISTINCT * RETURN g.id ORDER BY g.id") == [("g1",), ("g2",)]
+    with pytest.raises(BadQuery, match="stands for nothing"):
+        Cypher(graph).query("MATCH (:Gene) RETURN *")
+    with pytest.raises(BadQuery, match="Known here: none"):
+        Cypher(graph).query("MATCH (:Gene)-->() RETURN v0.id")
+    with pytest.raises(BadQuery, match="begins at a known variable"):
+        Cypher(graph).query("MATCH (:Gene) OPTIONAL MATCH (b:Order) WHERE b.order = 'first' RETURN b.id")
+
+
+def test_no_variable_is_taken_for_a_node_in_a_list_of_patterns(graph):
+    name = "node 0'"
+    pattern = f"MATCH (`{name}`:Gene {{id: 'g1'}})-[:gene]->(l)"
+    made = f"{pattern} RETURN `{name}`.id, [()-[:gene]->(l) | 1] AS into, [(`{name}`)-[:gene]-(l) | l.id] AS ends"
+    assert rows(graph, made) == [("g1", [1, 1], ["l1"])]
+    with pytest.raises(BadQuery, match=r"Known here: l, into\."):
+        Cypher(graph).query("MATCH ()-[:gene]->(l) RETURN [()-[:gene]->(l) | 1] AS into ORDER BY size(`list 1`)")
+
+
 def test_order_lasts_until_it_is_used(graph):
     ordered = "MATCH (n:Gene) WITH n ORDER BY n.Year DESC"
     assert rows(graph, f"{ordered} RETURN collect(n.id)") == [(["g3", "g2", "g1"],)]

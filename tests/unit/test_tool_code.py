@@ -103,6 +103,13 @@ def test_rows_are_dicts_of_values_by_column(run):
     assert found.error is None
 
 
+def test_a_map_with_the_keys_of_a_node_or_an_edge_is_a_map(run):
+    found = run("print(cypher('RETURN {id: 1, type: 2, name: 3, properties: 4} AS m')[0]['m']['properties'])")
+    assert found.text == "4"
+    found = run("print(cypher('RETURN {source: 1, type: 2, target: 3, properties: null} AS m')[0]['m']['target'])")
+    assert found.text == "3"
+
+
 def test_nodes_and_edges_are_dicts_with_their_properties_in_them(make):
     """As Neo4j's drivers give nodes, for which traces of the paper were written."""
     nodes = [Node("a", "Town", "Ath", properties={"year": 1390}), Node("b", "Town", "Bree", properties={"id": "no"})]

@@ -39,9 +39,9 @@ __getattr__, __dir__, __all__ = face(
         "opencypher.statements": "written_for_server",
         "parser": "parse as parse_cypher",
         "session": "Cypher",
-        "syntax": "CypherStatement, Hops, Literal_, MOST_DEEP, MatchClause, Projection",
+        "syntax": "CypherStatement, Hops, Literal_, MOST_DEEP, MatchClause, Projection, ProjectionItem, Variable",
         "table": "Bounds as TableBounds, QueryTable",
-        "tokens": "LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
+        "tokens": "CypherToken, LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
         "view": "Identifiers as ViewIdentifiers, View, identifiers as view_identifiers, viewed_schema",
     },
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ EDGE_FILES = frozenset({"indptr", "neighbor", "kind", "extra_number", "edge_extr
 """The names of the files, without their suffixes."""
 KindMask = NDArray[np.bool_]
 """(2 * edge types,): which kinds of edges (edge type * 2 + incoming) may be walked."""
+_Integer = TypeVar("_Integer", bound=np.integer[Any])
 _NO_KEYS = np.zeros(0, np.uint64)
 _SLICE = 1 << 16  # edges that are handled at once: their columns stay in a processor's cache
 
@@ -233,14 +234,17 @@ def span(rows: NDArray[np.int32], row: int) -> tuple[int, int]:
     return low, int(rows.searchsorted(wanted, "right"))
 
 
-def distinct(rows: NDArray[np.int32]) -> Rows:
-    """Return the distinct rows, ascending. Fast for rows that ascend already, as a single node's neighbours do."""
-    if len(rows) < 2:
-        return rows
-    is_new = rows[1:] != rows[:-1]
-    if not (rows[1:] >= rows[:-1]).all():
-        return np.unique(rows)
-    return rows if is_new.all() else rows[np.concatenate([[True], is_new])]
+def distinct(values: NDArray[_Integer]) -> NDArray[_Integer]:
+    """Return the distinct values, ascending. Fast for rows that ascend already, as a single node's neighbours do.
+
+    `np.unique` takes far longer for hashes, and loads what knows masked arrays.
+    """
+    if len(values) < 2:
+        return values
+    if not (values[1:] >= values[:-1]).all():
+        values = np.sort(values)
+    is_new = values[1:] != values[:-1]
+    return values if is_new.all() else values[np.concatenate([[True], is_new])]
 
 
 def write(

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import BadOption, UnknownProperty, nearest
+from orienteer.graph.adjacency import distinct
 from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, save
 from orienteer.records import JsonValue
 
@@ -95,6 +96,14 @@ def number_of(value: JsonValue) -> float:
     except ValueError:
         return math.nan
     return int(match[1]) + (day - begin) / (end - begin)
+
+
+def _read(texts: Sequence[bytes]) -> list[JsonValue]:
+    """Return the values of JSON texts: one call for all takes a tenth of the time. Raises `ValueError` for damage."""
+    values: list[JsonValue] = json.loads(b"[%b]" % b",".join(texts))
+    if len(values) != len(texts):
+        raise ValueError("a text of several values")
+    return values
 
 
 def _text_hash(value: JsonValue) -> int:
@@ -268,15 +277,15 @@ class Properties:
             return [None] * len(rows)
         at = column.rows.searchsorted(rows)
         there = column.rows.take(at, mode="clip") == rows
-        values = iter(self._values.take(column.first + at[there]))
-        return [json.loads(next(values)) if has else None for has in there.tolist()]
+        values = iter(_read(self._values.take(column.first + at[there])))
+        return [next(values) if has else None for has in there.tolist()]
 
     def every(self, name: str, rows: Rows) -> list[JsonValue]:
         """Return what `values` does, faster where most nodes have the property, and None for all without any such."""
         if name not in self.names:
             return [None] * len(rows)
         having, texts = self.column(name)
-        read: list[JsonValue] = [*json.loads(b"[%b]" % b",".join(texts)), None]  # one call: a tenth of the time
+        read = [*_read(texts), None]
         at = np.full(self._nodes, len(having))
         at[having] = np.arange(len(having))
         return [read[place] for place in at[rows].tolist()]
@@ -335,7 +344,7 @@ class Properties:
     def having(self, text: str) -> list[str]:
         """Return the properties that have just this text as a value of some node; case does not count."""
         if self._texts is None:  # sorted once: some 10 ms for 150,000 values
-            own = [np.unique(column.texts) for column in self._columns.values()]
+            own = [distinct(column.texts) for column in self._columns.values()]
             hashes = np.concatenate([np.zeros(0, np.uint64), *own])
             order = np.argsort(hashes, kind="stable")
             self._texts = _Texts(hashes[order], np.repeat(np.arange(len(own)), [len(texts) for texts in own])[order])

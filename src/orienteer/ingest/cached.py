@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from orienteer.errors import GraphBusy, NotAGraph
+from orienteer.errors import BadInput, GraphBusy, NotAGraph
 from orienteer.files import locked
 from orienteer.graph.format import (
     DEBRIS,
@@ -20,6 +20,9 @@ from orienteer.graph.format import (
     ORIGIN,
     PIECES,
     POINTER,
+    Manifest,
+    broken_off,
+    is_broken_off,
     is_graph,
     is_pulled,
     no_link,
@@ -27,9 +30,9 @@ from orienteer.graph.format import (
     read_pointer,
 )
 from orienteer.graph.publication import remove
-from orienteer.ingest.documents.read.files import ALL
-from orienteer.ingest.documents.read.selection import Selection
-from orienteer.ingest.provenance import sources_of
+from orienteer.ingest.bounds import check_readable
+from orienteer.ingest.documents.read.selection import ALL, Selection
+from orienteer.ingest.provenance import is_stale, sources_of
 
 _LOOKED, _PAUSE_SECONDS = "orphans", 3600.0
 _LONGEST = 100  # bytes of the readable part of a name
@@ -43,6 +46,40 @@ def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
     name = plain[:_LONGEST].decode("utf-8", "ignore") or "graph"
     chosen = f"-{selection.digest}" if selection.is_given else ""
     return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
+
+
+def up_to_date(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:
+    """Return a graph as it is, and that of some files from the cache; None if it has to be made, or made again.
+
+    Raises `NotAGraph` if there is nothing, `BadInput` if files of a graph are chosen, or cannot be read.
+    """
+    if is_graph(path):
+        require_all_files(path, selection)
+        return path
+    if not path.exists():
+        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
+    check_readable(path)
+    if is_broken_off(path):
+        raise broken_off(path)
+    target = cached_path(path, cache=cache, selection=selection)
+    manifest = cached_manifest(target)
+    return target if manifest is not None and not is_stale(manifest) else None
+
+
+def require_all_files(path: Path, selection: Selection) -> None:
+    """Raise `BadInput` if only some files of a graph are chosen."""
+    if selection.is_given:
+        raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
+
+
+def cached_manifest(target: Path) -> Manifest | None:
+    """Return the manifest of a graph in the cache, None if it has to be made again."""
+    if not is_graph(target):
+        return None
+    try:
+        return read_manifest(target, read_pointer(target))
+    except (NotAGraph, OSError):  # a damaged cache is no one's loss
+        return None
 
 
 def cached_graphs(path: Path, graphs: Collection[Path]) -> list[Path]:

@@ -17,7 +17,7 @@ from orienteer.ingest import skips
 from orienteer.ingest.bounds import check_readable, memory_told
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.layout import Layout, OpenLayout, recognize
-from orienteer.ingest.provenance import describe_import
+from orienteer.ingest.provenance import describe_import, settled
 from orienteer.ingest.report import SHOWN, Cut, Ignored, Report, Tally, peak_bytes
 from orienteer.ingest.tables import mirror
 from orienteer.ingest.tables.assignment import ImportPlan, plan
@@ -182,7 +182,7 @@ def _imported(
             types = importer.name_types(builder.edges.type_names, builder.edges.node_type_names)
             more = {} if beside is None else beside(builder, importer.left_out)
             report = importer.report(builder, types)
-            builder.describe({"not_read": importer.not_read, **provenance, **more})
+            builder.describe(settled({"not_read": importer.not_read, **provenance, **more}))
             if options.strict and (cuts := _cuts((*report.dropped, *report.merged))):
                 raise BadInput(f"--strict: {cuts}. Mend the sources, or leave out --strict.")
             if not builder.node_count:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, Manifest, damaged
-from orienteer.ingest.formats import RDF, format_of
-from orienteer.ingest.formats.files import suffix
-from orienteer.ingest.formats.sqlite import is_database
+from orienteer.graph.format import GENERATIONS, MANIFEST, POINTER, damaged
 from orienteer.ingest.skips import SkippedGroup
-from orienteer.ingest.tables.plan import listing
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -27,6 +24,29 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _IMPORT, _BUILD = "import", "build"
 _GITIGNORE = ".gitignore"
+_PLACES = "places"
+"""The key of the provenance for the folders of the sources and what chooses files there, as they were."""
+_SECOND, _FINE, _COARSE = 1_000_000_000, 50_000_000, 2_000_000_000
+"""Nanoseconds: a second, and the grain of the times of most file systems, and of those that tell whole seconds."""
+
+
+class Described(Protocol):
+    """What tells of what a graph was made: its manifest."""
+
+    @property
+    def generation(self) -> str:
+        """The name of the generation, for what is said of damage."""
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:  # Any: JSON
+        """What it was made of."""
+
+
+class _Unpublished(NamedTuple):
+    """A provenance that is not written yet."""
+
+    provenance: Mapping[str, Any]  # Any: JSON
+    generation: str = ""
 
 
 class UnreadFile(NamedTuple):
@@ -62,6 +82,14 @@ class DocumentStamp(NamedTuple):
         except (OSError, ValueError):  # it is not there, or no name of a file
             return False
         return (status.st_size, status.st_mtime_ns) == (self.bytes, self.modified)
+
+
+class Place(NamedTuple):
+    """A folder of the sources, or a `.gitignore`, as it was when the graph was made."""
+
+    path: str
+    changed: int
+    """Nanoseconds; of a folder, when a file last came, went or was renamed there."""
 
 
 def stamp(file: File) -> DocumentStamp:
@@ -130,22 +158,34 @@ def _described(
     }
 
 
-def is_chunk_graph(manifest: Manifest) -> bool:
+def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
+    """Return a provenance with the folders of its sources as they are, if nothing has changed since these were read.
+
+    As long as they stay so, no folder is listed again: see `is_stale`.
+    """
+    described = {name: value for name, value in provenance.items() if name != _PLACES}
+    places = _places(_Unpublished(described))
+    if places is None or _has_changed(_Unpublished(described)):
+        return described
+    return {**described, _PLACES: [place._asdict() for place in places]}
+
+
+def is_chunk_graph(manifest: Described) -> bool:
     """Say whether a graph was made of documents."""
     return bool(manifest.provenance.get("made_by") == _BUILD)
 
 
-def sources_of(manifest: Manifest) -> list[Path]:
+def sources_of(manifest: Described) -> list[Path]:
     """Return the sources that a graph was made of, as a person named them. Raises `NotAGraph`."""
     return [Path(path) for path in listed(manifest, "given", str)]
 
 
-def stamps_of(manifest: Manifest) -> dict[str, DocumentStamp]:
+def stamps_of(manifest: Described) -> dict[str, DocumentStamp]:
     """Return the files that a chunk graph was made of, by name. Raises `NotAGraph`."""
     return {stamp.name: stamp for stamp in listed(manifest, "sources", DocumentStamp)}
 
 
-def path_of(manifest: Manifest, name: str) -> Path | None:
+def path_of(manifest: Described, name: str) -> Path | None:
     """Return where a file of a chunk graph lies, by its name in the graph; None where it is none of its sources.
 
     Raises `NotAGraph`.
@@ -158,17 +198,17 @@ def path_of(manifest: Manifest, name: str) -> Path | None:
     return whole[first] / rest if first in whole else None
 
 
-def unread_files(manifest: Manifest) -> list[UnreadFile]:
+def unread_files(manifest: Described) -> list[UnreadFile]:
     """Return the files of its sources that a graph lacks, for they could not be read. Raises `NotAGraph`."""
     return listed(manifest, "unreadable", UnreadFile)
 
 
-def skipped_groups(manifest: Manifest) -> list[SkippedGroup]:
+def skipped_groups(manifest: Described) -> list[SkippedGroup]:
     """Return the files of its sources that are no part of a graph, by reason. Raises `NotAGraph`."""
     return listed(manifest, "not_read", SkippedGroup)
 
 
-def selection_of(manifest: Manifest) -> Selection:
+def selection_of(manifest: Described) -> Selection:
     """Return which files of its sources a chunk graph was made of. Raises `NotAGraph`."""
     from orienteer.ingest.documents.read.selection import Selection
 
@@ -179,10 +219,12 @@ def selection_of(manifest: Manifest) -> Selection:
         raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
 
 
-def listed(manifest: Manifest, name: str, kind: type[_T]) -> list[_T]:
+def listed(manifest: Described, name: str, kind: type[_T]) -> list[_T]:
     """Return a list from a graph's provenance. Raises `NotAGraph` for any other value there."""
+    if not manifest.provenance.get(name):
+        return []
     try:
-        records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance.get(name) or [])
+        records: list[_T] = _lists(cast(Hashable, kind)).validate_python(manifest.provenance[name])
         return records
     except ValidationError as error:
         raise damaged(Path(GENERATIONS, manifest.generation, MANIFEST), error) from error
@@ -196,15 +238,58 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 # -------------------------------------------------------------------------------------------------------- staleness
 
 
-def is_stale(manifest: Manifest) -> bool:
+def is_stale(manifest: Described) -> bool:
     """Say whether a source of a graph has changed, is gone, or has been joined by another since it was made.
 
-    A graph that was not made from files is never stale.
+    A graph that was not made from files is never stale. What would be read is listed again only if a folder has
+    changed, for that takes the code of the import and grows with the folder.
     """
+    return not _is_untouched(manifest) and _has_changed(manifest)
+
+
+def _is_untouched(manifest: Described) -> bool:
+    """Say whether every file and every folder of the sources is as it was; False where that was not written down."""
+    provenance = manifest.provenance
+    try:
+        for place in provenance[_PLACES]:
+            if _changed(Path(place["path"])) != place["changed"]:
+                return False
+        for file in (file for name in ("sources", "beside", "passed_by") for file in provenance.get(name) or ()):
+            status = Path(file["path"]).stat()
+            if (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"]):
+                return False
+    except (OSError, ValueError, KeyError, TypeError):  # it is gone, or the graph is older than this, or damaged
+        return False
+    return True
+
+
+def _places(manifest: Described) -> list[Place] | None:
+    """Return the folders that are looked into for sources, and the rules for that; None if one changes just now.
+
+    Clocks of file systems have a grain: what comes within it after our look would not show.
+    """
+    paths = [source for source in sources_of(manifest) if source.is_dir()]
+    if is_chunk_graph(manifest) or "beside" in manifest.provenance:
+        from orienteer.ingest.documents.read.files import folders_of
+
+        paths = [path for source in paths for path in folders_of(source, selection_of(manifest))]
+    places = [Place(str(path), _changed(path)) for path in paths]
+    now = time.time_ns()
+    is_settled = all(now - place.changed > (_COARSE if place.changed % _SECOND == 0 else _FINE) for place in places)
+    return places if is_settled else None
+
+
+def _changed(path: Path) -> int:
+    """Return when anything about a file or folder last changed, also who may read it, in nanoseconds."""
+    status = path.stat()
+    return max(status.st_mtime_ns, status.st_ctime_ns)
+
+
+def _has_changed(manifest: Described) -> bool:
     return _is_stale_build(manifest) if is_chunk_graph(manifest) else _is_stale_import(manifest)
 
 
-def _is_stale_import(manifest: Manifest) -> bool:
+def _is_stale_import(manifest: Described) -> bool:
     stamps = listed(manifest, "sources", TableStamp)
     paths = {Path(stamp.path) for stamp in stamps}
     if any(not path.is_file() for path in paths) or any(table_stamp(Path(stamp.path)) != stamp for stamp in stamps):
@@ -214,13 +299,13 @@ def _is_stale_import(manifest: Manifest) -> bool:
     return "beside" in manifest.provenance and _is_stale_beside(manifest)
 
 
-def new_files(manifest: Manifest) -> list[Path]:
+def new_files(manifest: Described) -> list[Path]:
     """Return the files that an import of a graph's sources would look at now, and did not when it was made."""
     paths = {Path(stamp.path) for stamp in listed(manifest, "sources", TableStamp)}
     return [path for path in _importable(sources_of(manifest)) if path not in paths]
 
 
-def _is_stale_beside(manifest: Manifest) -> bool:
+def _is_stale_beside(manifest: Described) -> bool:
     """Say whether the documents beside the tables of a graph are others by now."""
     from orienteer.ingest.documents.read import files  # whoever opens a graph of tables alone needs none of it
 
@@ -237,11 +322,16 @@ def _is_stale_beside(manifest: Manifest) -> bool:
 
 def _importable(sources: Iterable[Path]) -> list[Path]:
     """Return the files that importing these would look at."""
+    from orienteer.ingest.formats import RDF, format_of  # a question needs nothing of an import
+    from orienteer.ingest.formats.files import suffix
+    from orienteer.ingest.formats.sqlite import is_database
+    from orienteer.ingest.tables.plan import listing
+
     inside = [path for source in sources for path in listing(source)]
     return [path for path in inside if format_of(path) is not None or suffix(path) in RDF or is_database(path)]
 
 
-def _is_stale_build(manifest: Manifest) -> bool:
+def _is_stale_build(manifest: Described) -> bool:
     """Say whether the documents of a chunk graph are others by now.
 
     A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that

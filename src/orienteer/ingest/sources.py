@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from orienteer.display import counted
-from orienteer.errors import BadInput, GraphBusy, NotAGraph, UnclearTables
+from orienteer.errors import BadInput, GraphBusy, UnclearTables
 from orienteer.files import locked
 from orienteer.graph.builder import Progress
-from orienteer.graph.format import Manifest, broken_off, is_broken_off, is_graph, read_manifest, read_pointer
+from orienteer.graph.format import is_graph
 from orienteer.graph.pieces.vectors import read_about
-from orienteer.ingest.bounds import check_readable
-from orienteer.ingest.cached import cached_path, drop_orphans
+from orienteer.ingest.cached import cached_manifest, cached_path, drop_orphans, require_all_files, up_to_date
 from orienteer.ingest.documents.beside import DocumentsBeside
-from orienteer.ingest.documents.read.files import ALL, FolderWalk, holds_prose
+from orienteer.ingest.documents.read.files import FolderWalk, holds_prose
 from orienteer.ingest.documents.read.kinds import kind_of
-from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.documents.so_far import HearInterim, Interim
 from orienteer.ingest.formats import DATABASES, GRAPHS, RDF
 from orienteer.ingest.formats.files import suffix
@@ -70,7 +69,7 @@ def graph_at(
     there is nothing, `BadInput` where the sources cannot be read.
     """
     if (address := address_of(path)) is not None:
-        _require_all_files(path, selection)
+        require_all_files(path, selection)
         return FoundGraph(*pulled(address, cache=cache, tell=_logged if progress is None else progress))
     if (ready := graph_that_is_ready(path, cache=cache, selection=selection)) is not None:
         return FoundGraph(ready)
@@ -90,24 +89,9 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
     Of sources nothing is read: they are compared with what is known of them.
     """
     if (address := address_of(path)) is not None:
-        _require_all_files(path, selection)
+        require_all_files(path, selection)
         return sound_copy_of(address, cache=cache)  # however old: what answers meanwhile is a graph of that address
-    if is_graph(path):
-        _require_all_files(path, selection)
-        return path
-    if not path.exists():
-        raise NotAGraph(f"{path} does not exist: give a graph directory, or a folder of tables or documents")
-    check_readable(path)
-    if is_broken_off(path):
-        raise broken_off(path)
-    target = cached_path(path, cache=cache, selection=selection)
-    manifest = _manifest(target)
-    return target if manifest is not None and not is_stale(manifest) else None
-
-
-def _require_all_files(path: Path, selection: Selection) -> None:
-    if selection.is_given:
-        raise BadInput(f"{path} is a graph already: --include and --exclude choose files of a folder")
+    return up_to_date(path, cache=cache, selection=selection)
 
 
 def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
@@ -147,14 +131,14 @@ def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, lis
         folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
     is_waiting = False
     while True:
-        before = _manifest(target)
+        before = cached_manifest(target)
         if before is not None and not is_stale(before):
             return FoundGraph(target)
         if before is not None and listener.hear is not None and not is_waiting:
             listener.hear(Interim(target))
         try:
             with locked(locks / f"{target.name}.lock", busy=f"another process makes {target}"):
-                now = _manifest(target)
+                now = cached_manifest(target)
                 if now is not None and (before is None or now.generation != before.generation) and not is_stale(now):
                     return FoundGraph(target)  # made while this process came to the lock
                 if not is_waiting:
@@ -218,7 +202,7 @@ def _build(path: Path, target: Path, selection: Selection, listener: _Listener) 
     """Make a graph of documents, and say in one line what was made."""
     from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
 
-    before = _manifest(target)
+    before = cached_manifest(target)
     is_update = before is not None and is_chunk_graph(before)
     options = BuildOptions(force=True, update=is_update, include=selection.include, exclude=selection.exclude)
     about = read_about(target) if before is not None else None
@@ -264,13 +248,3 @@ def _summary(report: Report, path: Path) -> str:
     dropped = ", ".join(f"{cut.count:,} {cut.reason}" for cut in report.dropped)
     rest = f"; dropped {dropped}: see orienteer validate {path}" if dropped else ""
     return f"{counted(report.nodes, 'node')}, {counted(report.edges, 'edge')}{rest}"
-
-
-def _manifest(target: Path) -> Manifest | None:
-    """Return the manifest of a graph in the cache, None if it has to be made again."""
-    if not is_graph(target):
-        return None
-    try:
-        return read_manifest(target, read_pointer(target))
-    except (NotAGraph, OSError):  # a damaged cache is no one's loss
-        return None

@@ -15,7 +15,7 @@ from orienteer.protocols import News, Run
 from orienteer.records import Price, Usage
 
 
-class Budget(Options, use_attribute_docstrings=False):  # every question loads it, and reading them takes 12 ms
+class Budget(Options):
     """Limits for one question. None is no limit."""
 
     calls: int | None = Field(

@@ -8,7 +8,7 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "chat.conversation": "COMMANDS as CHAT_COMMANDS",
-        "cli.app": "MODULES as COMMAND_MODULES, application as command_line, main",
+        "cli.app": "COMMANDS, application as command_line, main",
         "cli.arguments": "TotalBudgetFlags",
         "cli.background": "VectorsProcess, seconds_left, start_vectors",
         "cli.doctor": "EXTRAS as DOCTOR_EXTRAS, does_answer as does_host_answer",
@@ -23,14 +23,20 @@ __getattr__, __dir__, __all__ = face(
         "http.app": "application as http_application",
         "http.bodies": "AskBody, MOST_BYTES as MOST_BODY_BYTES",
         "http.chat_messages": "ChatBody, chore_reply",
+        "http.connections": "Connection",
         "http.feedback": "FeedbackFile",
-        "http.guard": "rules as guard_rules",
+        "http.guard": "Guard, MOST_OF_AN_ADDRESS, UPKEEP, rules as guard_rules",
+        "http.look_ups": "LOOK_UPS",
+        "http.metrics": "Metrics",
         "http.page_files": "page_files as read_page_files",
+        "http.problems": "Problem",
         "http.questions": "question_routes",
         "http.running": "Question as RunningQuestion, within as smaller_budget",
         "http.server": "configuration as uvicorn_configuration, listening as listening_socket",
         "http.site": "LOOK_UP_THREADS, Site as HttpSite",
         "http.slots": "Slots as QuestionSlots",
+        "http.sse": "EventReply",
+        "http.workers": "Workers",
         "install.agents": (
             "AGENTS as KNOWN_AGENTS, ALL as ALL_AGENTS, DETECTED as DETECTED_AGENTS, Places as AgentPlaces, "
             "chosen_agents"
@@ -59,7 +65,7 @@ __getattr__, __dir__, __all__ = face(
         "views.outside": "for_outside, machine_paths, message_outside",
         "views.pages": (
             "ask as ask_page, intersect as intersect_page, list_groups as groups_page, list_nodes as nodes_page, "
-            "neighbors as neighbors_page, node as node_page, paths as paths_page, schema as schema_page, "
+            "neighbors as neighbors_page, node as node_page, node_named, paths as paths_page, schema as schema_page, "
             "search as search_page, search_by as search_page_by, searcher as searcher_of"
         ),
         "views.records": "NeighborsPage",

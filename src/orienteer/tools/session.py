@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType, UsageError
+from orienteer.errors import AmbiguousNode, BadOption, Hint, Unknown, UnknownNode, UnknownType, UsageError
 from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.search.names import shared_name
 from orienteer.graph.search.query_words import SNIPPET
@@ -222,7 +222,7 @@ class Session:
     ) -> Rows:
         """Return the rows of several references together: (n,), ascending."""
         parts = [self.rows(reference, notes, mask=mask, kinds=kinds) for reference in references]
-        return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+        return distinct(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
 
     def node_types(self, names: Sequence[str], notes: list[str]) -> list[str]:
         """Return the node types of these names; a near form is corrected, with a note. Raises `UnknownType`."""
@@ -276,9 +276,12 @@ def _stems(name: str) -> frozenset[str]:
 
 def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
     """Return the error about a name that no node bears, with the names that are spelled most like it."""
-    near = graph.arrays.near_names(name)
-    hint = f" Near names: {'; '.join(near)}." if near else ""
-    return UnknownNode(f"Not in this graph: {name[:longest]!r}.{hint}", near)
+
+    def hint() -> Hint:
+        near = graph.arrays.near_names(name)
+        return Hint(near, f"Near names: {'; '.join(near)}." if near else "")
+
+    return UnknownNode(f"Not in this graph: {name[:longest]!r}.", hint=hint)
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:

@@ -19,6 +19,7 @@ from orienteer.graph.names.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.names import Link, NameKind
+from orienteer.patience import check_patience
 
 _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
 _COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
@@ -91,6 +92,7 @@ class NameSearch:
         """
         ranks: dict[int, Rank] = {}
         for phrase in phrases(query):
+            check_patience()
             for row, rank in (*self._named(phrase), *self._inside_names(phrase), *self._in_texts(phrase)):
                 ranks[row] = min(rank, ranks.get(row, rank))
         for row in self._names_inside(query):

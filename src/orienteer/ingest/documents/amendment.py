@@ -38,7 +38,7 @@ from orienteer.ingest.documents.read.kinds import kind_of, why_left_out
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe
 from orienteer.ingest.formats.table import is_unicode
-from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states
+from orienteer.ingest.provenance import DocumentStamp, describe_build, file_states, settled
 from orienteer.records import Edge, Node
 
 MOST_CHANGED = 0.05
@@ -213,7 +213,11 @@ class Amendment:
         greatest = greatest_weights(self._manifest.provenance.get("greatest_weights", {}), revision.edges)
         try:
             manifest = revise(
-                self._graph, revision, work, provenance={**provenance, "greatest_weights": greatest}, pieces=beside
+                self._graph,
+                revision,
+                work,
+                provenance=settled({**provenance, "greatest_weights": greatest}),
+                pieces=beside,
             )
         except DuplicateNode:
             return None

@@ -21,10 +21,10 @@ from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read import collection
 from orienteer.ingest.documents.read.blocks import Document
 from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import ALL, IGNORED, File, SkippedFile, listing
+from orienteer.ingest.documents.read.files import IGNORED, File, SkippedFile, listing
 from orienteer.ingest.documents.read.kinds import EMPTY, why_no_text
 from orienteer.ingest.documents.read.readers import DocumentReader
-from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest.documents.read.selection import ALL, Selection
 from orienteer.ingest.provenance import DocumentStamp, TableStamp, stamp, stamp_unread
 from orienteer.records import Node
 

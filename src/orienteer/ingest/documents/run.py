@@ -35,7 +35,7 @@ from orienteer.ingest.extraction.by_model import ChunkReader, ModelExtractor
 from orienteer.ingest.extraction.extraction import Extractor
 from orienteer.ingest.extraction.forms import Form, ReplyForm, types_of
 from orienteer.ingest.extraction.gold import gold_of
-from orienteer.ingest.provenance import describe_build
+from orienteer.ingest.provenance import describe_build, settled
 from orienteer.ingest.report import peak_bytes
 from orienteer.options import Options
 from orienteer.records import Usage
@@ -197,7 +197,7 @@ class _Build:
             self._weave(weaver, extractor, shelf)
             notes = [*recipe.notes, *([] if annotator is None else _annotator_notes(annotator))]
             notes += [] if extractor is None else extractor.notes
-            builder.describe(_provenance(recipe, intake, weaver, extractor, notes))
+            builder.describe(settled(_provenance(recipe, intake, weaver, extractor, notes)))
             with self._stage("indexes"):
                 manifest = builder.publish() if extractor is None else extractor.publish(builder)
         if extractor is None:  # else its entities are the names

@@ -17,6 +17,7 @@ from orienteer.graph.revision import revise
 from orienteer.graph.store import Graph
 from orienteer.index.revision import Layout
 from orienteer.ingest.importer import Importer
+from orienteer.ingest.provenance import settled
 from orienteer.ingest.report import EMPTY_ID, Tally
 from orienteer.ingest.tables.assignment import with_nulls
 from orienteer.ingest.tables.edges import Extra
@@ -149,7 +150,7 @@ class RowUpdate:
             self._graph,
             revision,
             work,
-            provenance={"not_read": self._importer.not_read, **provenance},
+            provenance=settled({"not_read": self._importer.not_read, **provenance}),
             facts=facts,
             pieces={PIECE: write, **carried_pieces(self._graph, revision, notes)},
         )

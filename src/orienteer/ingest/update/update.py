@@ -23,6 +23,7 @@ from orienteer.ingest.provenance import (
     is_stale,
     listed,
     new_files,
+    settled,
     sources_of,
     table_stamp,
     unread_files,
@@ -215,7 +216,7 @@ def _touched(graph: Graph, ledger: Ledger, unchanged: Collection[str], work: Pat
         graph,
         revision,
         work,
-        provenance={**manifest.provenance, "sources": stamps},
+        provenance=settled({**manifest.provenance, "sources": stamps}),
         pieces={PIECE: write, **carried_pieces(graph, revision, notes)},
     )
     return _unchanged(made, ledger).model_copy(update={"notes": tuple(notes)})

@@ -71,7 +71,7 @@ class Anchor:
         hits = explanation.hits(finding, self._graph, self._vocabulary)
         if exact.rows is not None and explainer is not None:
             rows = finding.scores.rows
-            is_complete = np.isin(rows, exact.rows)
+            is_complete = np.isin(rows, exact.rows, assume_unique=True)
             hits = tuple(
                 self._explained(hit, row, explainer) if complete else hit
                 for hit, row, complete in zip(hits, rows.tolist(), is_complete.tolist(), strict=True)

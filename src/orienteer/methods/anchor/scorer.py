@@ -229,12 +229,12 @@ def with_first(scores: Scores, rows: Rows, k: int, *, is_ordered: bool) -> Score
 
     They keep their own order where it `is_ordered`; else the ranking's, those that it lacks behind, by id.
     """
-    is_first = np.isin(scores.rows, rows)
+    is_first = np.isin(scores.rows, rows, assume_unique=True)
     front = rows[:k]
     if not is_ordered:
         ranked = scores.rows[is_first]
         few = rows[: k + len(ranked)]
-        front = np.concatenate([ranked, few[~np.isin(few, ranked)]])[:k]
+        front = np.concatenate([ranked, few[~np.isin(few, ranked, assume_unique=True)]])[:k]
     others = scores.scores[~is_first]
     above = others.max() if len(others) else 0.0
     steps = np.linspace(1.0, 0.0, len(front), endpoint=False)

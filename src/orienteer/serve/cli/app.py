@@ -2,62 +2,140 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 
 from orienteer.display import clean
 from orienteer.errors import Error, UsageError
-from orienteer.serve.cli import (
-    ask,
-    build,
-    cache,
-    chat,
-    doctor,
-    evaluation,
-    graph,
-    graph_files,
-    install,
-    listing,
-    mcp,
-    push,
-    quiz,
-    serve,
-    trace,
-    train,
-)
-from orienteer.serve.cli.arguments import with_output
 from orienteer.serve.cli.output import DISK_ERRORS, drop_output
 
 INTERRUPTED = 130
-MODULES = (
-    ask,
-    chat,
-    evaluation,
-    quiz,
-    train,
-    graph_files,
-    push,
-    build,
-    graph,
-    listing,
-    mcp,
-    serve,
-    trace,
-    install,
-    doctor,
-    cache,
-)
-"""The modules of the commands, in the order of the help."""
+COMMANDS = {
+    "ask": {
+        "demo": (
+            "Answer three questions over a small graph about programming languages: how each was "
+            "read, and its evidence."
+        ),
+        "ask": "Find ranked evidence for a question and, with a model, an answer.",
+        "methods": (
+            "List the methods, with what each needs and does; of one also its options, their defaults and values."
+        ),
+    },
+    "chat": {
+        "chat": (
+            "Talk with a graph: questions, follow-ups, and a look at what was found. Without a "
+            "terminal, a line a question."
+        ),
+    },
+    "evaluation": {
+        "eval run": "Ask every method every question and store the results; an interrupted run is continued.",
+        "eval sweep": "Ask a method every question with each combination of option values, as one run.",
+        "eval show": (
+            "Print a row for each method: every measure with its interval, n, milliseconds, work "
+            "done, failed tool calls."
+        ),
+        "eval compare": "Say whether the graph helped on these questions and by how much, then show the evidence.",
+        "eval report": "Write a report on runs as one HTML page: figures, plots, every question with its trajectory.",
+        "eval judge": "Let a model judge the answers of a run; no answer is judged twice.",
+    },
+    "quiz": {
+        "questions": "Generate questions with complete gold answers from a graph; no model is used unless named here.",
+        "quiz": "Generate questions balanced by answer type, pattern and difficulty, each proved by a query.",
+        "eval quiz": (
+            "Describe a quiz: the kinds of its questions, as assigned or as judged by a model; lengths; clues."
+        ),
+    },
+    "train": {
+        "train collect": "Collect a teacher's trajectories over the questions of graphs, for train sft and train grpo.",
+        "train sft": "Distil: a student learns the trajectories of a collection, the loss on its own tokens alone.",
+        "train sweep": (
+            "Distil once for each combination of values, as the paper varies questions, samples and "
+            "graphs (ARK, table 5)."
+        ),
+        "train grpo": "Train by reward: groups of episodes on real tools, each measured against its group.",
+        "train export": (
+            "Write a student as a GGUF file with its card, for --model local:FILE and servers of llama.cpp."
+        ),
+    },
+    "graph_files": {
+        "import": (
+            "Make a graph from tables of nodes and edges, or from a database, and report what was left out and why."
+        ),
+        "validate": "Print the report of an import without writing a graph.",
+        "export": "Write a graph as files for other programs.",
+    },
+    "push": {
+        "push": (
+            "Put a graph in a bucket, where any command and any server reads it: what is there already is not sent."
+        ),
+    },
+    "build": {
+        "build": "Make a graph from documents and tables: chunks, joined by order, links, titles, names and meaning.",
+        "link": "Join nodes with similar texts, in a layer beside the graph's own edges that can be made again.",
+        "embed": "Embed every node, so that search, tools and methods can compare meanings.",
+    },
+    "graph": {
+        "info": "Describe a graph: its nodes and edges by type, its size, its sources.",
+        "schema": "List the node types and edge types, which types each edge joins, and their labels.",
+        "search": "Rank the nodes that best match some words.",
+        "neighbors": "List the neighbours of a node with the edges that lead to them, counted by kind.",
+        "intersect": "List the nodes connected to all of several nodes, or to most of them, with the edges.",
+        "paths": "List the shortest paths between two nodes, whatever the direction of the edges.",
+        "show": "Print one node in full.",
+        "cypher": "Query a graph in Cypher, read-only. Needs the extra `cypher`.",
+    },
+    "listing": {
+        "list": "List, count, sort and group nodes by type and property. Those without a value come last.",
+    },
+    "mcp": {
+        "mcp": "Serve graphs as tools for other agents (MCP), over standard input and output.",
+    },
+    "serve": {
+        "serve": "Serve graphs over HTTP: /api for programs, /v1 for chat clients, /mcp for agents, a page at /.",
+        "open": "Serve a graph or a folder on this machine, and open the browser.",
+    },
+    "trace": {
+        "trace show": "Print trajectories: every call, its observation, and the selected nodes.",
+        "trace requests": (
+            "Print every request to a model exactly as it was sent: messages, tools, sampling; "
+            "--json has the whole bodies."
+        ),
+        "trace replay": "Run every recorded call again over a graph, without the model, and compare the observations.",
+        "trace diff": "Compare two traces, trajectory by trajectory: where they differ, and what each selected.",
+        "trace lint": (
+            "Print what cost turns: failed calls and why, repeated calls, unused results, cut replies, empty answers."
+        ),
+    },
+    "install": {
+        "install": "Tell agents of the MCP server of a graph, in their configuration files.",
+        "uninstall": "Take out of agents' configuration files what install put there.",
+    },
+    "doctor": {
+        "doctor": (
+            "Report what is installed and configured, what a model's server does, and whether a graph is undamaged."
+        ),
+    },
+    "cache": {
+        "cache info": (
+            "Show where the cache is and what it holds: graphs of sources, vectors of texts, replies of models."
+        ),
+        "cache clear": (
+            "Remove the cached graphs, or one; they are made again when needed. Vectors and replies stay unless named."
+        ),
+    },
+}
+"""The line that the help has for each command, by the module that holds it, in the order of the help."""
+_OF_MODULES = ("callback", "params", "help", "epilog")  # attributes of a command for which its module is loaded
 GROUPS = {
     "eval": "Compare methods on questions whose answers are known.",
     "train": "Collect trajectories, and train small models on them.",
@@ -66,35 +144,31 @@ GROUPS = {
 }
 
 
-def application(first: str | None = None) -> typer.Typer:
-    """Return the application with all its commands, or only with those whose first word is `first`, if there are any.
-
-    Typer takes longer to lay out every command than most commands take to run.
-    """
-    app = typer.Typer(
+def application() -> TyperGroup:
+    """Return the command line. What a command takes and does is loaded at the first look at it."""
+    root = _group(
+        _root,
         help="Find evidence in a knowledge graph.",
         epilog="\b\nBegin with:\n  orienteer demo\n  orienteer ask FOLDER 'your question'",
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
     )
-    app.callback(invoke_without_command=True)(_version)
-    groups: dict[str, typer.Typer] = {}
-    is_known = any(name.split()[0] == first for module in MODULES for name in module.COMMANDS)
-    for module in MODULES:
-        for name, (function, example) in module.COMMANDS.items():
-            if is_known and name.split()[0] != first:
-                continue
-            group, _, name = name.rpartition(" ")
-            if group and group not in groups:
-                groups[group] = typer.Typer(help=GROUPS[group], short_help=GROUPS[group], rich_markup_mode=None)
-                groups[group].callback(invoke_without_command=True)(_help)
-                app.add_typer(groups[group], name=group)
-            target = groups[group] if group else app
-            short = (function.__doc__ or "").partition("\n")[0]
-            epilog = f"\b\nExample:\n  orienteer {example}"
-            target.command(name, cls=_Command, short_help=short, epilog=epilog)(with_output(function))
-    return app
+    groups = {
+        name: _group(_help, name=name, help=text, short_help=text, add_completion=False)
+        for name, text in GROUPS.items()
+    }
+    for module, commands in COMMANDS.items():
+        for name, text in commands.items():
+            first, _, last = name.rpartition(" ")
+            (groups[first] if first else root).add_command(_Command(last, module, name, text))
+    for group in groups.values():
+        root.add_command(group)
+    return root
+
+
+def _group(callback: Callable[..., None], **about: Any) -> TyperGroup:  # Any: what typer takes
+    app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, **about)
+    app.callback(invoke_without_command=True)(callback)
+    return cast(TyperGroup, typer.main.get_command(app))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -119,8 +193,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _exit_code(arguments: Sequence[str] | None) -> int:
     """Run a command line, that of the process where none is given, and return its exit code."""
     try:
-        first = next(iter(sys.argv[1:] if arguments is None else arguments), None)
-        code = application(first)(args=arguments, prog_name="orienteer", standalone_mode=False)
+        code = application()(args=arguments, prog_name="orienteer", standalone_mode=False)
     except Error as error:
         if logging.getLogger("orienteer").isEnabledFor(logging.DEBUG):
             sys.stderr.write(clean("".join(traceback.format_exception(error))))
@@ -139,9 +212,29 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 class _Command(TyperCommand):
-    """A command whose usage has no braces: `DIR QUESTION`."""
+    """A command that is a name and a line of help until somebody looks at the rest, for which its module is loaded."""
+
+    def __init__(self, name: str, module: str, path: str, line: str) -> None:
+        super().__init__(name, short_help=line, rich_markup_mode=None)
+        self._module, self._path = module, path
+        for later in _OF_MODULES:
+            delattr(self, later)
+
+    def __getattr__(self, name: str) -> Any:  # Any: an attribute of typer's commands
+        if name not in _OF_MODULES:
+            raise AttributeError(name)
+        from orienteer.serve.cli.arguments import with_output
+
+        function, example = import_module(f"orienteer.serve.cli.{self._module}").COMMANDS[self._path]
+        app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        app.command(epilog=f"\b\nExample:\n  orienteer {example}")(with_output(function))
+        loaded = typer.main.get_command(app)
+        for later in _OF_MODULES:
+            setattr(self, later, getattr(loaded, later))
+        return vars(self)[name]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # Any: typer does not export the type of its contexts
+        """Return the usage without braces: `DIR QUESTION`."""
         return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
 
 
@@ -149,8 +242,6 @@ def _prepare_process() -> None:
     """Log to standard error, and write UTF-8 whatever the locale: JSON is UTF-8, and names come in every script."""
     # numpy would start threads for linear algebra, which is hardly used here: an eighth of a command's start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # What is loaded stays loaded: searching it for garbage several times takes a tenth of a start.
-    gc.set_threshold(10_000)
     # pydantic would search all installed packages for plugins; a command needs none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     logging.basicConfig(stream=sys.stderr, format="%(name)s: %(message)s")
@@ -169,12 +260,18 @@ def _help(ctx: typer.Context) -> None:
         typer.echo(ctx.get_help())
 
 
-def _version(
-    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False
-) -> None:
-    if version:
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
         from orienteer.version import __version__
 
         typer.echo(__version__)
-    elif ctx.invoked_subcommand is None:
-        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+def _root(
+    ctx: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    _help(ctx)

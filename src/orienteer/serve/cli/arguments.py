@@ -312,11 +312,17 @@ def _found(path: Path, out: Output) -> tuple[Path, bool]:
     _refuse_address(path)
     if is_graph(path) and not (out.include or out.exclude):
         return path, False
-    from orienteer.ingest.sources import graph_at
+    from orienteer.ingest.cached import up_to_date
+    from orienteer.ingest.remote.address import may_be_address
 
-    confirm = functools.partial(_confirm, out)
+    cache, chosen = settings().cache, _chosen(out)
     with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-        return graph_at(path, cache=settings().cache, selection=_chosen(out), progress=out.progress, confirm=confirm)
+        if not may_be_address(path) and (ready := up_to_date(path, cache=cache, selection=chosen)) is not None:
+            return ready, False
+        from orienteer.ingest.sources import graph_at  # what makes graphs is loaded if one has to be made
+
+        confirm = functools.partial(_confirm, out)
+        return graph_at(path, cache=cache, selection=chosen, progress=out.progress, confirm=confirm)
 
 
 Making: TypeAlias = "Callable[[Progress, HearInterim], Path]"

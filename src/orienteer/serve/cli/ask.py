@@ -13,6 +13,7 @@ from orienteer.errors import Error, UsageError
 from orienteer.serve.cli import background, printout
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import (
+    STANDARD,
     BudgetFlags,
     Directory,
     MethodOptions,
@@ -78,14 +79,15 @@ def ask(
     watch: Watch = False,
 ) -> None:
     """Find ranked evidence for a question and, with a model, an answer."""
-    from orienteer.agents import replay as traces
     from orienteer.options import pairs_of
     from orienteer.retriever import Retriever
 
     if not question.strip():
         raise UsageError("the question is empty: write in words what you want to know")
     if trace is not None:
-        if out.as_json and trace == traces.STANDARD:
+        from orienteer.agents import replay as traces
+
+        if out.as_json and trace == STANDARD:
             raise UsageError("the trace and the JSON cannot both be standard output: --trace FILE, or --trajectories")
         traces.check_writable(trace)
     flags = {"agents": agents, "max_steps": max_steps}
@@ -96,7 +98,7 @@ def ask(
         """Answer from the graph as it is now, made anew where its sources have changed."""
         graph = open_place(directory, out)
         retriever = Retriever(graph, method, budget=budget.limits(configured), settings=configured)
-        shows_words = sys.stdout.isatty() and not out.as_json and trace != traces.STANDARD
+        shows_words = sys.stdout.isatty() and not out.as_json and trace != STANDARD
         events = retriever.stream(
             question,
             _HITS if k is None else k,
@@ -109,12 +111,12 @@ def ask(
         result, heard = _listen(out, retriever, events, trace=trace)
         if out.as_json:
             out.json(result.model_dump(mode="json", exclude=None if trajectories else {"trajectories"}))
-        if trace == traces.STANDARD:
+        if trace == STANDARD:
             _write_trace(out, result, trace)
         try:
             print_outcome(out, graph, _readable(out, graph, result) if k is None else result, heard)
         finally:  # the result is shown before the trace is written, for a disk may be full
-            if trace not in (None, traces.STANDARD):
+            if trace not in (None, STANDARD):
                 _write_trace(out, result, trace)
         if (told := background.start_vectors(graph, configured)) is not None:
             out.note(f"note: {told}")
@@ -267,7 +269,6 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
 
     After an interruption the steps so far are written to the trace.
     """
-    from orienteer.agents import replay as traces
     from orienteer.agents.events import DoneEvent
 
     result: Result | None = None
@@ -285,6 +286,8 @@ def _listen(out: Output, retriever: Retriever, stream: Stream, *, trace: Path | 
         except KeyboardInterrupt:
             trajectories = events.interrupt(patience=_PATIENCE)
             if trace is not None:
+                from orienteer.agents import replay as traces
+
                 traces.write(trace, trajectories)
                 out.note(f"the trace so far is in {trace}")
             raise

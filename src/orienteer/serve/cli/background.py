@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from orienteer.display import counted
 from orienteer.graph.reserved import PASSAGES
 from orienteer.records import Record
-from orienteer.sandbox.workers import PYTHON
 from orienteer.settings import Settings
 
 if TYPE_CHECKING:
@@ -148,6 +147,8 @@ class VectorsProcess:
 
     def _spawn(self, lock: int) -> None:
         """Start it apart from this process; it keeps the lock open. Nothing is imported from the working directory."""
+        from orienteer.sandbox.workers import PYTHON
+
         command = [sys.executable, *PYTHON, "-m", "orienteer", "embed", str(self._graph), "--embedder", "minilm", "-q"]
         nowhere = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in range(3)]
         os.set_inheritable(lock, True)

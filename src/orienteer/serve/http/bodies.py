@@ -16,6 +16,7 @@ from orienteer.options import Options
 from orienteer.records import JsonValue
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, MOST_HITS
 from orienteer.serve.follow_up import Turn
+from orienteer.serve.http.numbers import are_finite
 from orienteer.serve.views.subgraph import MOST_NODES
 
 MOST_BYTES = 256 * 1024
@@ -55,7 +56,7 @@ def example(**values: JsonValue) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [values]})
 
 
-class Body(Options, use_attribute_docstrings=False):
+class Body(Options):
     """Base of the bodies. `graph` may be left out where one graph is served."""
 
     graph: Name | None = None
@@ -158,7 +159,7 @@ class FacetsBody(Body):
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
 
 
-class AskedBefore(Options, use_attribute_docstrings=False):
+class AskedBefore(Options):
     """A question of the conversation, and what was answered."""
 
     question: Question
@@ -229,6 +230,8 @@ async def body_of(request: Request, kind: type[_B]) -> _B:
         values = from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise Refused(400, f"the body is no JSON: {error}") from error
+    if not are_finite(values):
+        raise Refused(400, "the body is no JSON: a number in it is larger than any double")
     return shaped(kind, values)
 
 

@@ -37,7 +37,7 @@ _SAID_FIRST = re.compile(r"^[ \t]*(?:(?:user|human)[ \t]*:|<user>)\s*(\S.*)", re
 _TEXTS = ("text", "input_text")
 
 
-class _Lenient(Options, use_attribute_docstrings=False):
+class _Lenient(Options):
     """Base of what clients send: they send far more than is read here."""
 
     model_config = ConfigDict(extra="ignore")

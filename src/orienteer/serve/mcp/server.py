@@ -21,7 +21,7 @@ from orienteer.errors import Error, nearest
 from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
-from orienteer.serve.mcp.tools import ASK, CYPHER, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -36,8 +36,13 @@ _Context: TypeAlias = ServerRequestContext[Any, Any]  # Any: nothing is kept for
 _Params = TypeVar("_Params")
 _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
-RunIn: TypeAlias = Callable[[Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
-"""Returns what a function gives, run in a thread. May raise `Error` if there is no place for it, or no time."""
+RunIn: TypeAlias = Callable[[str, Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
+"""Runs what a tool of this name does in a thread. May raise `Error` if there is no place for it, or no time."""
+
+
+async def own_thread(tool: str, read: Callable[[], str]) -> str:
+    """Return what a function gives, run in a thread of its own."""
+    return await asyncio.to_thread(read)
 
 
 def server(
@@ -45,14 +50,13 @@ def server(
     *,
     offers_cypher: bool = False,
     events_of: EventsOf = own_events,
-    look_up_in: RunIn = asyncio.to_thread,
-    query_in: RunIn = asyncio.to_thread,
+    run_in: RunIn = own_thread,
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
-    `events_of` works on questions; `look_up_in` and `query_in` run look-ups and Cypher in threads.
+    `events_of` works on questions; `run_in` runs look-ups and Cypher in threads.
     """
-    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, look_up_in=look_up_in, query_in=query_in)
+    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, run_in=run_in)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
@@ -99,11 +103,8 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Face:
     """What the requests of the protocol mean for the graphs that are served."""
 
-    def __init__(
-        self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, look_up_in: RunIn, query_in: RunIn
-    ) -> None:
-        self._graphs, self._events_of = graphs, events_of
-        self._look_up_in, self._query_in = look_up_in, query_in
+    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, run_in: RunIn) -> None:
+        self._graphs, self._events_of, self._run_in = graphs, events_of, run_in
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
@@ -154,7 +155,7 @@ class _Face:
             told = generation.tell_interim()
             return text if told is None else f"note: {told}\n{text}"
 
-        return await (self._query_in if tool.name == CYPHER else self._look_up_in)(read)
+        return await self._run_in(tool.name, read)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
         generation = await asyncio.to_thread(self._current, name)

@@ -10,14 +10,13 @@ from typing import NamedTuple
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
 from orienteer.ingest.documents.read.kinds import Kind, kind_of, why_left_out
-from orienteer.ingest.documents.read.selection import GIT, IgnoredNames, Selection
+from orienteer.ingest.documents.read.selection import ALL, GIT, IgnoredNames, Selection
 from orienteer.ingest.formats.files import stray
 from orienteer.ingest.formats.table import is_unicode
 from orienteer.ingest.tables.plan import is_beside_tables
 from orienteer.records import Record
 
 IGNORED = "ignored by .gitignore"
-ALL = Selection()
 
 
 class File(NamedTuple):
@@ -80,6 +79,14 @@ def _check_apart(sources: Sequence[Path]) -> None:
             raise BadInput(f"{source} lies in {outer}, which is read whole: leave one of the two out")
 
 
+def folders_of(folder: Path, selection: Selection = ALL) -> list[Path]:
+    """Return the folders that are looked into for documents, and the `.gitignore` files that are heeded there."""
+    walk = FolderWalk(folder, selection)
+    for _ in walk:
+        pass
+    return [*walk.folders, *walk.ignored.read]
+
+
 def holds_prose(folder: Path, selection: Selection = ALL) -> bool:
     """Say whether a folder holds a document that is asked about."""
     kinds = ((path, kind_of(path)) for path in FolderWalk(folder, selection))
@@ -100,7 +107,9 @@ class FolderWalk:
     def __init__(self, folder: Path, selection: Selection = ALL) -> None:
         self._folder, self._selection = folder, selection
         self._root = folder.resolve()
-        self._ignored = IgnoredNames(folder)
+        self.ignored = IgnoredNames(folder)
+        self.folders = [folder]
+        """Those that were gone into, or could not be."""
         self._taken: set[tuple[str, ...]] = set()
         """Folders that a person included, and those within them."""
         self.skipped: list[SkippedFile] = []
@@ -110,7 +119,7 @@ class FolderWalk:
         for where, folders, files in os.walk(self._folder, onerror=self._unreadable):
             here = Path(where)
             names = here.relative_to(self._folder).parts
-            self._ignored.enter(here, names)
+            self.ignored.enter(here, names)
             folders[:] = [name for name in sorted(folders) if self._goes_into(here, name, names)]
             for name in sorted(files):
                 if self._takes(here, name, names):
@@ -133,7 +142,7 @@ class FolderWalk:
         if not is_named and not self._selection.included.lead_to(names):
             if name.startswith("."):
                 return False
-            if self._ignored.hold(names, is_folder=True):
+            if self.ignored.hold(names, is_folder=True):
                 return self._skip(path, IGNORED)
         if _is_link(path):
             return self._skip(path, "a link to a folder")
@@ -141,6 +150,7 @@ class FolderWalk:
             return self._skip(path, "a graph")
         if is_named or above in self._taken:
             self._taken.add(names)
+        self.folders.append(path)
         return True
 
     def _takes(self, here: Path, name: str, above: tuple[str, ...]) -> bool:
@@ -152,7 +162,7 @@ class FolderWalk:
         if not self._selection.names(names, is_folder=False):
             if name.startswith(".") or not (above in self._taken or not self._selection.include):
                 return False
-            if self._ignored.hold(names, is_folder=False):
+            if self.ignored.hold(names, is_folder=False):
                 return self._skip(path, IGNORED)
         reason = ""
         if _is_link(path):
@@ -166,7 +176,7 @@ class FolderWalk:
         except (OSError, ValueError):
             return ""
         is_hidden = any(name.startswith(".") for name in names)
-        is_ignored = any(self._ignored.hold(names[:at], is_folder=at < len(names)) for at in range(1, len(names) + 1))
+        is_ignored = any(self.ignored.hold(names[:at], is_folder=at < len(names)) for at in range(1, len(names) + 1))
         return "a link to a file that is hidden or ignored" if is_hidden or is_ignored else ""
 
     def _misnamed(self, path: Path) -> bool:

@@ -11,7 +11,7 @@ from typing import Self
 from pydantic import model_validator
 
 from orienteer.errors import BadOption
-from orienteer.ingest.documents.read.ignore_rules import Rules, pattern_of, rules_of
+from orienteer.ingest.documents.read.ignore_rules import GITIGNORE, Rules, pattern_of, rules_of
 from orienteer.options import Options
 
 GIT = ".git"
@@ -64,6 +64,9 @@ class Selection(Options):
         return bool(self.excluded.verdict(path, is_folder=is_folder))
 
 
+ALL = Selection()
+
+
 class IgnoredNames:
     """What the `.gitignore` files of a folder, of those within it and of its repository name."""
 
@@ -72,11 +75,13 @@ class IgnoredNames:
         """By the folder that they stand in, given by the names beneath the root."""
         self._above: list[tuple[tuple[str, ...], Rules]] = []
         """Those of the folders that hold the root, nearest first, each with the names from there to the root."""
+        self.read: list[Path] = []
+        """The files that were read."""
         self._read_above(root)
 
     def enter(self, folder: Path, names: tuple[str, ...]) -> None:
         """Take in the rules of a folder beneath the root."""
-        if (rules := rules_of(folder)) is not None:
+        if (rules := self._rules_of(folder)) is not None:
             self._rules[names] = rules
 
     def hold(self, names: tuple[str, ...], *, is_folder: bool) -> bool:
@@ -89,6 +94,12 @@ class IgnoredNames:
         verdicts = (rules.verdict((*way, *names), is_folder=is_folder) for way, rules in self._above)
         return bool(next((verdict for verdict in verdicts if verdict is not None), False))
 
+    def _rules_of(self, folder: Path) -> Rules | None:
+        rules = rules_of(folder)
+        if rules is not None:
+            self.read.append(folder / GITIGNORE)
+        return rules
+
     def _read_above(self, root: Path) -> None:
         """Read the rules between the root and the top of its repository, unless they ignore the root itself."""
         folder = root.resolve()
@@ -98,7 +109,7 @@ class IgnoredNames:
             if folder.parent == folder:
                 return  # no repository
             folder, way = folder.parent, (folder.name, *way)
-            if (rules := rules_of(folder)) is not None:
+            if (rules := self._rules_of(folder)) is not None:
                 above.append((way, rules))
         self._above = above
         if any(self._holds_above(way[:length], len(way)) for length in range(1, len(way) + 1)):

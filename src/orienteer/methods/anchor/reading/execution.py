@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from orienteer.graph.adjacency import distinct
 from orienteer.graph.properties import Condition as Compared
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Rows
@@ -149,7 +150,7 @@ class Executor:
         return rows
 
     def _named(self, named: Sequence[int], types: frozenset[int]) -> Rows:
-        rows = np.unique(np.array(named, np.int32))
+        rows = distinct(np.array(named, np.int32))
         return rows[np.isin(self._arrays.node_types[rows], sorted(types))] if types else rows
 
     def _of_types(self, types: frozenset[int]) -> Rows:

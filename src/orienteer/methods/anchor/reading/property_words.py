@@ -40,12 +40,14 @@ class PropertyWords:
     def __init__(self, graph: Graph, vocabulary: SchemaWords) -> None:
         self._arrays, self._vocabulary = graph.arrays, vocabulary
         self._groups = [frozenset(map(vocabulary.stem, group)) for group in PROPERTIES]
-        facts = {name: self._facts(name) for name in graph.arrays.properties.names}
-        self.facts = {name: own for name, own in facts.items() if not self._are_ids(own)}
+        samples = {name: self._sample(name) for name in graph.arrays.properties.names}
+        facts = {name: self._facts(name, sample) for name, sample in samples.items()}
+        self.facts = {
+            name: own for name, own in facts.items() if own.kind != "text" or not self._are_ids(samples[name])
+        }
 
-    def _are_ids(self, facts: PropertyFacts) -> bool:
+    def _are_ids(self, values: Sequence[object]) -> bool:
         """Tell whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
-        values = self._sample(facts.name) if facts.kind == "text" else []
         return bool(values) and all(
             isinstance(value, str) and self._arrays.ids.find(value) is not None for value in values
         )
@@ -56,14 +58,14 @@ class PropertyWords:
         values = self._arrays.properties.values(name, rows[:: max(1, len(rows) // _SAMPLE)])
         return [value for value in values if value is not None]
 
-    def _facts(self, name: str) -> PropertyFacts:
+    def _facts(self, name: str, sample: Sequence[object]) -> PropertyFacts:
         words = [word for part in split_label(name, self._arrays.tokenizer) for word in part]
         unit = words[-1] if len(words) > 1 and words[-1] in UNITS else None
         content = [word for word in words if word != unit]
         content = [word for word in content if word not in _LIGHT] or content
-        rows = self._arrays.properties.rows(name)
-        sample = self._sample(name)
-        types = frozenset(np.unique(self._arrays.node_types[rows]).tolist())
+        types = frozenset(
+            np.flatnonzero(np.bincount(self._arrays.node_types[self._arrays.properties.rows(name)])).tolist()
+        )
         stems = tuple(self._vocabulary.stem(word) for word in content)
         true = "yes" if any(str(value).casefold() in ("yes", "no") for value in sample) else "true"
         return PropertyFacts(name, stems, unit, _kind_of(sample, words), types, true)

@@ -1,0 +1,154 @@
+"""What a command loads as it starts: no more than it needs."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from importlib import import_module
+
+import pytest
+
+from orienteer.ingest import import_graph
+from orienteer.serve import COMMANDS, command_line
+
+RUN = """
+import json, sys
+from orienteer.__main__ import main
+sys.argv = ["orienteer", *sys.argv[1:]]
+code = main()
+assert code == 0, code
+print(json.dumps(list(sys.modules)), file=sys.stderr)
+"""
+HEAVY = {"rich", "openai", "httpx", "pyarrow", "pandas", "onnxruntime", "fastapi", "mcp"}
+OF_IMPORT = (
+    "orienteer.ingest.formats",
+    "orienteer.ingest.tables",
+    "orienteer.ingest.importer",
+    "orienteer.ingest.sources",
+    "orienteer.ingest.documents.read.files",
+)
+OF_OTHERS = ("orienteer.evaluation", "orienteer.quizzes", "orienteer.training", "orienteer.agents.replay")
+
+
+def loaded(*arguments):
+    """Return the modules that a command has loaded when it ends."""
+    command = [sys.executable, "-c", RUN, *map(str, arguments)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert ran.stdout
+    return json.loads(ran.stderr.splitlines()[-1])
+
+
+def cpu_seconds(*command, runs=7):
+    """Return the median processor time of a command."""
+    seconds = []
+    for _ in range(runs + 1):
+        before = os.times()
+        subprocess.run(list(map(str, command)), check=True, capture_output=True, stdin=subprocess.DEVNULL)
+        after = os.times()
+        seconds.append(after.children_user + after.children_system - before.children_user - before.children_system)
+    return statistics.median(seconds[1:])  # the first writes bytecode
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """The folder of the cache, for all commands here."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ORIENTEER_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def ships(tmp_path_factory):
+    """A folder with a graph in two tables, which is older than the grain of the clock of files."""
+    folder = tmp_path_factory.mktemp("ships")
+    (folder / "nodes.csv").write_text("id,name,type\n1,Ann,person\n2,Swift,ship\n3,Bob,person\n", encoding="utf-8")
+    (folder / "edges.csv").write_text("source,target,type\n1,2,sails\n3,2,built\n", encoding="utf-8")
+    time.sleep(0.06)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def graph(ships, cache):
+    """The graph of these tables."""
+    target = cache / "ships"
+    import_graph([ships], target)
+    return target
+
+
+def test_the_lines_of_the_help_are_those_of_the_commands():
+    """The table that the help is made of repeats what the modules of the commands say, for it loads none of them."""
+    for module, lines in COMMANDS.items():
+        commands = import_module(f"orienteer.serve.cli.{module}").COMMANDS
+        said = {name: (function.__doc__ or "").partition("\n")[0] for name, (function, _) in commands.items()}
+        assert said == lines, module
+
+
+def test_the_help_is_the_same_once_every_command_is_loaded():
+    def shown(group):
+        return group.make_context("orienteer", [], resilient_parsing=True).get_help()
+
+    def whole(group):
+        for command in group.commands.values():
+            assert command.help
+            if hasattr(command, "commands"):
+                whole(command)
+        return group
+
+    for group in (command_line(), *map(command_line().commands.get, ("eval", "train", "trace", "cache"))):
+        assert shown(group) == shown(whole(group))
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"]])
+def test_help_and_version_load_no_command(arguments):
+    modules = loaded(*arguments)
+    ours = {name.removeprefix("orienteer.") for name in modules if name.startswith("orienteer.")}
+    assert ours <= {
+        "__main__",
+        "display",
+        "errors",
+        "serve",
+        "serve.cli",
+        "serve.cli.app",
+        "serve.cli.output",
+        "version",
+    }
+    assert not {"numpy", "pydantic", "rich"}.intersection(modules)
+
+
+def nothing_of_an_import(modules):
+    """Say whether these are the modules of a look at a graph, and no more."""
+    own = {module.rpartition(".")[2] for module in modules if module.startswith("orienteer.serve.cli.")}
+    return (
+        not [module for module in modules if module.startswith((*OF_IMPORT, *OF_OTHERS))]
+        and not HEAVY.intersection(modules)
+        and not own.intersection(COMMANDS.keys() - {"ask", "graph"})
+    )
+
+
+@pytest.mark.parametrize(
+    "command", [["ask", "Who sails Swift?"], ["ask", "Swift", "--method", "bm25"], ["search", "Swift"], ["show", "Ann"]]
+)
+def test_a_question_loads_nothing_of_an_import(command, graph):
+    name, *words = command
+    assert nothing_of_an_import(loaded(name, graph, *words))
+
+
+def test_nor_does_a_question_to_a_folder_whose_graph_is_in_the_cache(ships, cache):
+    assert not nothing_of_an_import(loaded("ask", ships, "Who sails Swift?"))
+    assert nothing_of_an_import(loaded("ask", ships, "Who sails Swift?"))
+
+
+@pytest.mark.slow
+def test_a_start_costs_little_more_than_what_it_cannot_do_without(graph):
+    """The bounds are generous, for a machine may be busy; the tests above, which count modules, are exact."""
+    bare = cpu_seconds(sys.executable, "-c", "import typer")
+    needed = cpu_seconds(
+        sys.executable, "-c", "import numpy, typer; from pydantic import BaseModel, TypeAdapter; TypeAdapter(int)"
+    )
+    orienteer = (sys.executable, "-m", "orienteer")
+    assert cpu_seconds(*orienteer, "--version") < 1.6 * bare
+    assert cpu_seconds(*orienteer, "--help") < 1.8 * bare
+    assert cpu_seconds(*orienteer, "ask", graph, "Who sails Swift?") < 2.5 * needed
