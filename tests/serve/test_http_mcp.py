@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 
 import pytest
@@ -15,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from fakes.http_site import serving, until
 from fakes.talks import run
-from orienteer.serve import QuestionSlots
+from orienteer.serve import LOOK_UP_THREADS, QuestionSlots
 
 ERAS = ("legacy", "auto")
 KEY = "a key of sixteen and more"
@@ -159,3 +160,21 @@ def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era
         assert not looked_up.is_error
         assert answered.content[0].text.startswith("1 row: l.name")
         until(lambda: client.site.slots.running == 0)
+
+
+def test_look_ups_of_agents_take_the_threads_of_all_look_ups(languages):
+    go_on = threading.Event()
+    with serving({"languages": languages}, has_mcp=True) as client:
+
+        async def use(agent):
+            await agent.call_tool("search", {"query": "Rust"})
+            for _ in range(LOOK_UP_THREADS):
+                client.site.pool.submit(go_on.wait)
+            search = asyncio.create_task(agent.call_tool("search", {"query": "Rust"}))
+            done, _ = await asyncio.wait({search}, timeout=0.5)
+            go_on.set()
+            return done, await search
+
+        done, found = talk(client, "auto", use)
+        assert not done
+        assert "[language:rust]" in found.content[0].text

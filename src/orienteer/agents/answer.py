@@ -327,7 +327,7 @@ def _comments(result: Result) -> Iterator[str]:
 
 def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
     try:
-        comment = arguments_of(call, tools).get("comment")
+        comment = arguments_of(call, tools).value.get("comment")
     except ValueError:
         return ""  # a call that could not be run ended nothing
     return single_spaced(comment) if isinstance(comment, str) else ""
