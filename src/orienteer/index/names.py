@@ -171,12 +171,16 @@ class NameIndex:
         phrase = self._tokenizer.words(text)
         if not phrase:  # a name such as `+` or a picture
             return [Link(row, kind, True) for row, kind in self._rows("exact", _wordless(text))]
-        return [link for link in self.links(phrase) if link.is_exact]
+        return self.exact_links(phrase)
+
+    def exact_links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes whose name, alias or identifier is exactly these folded words."""
+        exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
+        return [Link(row, kind, True) for row, kind in exact]
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier is exactly these folded words; without any, their stems."""
-        exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
-        return [Link(row, kind, True) for row, kind in exact] or self.stem_links(phrase)
+        return self.exact_links(phrase) or self.stem_links(phrase)
 
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same stems as these words."""
