@@ -162,18 +162,26 @@ def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era
         until(lambda: client.site.slots.running == 0)
 
 
-def test_look_ups_of_agents_take_the_threads_of_all_look_ups(languages):
+@pytest.mark.parametrize(
+    ("tool", "arguments", "threads"),
+    [
+        ("search", {"query": "Rust"}, ("pool", LOOK_UP_THREADS)),
+        ("paths", {"a": "Rust", "b": "Swift"}, ("large_pool", 1)),
+    ],
+)
+def test_look_ups_of_agents_take_the_threads_of_all_look_ups(languages, tool, arguments, threads):
     go_on = threading.Event()
     with serving({"languages": languages}, has_mcp=True) as client:
+        pool, count = threads
 
         async def use(agent):
-            await agent.call_tool("search", {"query": "Rust"})
-            for _ in range(LOOK_UP_THREADS):
-                client.site.pool.submit(go_on.wait)
-            search = asyncio.create_task(agent.call_tool("search", {"query": "Rust"}))
-            done, _ = await asyncio.wait({search}, timeout=0.5)
+            await agent.call_tool(tool, arguments)
+            for _ in range(count):
+                getattr(client.site, pool).submit(go_on.wait)
+            look_up = asyncio.create_task(agent.call_tool(tool, arguments))
+            done, _ = await asyncio.wait({look_up}, timeout=0.5)
             go_on.set()
-            return done, await search
+            return done, await look_up
 
         done, found = talk(client, "auto", use)
         assert not done

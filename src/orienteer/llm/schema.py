@@ -101,13 +101,16 @@ def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str)
     properties, required = schema.get("properties", {}), schema.get("required", ())
     parts: dict[str, JsonValue] = {}
     notes: list[str] = []
+    not_given: list[str] = []
     for name, part in value.items():
         form = properties.get(name, {})
         if part is None and name in properties and name not in required and faults(part, form):
-            notes.append(f"{_below(path, name)}, null, was read as not given")
+            not_given.append(_below(path, name))
             continue
         parts[name], more = meant(part, form, path=_below(path, name))
         notes += more
+    if not_given:
+        notes.append(f"null was read as not given: {', '.join(not_given)}")
     return Meant(parts, tuple(notes))
 
 
