@@ -1,14 +1,13 @@
 """Local search of Microsoft's GraphRAG (Edge et al. 2024): entities, relations, communities, shares of the tokens."""
 
 import json
-import sys
 
 import networkx
 import numpy as np
 import pytest
 
 from orienteer.agents.replay import replay
-from orienteer.errors import BadOption, MissingExtra
+from orienteer.errors import BadOption
 from orienteer.graph import pieces
 from orienteer.graph.store import Graph
 from orienteer.llm.budget import Allowance, Budget
@@ -22,8 +21,6 @@ from orienteer.retrieval.query import Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.text.sentences import tokens
-
-pytest.importorskip("graspologic_native")
 
 SIZE = 4
 
@@ -116,16 +113,6 @@ def test_facts_alone_make_communities(build):
     ]
     graph = build([*entities, *facts], members)
     assert groups_of(graph, find_communities(graph, np.ones(6, np.bool_))[0]) == [["a", "b", "f1"], ["c", "d", "f2"]]
-
-
-def test_without_the_extra_only_reports_are_missing(graph, monkeypatch):
-    monkeypatch.setitem(sys.modules, "graspologic_native", None)
-    with pytest.raises(MissingExtra, match="communities"):
-        open_communities(graph, np.ones(len(graph), np.bool_))
-    found = gather(graph, "What is K0 Works?")
-    assert not of_type(found, "community")
-    assert "no reports" in found.reason
-    assert of_type(found, "chunk")
 
 
 def test_no_edges_no_communities(build):
