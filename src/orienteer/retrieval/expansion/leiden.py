@@ -19,7 +19,7 @@ import math
 import random
 from collections import defaultdict, deque
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +43,8 @@ class _Graph(NamedTuple):
     """A graph as Python walks it fast: a node's edges become lists when they are looked at, all at once are large."""
 
     begins: list[int]
-    members: memoryview[int]
-    weights: memoryview[float]
+    members: memoryview[Any]  # Any: numpy's arrays have no type of their items here
+    weights: memoryview[Any]
     strengths: list[float]
     """What the edges of each node weigh together, those within it twice."""
     total: float
@@ -66,7 +66,11 @@ def leiden(csr: Csr, seed: int) -> NDArray[np.int64]:
     community = list(range(size))
     while True:
         graph = _Graph(
-            csr.begins.tolist(), csr.members.data, csr.weights.data, strengths.tolist(), float(strengths.sum())
+            csr.begins.tolist(),
+            memoryview(csr.members),
+            memoryview(csr.weights),
+            strengths.tolist(),
+            float(strengths.sum()),
         )
         _move(graph, community, chance)
         if len(set(community)) == len(community):
@@ -175,4 +179,5 @@ def _merged(csr: Csr, number: NDArray[np.int64], size: int) -> Csr:
     keys, back = np.unique(owner[is_between] * size + other[is_between], return_inverse=True)
     begins = np.zeros(size + 1, np.int64)
     np.cumsum(np.bincount(keys // size, minlength=size), out=begins[1:])
-    return Csr(begins, (keys % size).astype(np.int32), np.bincount(back, csr.weights[is_between], len(keys)))
+    weights = np.bincount(back, csr.weights[is_between], len(keys)).astype(np.float64)
+    return Csr(begins, (keys % size).astype(np.int32), weights)
