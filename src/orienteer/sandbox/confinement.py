@@ -175,7 +175,7 @@ def server_program(*, lifeline: int) -> bytes | None:
     if not _is_known():
         return None
     column, processor = _MACHINES[platform.machine()]
-    steps = [*_begun(processor), *_left(column, CALLS | SERVING), *_closing(column, lifeline), *_reading(column)]
+    steps = [*_begun(processor), *_left(column, {**CALLS, **SERVING}), *_closing(column, lifeline), *_reading(column)]
     steps += [(_IF_EQUAL, 0, 7, SOCKET[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 3, _INTERNET)]
     steps += [(_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_IF_EQUAL, 1, 0, _STREAM), _REFUSED, _ALLOWED]
     steps += [(_IF_EQUAL, 0, 6, SENDTO[column]), (_LOAD, 0, 0, _FIFTH), (_IF_EQUAL, 0, 3, 0)]

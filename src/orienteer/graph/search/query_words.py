@@ -107,7 +107,7 @@ class QueryWords:
 
     def _stands(self, word: str, read: ReadWords) -> Mask:
         """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
-        around = dict.fromkeys(self._pairs[word]) if word.isdecimal() else ()
+        around = self._pairs[word] if word.isdecimal() else ()
         joined = [mark.join(pair) for pair in around for mark in ("", *MARKS.values())]
         ways = [self._arrays.tokenizer.words(spelling) for spelling in dict.fromkeys((*spellings(word), *joined))]
         return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
