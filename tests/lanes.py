@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,6 +112,9 @@ class Lanes:
         self.lane = lane
         self.left: Counter[str] = Counter()
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        return True if self.lane == "quick" and collection_path.name in FOLDERS else None  # nor imported
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         lanes = [lane_of(item) for item in items]
@@ -133,9 +137,10 @@ class Lanes:
         if reasons:
             skipped = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
             terminalreporter.write_line(f"skipped: {skipped}")
-        for lane, number in self.left.items():
-            command = "scripts/test" if lane == "usual" else "scripts/test all"
-            terminalreporter.write_line(f"left for {command}: {number}")
+        left = [f"{number} of scripts/test{' all' if lane == 'all' else ''}" for lane, number in self.left.items()]
+        left += [f"tests/{folder}/" for folder in FOLDERS if self.lane == "quick"]
+        if left:
+            terminalreporter.write_line(f"left for other lanes: {', '.join(left)}")
 
 
 def _need(reason: str) -> str:
