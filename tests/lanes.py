@@ -143,15 +143,21 @@ class Lanes:
             terminalreporter.write_line(f"left for other lanes: {', '.join(left)}")
 
 
+NEEDED = re.compile(
+    r"could not import '([\w.]+)'"
+    r"|(?:needs )?(?:the )?(?:extra |package )?(\S+) is not installed"
+    r"|(?:needs|no) (?:the )?(?:extra |package )?([^:]+)"
+)
+"""What skips say in the words of pytest, of tests and of the product."""
+
+
 def _need(reason: str) -> str:
     """Return what a skipped test needs, in the words that all tests have that need it."""
     reason = reason.removeprefix("Skipped: ")
     if "ORIENTEER_DATA" in reason:
         return "need real data: ../shared/data or ORIENTEER_DATA"
-    if found := re.match(
-        r"could not import '([\w.]+)'|(?:needs the package )?([\w-]+)(?: is not installed.*)?$", reason
-    ):
-        return f"need {found[1] or found[2]}"
+    if found := NEEDED.match(reason):
+        return f"need {next(filter(None, found.groups()))}"
     return reason
 
 
