@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -111,6 +112,9 @@ class Lanes:
         self.lane = lane
         self.left: Counter[str] = Counter()
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        return True if self.lane == "quick" and collection_path.name in FOLDERS else None  # nor imported
+
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         lanes = [lane_of(item) for item in items]
@@ -133,9 +137,18 @@ class Lanes:
         if reasons:
             skipped = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
             terminalreporter.write_line(f"skipped: {skipped}")
-        for lane, number in self.left.items():
-            command = "scripts/test" if lane == "usual" else "scripts/test all"
-            terminalreporter.write_line(f"left for {command}: {number}")
+        left = [f"{number} of scripts/test{' all' if lane == 'all' else ''}" for lane, number in self.left.items()]
+        left += [f"tests/{folder}/" for folder in FOLDERS if self.lane == "quick"]
+        if left:
+            terminalreporter.write_line(f"left for other lanes: {', '.join(left)}")
+
+
+NEEDED = re.compile(
+    r"could not import '([\w.]+)'"
+    r"|(?:needs )?(?:the )?(?:extra |package )?(\S+) is not installed"
+    r"|(?:needs|no) (?:the )?(?:extra |package )?([^:]+)"
+)
+"""What skips say in the words of pytest, of tests and of the product."""
 
 
 def _need(reason: str) -> str:
@@ -143,10 +156,8 @@ def _need(reason: str) -> str:
     reason = reason.removeprefix("Skipped: ")
     if "ORIENTEER_DATA" in reason:
         return "need real data: ../shared/data or ORIENTEER_DATA"
-    if found := re.match(
-        r"could not import '([\w.]+)'|(?:needs the package )?([\w-]+)(?: is not installed.*)?$", reason
-    ):
-        return f"need {found[1] or found[2]}"
+    if found := NEEDED.match(reason):
+        return f"need {next(filter(None, found.groups()))}"
     return reason
 
 

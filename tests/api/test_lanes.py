@@ -93,8 +93,7 @@ def test_a_quick_test_that_leaves_its_process_fails_whatever_catches_it(tmp_path
     assert "2 failed, 1 passed, 4 deselected, 1 error" in printed, printed
     assert printed.count("mark it with @pytest.mark.process") >= 2
     assert "mark it with @pytest.mark.server" in printed
-    assert "left for scripts/test: 3" in printed
-    assert "left for scripts/test all: 1" in printed
+    assert "left for other lanes: 3 of scripts/test, 1 of scripts/test all, tests/e2e/" in printed
 
 
 @pytest.mark.process
@@ -103,7 +102,7 @@ def test_other_lanes_run_them_and_say_what_was_skipped(tmp_path, workers):
     chosen = ("-k", "test_process or test_server or test_data or test_browser", *workers)
     printed = run(tmp_path, "--lane", "usual", *chosen)
     assert "3 passed" in printed, printed
-    assert "left for scripts/test all: 1" in printed
+    assert "left for other lanes: 1 of scripts/test all\n" in printed
     printed = run(tmp_path, "--lane", "all", *chosen)
     assert "3 passed, 1 skipped" in printed, printed
     assert "skipped: 1 need Chromium" in printed

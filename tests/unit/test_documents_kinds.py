@@ -127,10 +127,10 @@ def test_prose_is_told_from_values():
 
 @pytest.mark.slow
 def test_no_line_takes_long():
-    started = time.perf_counter()
+    started = time.process_time()
     for text in ("a " * 50_000 + "(", "f(" * 50_000, "\n".join(["a b " * 90 + "("] * 2_000), "@\n" * 100_000):
         read_prose_lines(text)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------------------------------ by content
@@ -324,7 +324,7 @@ def test_a_mail_of_many_parts_takes_no_time():
     head = b"Subject: x\n" + b"".join(
         b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(5_000)
     )
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BadInput, match="too many parts"):
         read_mail(head + b"x\n" * 100_000)
     deep = b"Subject: x\n" + b"".join(
@@ -333,7 +333,7 @@ def test_a_mail_of_many_parts_takes_no_time():
     with contextlib.suppress(BadInput, RecursionError):  # which `memory_told` tells
         read_mail(deep)
     read_mail(b"Subject: " + b"=?utf-8?q?" * 100_000 + b"\nFrom: " + b"(" * 1_000_000 + b"\n\nx")
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------------------------------ notebooks
