@@ -8,10 +8,10 @@ import pytest
 
 from orienteer import Graph, Retriever, ScriptedModel
 from orienteer.errors import Error
-from orienteer.ingest.demo import demo_records
-from orienteer.methods.table import METHODS
-from orienteer.serve.views import pages
-from orienteer.tools.toolbox import Toolbox
+from orienteer.ingest import demo_records
+from orienteer.methods import METHODS
+from orienteer.serve import search_page
+from orienteer.tools import Toolbox
 
 UNITS = {
     "letter": "a",
@@ -133,7 +133,7 @@ LOOK_UPS = {
     "sort": lambda graph, text: graph.list(sort=text),
     "type": lambda graph, text: graph.search("python", node_types=[text]),
     "reading": lambda graph, text: Retriever(graph, method="anchor").search("languages", reading=text),
-    "page of search": lambda graph, text: pages.search(graph, text),
+    "page of search": lambda graph, text: search_page(graph, text),
 }
 
 

@@ -6,7 +6,7 @@ import networkx
 import numpy as np
 import pytest
 
-from orienteer.retrieval.expansion.leiden import Csr, leiden
+from orienteer.retrieval import Csr, leiden
 
 
 def _groups(graph: networkx.Graph, *, seed: int = 0) -> list[set[int]]:
