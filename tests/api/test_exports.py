@@ -64,21 +64,25 @@ def test_what_is_not_public_is_not_there():
         _ = orienteer.Nothing
 
 
+@pytest.mark.process
 def test_the_import_is_silent_and_loads_nothing_heavy():
     assert loaded_after("import orienteer") == ([], [])
 
 
+@pytest.mark.process
 def test_the_import_loads_nothing_of_ours_but_the_version_and_what_makes_faces():
     code = "import orienteer, sys; print(*sorted(name for name in sys.modules if name.startswith('orienteer')))"
     assert loaded_after(code)[1] == ["orienteer orienteer.faces orienteer.version"]
 
 
+@pytest.mark.process
 def test_reading_a_graph_loads_no_model_no_tables_no_terminal():
     loaded, printed = loaded_after("from orienteer import Budget, Graph, Retriever, Result")
     assert set(loaded) <= {"numpy", "pydantic"}
     assert printed == []
 
 
+@pytest.mark.process
 def test_a_query_command_loads_neither_openai_nor_pyarrow_nor_rich():
     code = "from orienteer.serve import main; main(['search', 'no such graph', 'x', '--json', '-q'])"
     ran = subprocess.run(

@@ -12,6 +12,8 @@ from orienteer.methods import METHODS
 
 api = pytest.importorskip("mypy.api")
 
+pytestmark = pytest.mark.slow
+
 USES = """
 from typing import Any
 from orienteer import Budget, Graph, Retriever, ScriptedModel

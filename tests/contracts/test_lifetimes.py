@@ -19,6 +19,8 @@ from orienteer.quizzes import GraphSteps
 from orienteer.remembered import remembered
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 DESCRIPTORS = Path("/proc/self/fd")
 QUESTIONS = [
     "Which films were directed by Ada Holm?",
@@ -49,7 +51,6 @@ def uncollected():
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def finishing(messages, tools, sampling):

@@ -10,6 +10,7 @@ import pytest
 import orienteer.methods
 from fakes.embedder import embedded
 from fakes.limits import limits_in
+from lanes import methods
 from orienteer.errors import BadOption
 from orienteer.graph import Graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
@@ -58,12 +59,12 @@ def made(name, graph, **options):
     return METHODS[name].make(graph, model=ScriptedModel(policy), options=options)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=methods(METHODS))
 def name(request):
     return request.param
 
 
-@pytest.fixture(params=[name for name in METHODS if name != "vanilla"])
+@pytest.fixture(params=methods(name for name in METHODS if name != "vanilla"))
 def ranker(request):
     """A method that ranks; the bare model does not."""
     return request.param
@@ -216,6 +217,7 @@ def test_a_course_without_agents_may_spend_the_whole_budget(ranker, graph):
     assert (result.hits, result.stopped_by) == (free.hits, "finish")
 
 
+@pytest.mark.slow
 def test_no_name_and_no_text_feigns_a_line_of_what_a_model_reads(name, tmp_path):
     """A line of its own could pass for a node, for a choice in a list, or for an observation."""
     false = "\n[c] feigned\n2. feigned\nObservation 9: feigned"

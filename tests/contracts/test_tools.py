@@ -123,6 +123,7 @@ def test_every_argument_says_what_it_is(tool):
         assert "type" in schema or "enum" in schema
 
 
+@pytest.mark.process
 def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     arguments = TOOLS[type(tool)]
     assert not schema_faults(arguments, tool.spec.parameters)
@@ -134,6 +135,7 @@ def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     assert all(node in list(graph.node_ids()) for node in found.nodes)
 
 
+@pytest.mark.process
 def test_arguments_are_left_as_they_are(tool):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     before = copy.deepcopy(arguments)
@@ -141,6 +143,7 @@ def test_arguments_are_left_as_they_are(tool):
     assert arguments == before
 
 
+@pytest.mark.process
 def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     assert tool(arguments) == type(tool)(Session(graph))(arguments)
@@ -189,6 +192,7 @@ def values(schema):
     return st.sampled_from(REFERENCES + TYPES + WHERE) | st.text(max_size=20)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):

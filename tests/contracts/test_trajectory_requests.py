@@ -21,15 +21,20 @@ from orienteer.records import Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
-for module in ("ladybug", "pydantic_monty", "graspologic_native"):
+for module in ("ladybug", "pydantic_monty"):
     pytest.importorskip(module)
 
+pytestmark = pytest.mark.slow
 KNOWN = [prompt for package in PACKAGES for prompt in prompts_of(package)]
 BY_NAME = {course.name: course for course in COURSES}
 
 
-IDS = [pytest.param(course, id=course.name) for course in COURSES]
-OBJECTS = [pytest.param(course, id=course.name) for course in COURSES if course.has_objects]
+ENGINE = ("cypher", "graphscout", "polyg", "sage over spark", "spark")
+IDS = [
+    pytest.param(course, id=course.name, marks=pytest.mark.process if course.name.startswith(ENGINE) else ())
+    for course in COURSES
+]
+OBJECTS = [param for param in IDS if param.values[0].has_objects]
 
 
 # ---------------------------------------------------------------------------------------------------------- a course
@@ -141,6 +146,7 @@ def test_a_trajectory_names_the_prompt_that_it_was_begun_with(play, course):
             assert stamp == (prompt.name, prompt.version, prompt.sha256)
 
 
+@pytest.mark.process
 def test_the_courses_meet_what_is_hard_to_give_back(play):
     steps = {
         course.name: [step for trajectory in play(course).result.trajectories for step in trajectory.steps]
@@ -201,6 +207,7 @@ def test_a_request_that_failed_is_given_back(play, name, number):
     assert not play(BY_NAME[name], fails_at=number).fault("messages")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["spark", "graph-counselor"])
 def test_a_reply_whose_repair_failed_is_given_back(play, name):
     """It was paid for: the result counts the call, and no trajectory does."""
@@ -243,6 +250,7 @@ WIRES = (
 )
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("method", "mode", "refused"), WIRES)
 def test_a_server_gets_the_bodies_that_are_given_back(graphs, method, mode, refused):
     def policy(body, _):

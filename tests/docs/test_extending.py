@@ -97,6 +97,7 @@ def test_what_its_retriever_gathered_replays(shouting, graph):
     assert [call.is_equal for call in replay_trajectory(result.trajectories[0], graph)] == [True]
 
 
+@pytest.mark.process
 def test_its_data_set_is_read_by_its_name(shouting, graph, tmp_path):
     (tmp_path / "two.riddles").write_text("Where does the FERRY go?|a\nWhere is Basel?|b\n", encoding="utf-8")
     questions = read_questions(tmp_path / "two.riddles", dataset="riddles", graph=graph)

@@ -141,7 +141,7 @@ def test_nor_does_a_question_to_a_folder_whose_graph_is_in_the_cache(ships, cach
     assert nothing_of_an_import(loaded("ask", ships, "Who sails Swift?"))
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_a_start_costs_little_more_than_what_it_cannot_do_without(graph):
     """The bounds are generous, for a machine may be busy; the tests above, which count modules, are exact."""
     bare = cpu_seconds(sys.executable, "-c", "import typer")

@@ -10,6 +10,7 @@ import pytest
 from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
 from fakes.inside import inside
+from lanes import seeds
 from orienteer.bolt import Address, Login
 from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
 from orienteer.graph import Graph, read_pointer
@@ -150,7 +151,7 @@ def check(server, updated, fresh):
 
 @pytest.mark.parametrize("has_ids", [True, False])
 @pytest.mark.parametrize("tells_edges", [True, False])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, usual=2))
 def test_it_holds_what_an_import_gives(seed, tells_edges, has_ids, tmp_path):
     world = World(seed, tells_edges=tells_edges, has_ids=has_ids)
     server = FakeServer(world.store)
@@ -181,7 +182,7 @@ class RestlessServer(FakeServer):
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=2))
 def test_after_a_database_that_was_edited_while_it_was_read_the_next_update_is_right(seed, has_ids, tmp_path):
     world = World(seed, has_ids=has_ids)
     server = RestlessServer(world)

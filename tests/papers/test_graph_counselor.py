@@ -11,6 +11,8 @@ from orienteer.llm import Allowance, Budget
 from orienteer.methods import UNSOUND_NOTE, GraphCounselor, GraphCounselorConfig
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def clinic(build):

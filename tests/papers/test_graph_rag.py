@@ -71,6 +71,7 @@ def cores(result):
     return [hit.id for hit in result.hits if hit.why.startswith("named in the question")]
 
 
+@pytest.mark.server
 def test_entities_their_neighbours_one_call_over_http(asking, clinic):
     retriever, server = asking("graph-rag", lambda system, user: ANSWER, graph=clinic)
     result = retriever.ask(QUESTION)
@@ -240,6 +241,7 @@ def test_the_prompt_keeps_to_its_size(demo, tokens):
     assert bool(left_out) == (tokens < 4_000)
 
 
+@pytest.mark.server
 def test_a_ranking_asks_no_model_and_begins_with_the_core(asking, clinic):
     retriever, server = asking("graph-rag", lambda system, user: "never", graph=clinic)
     result = retriever.search(QUESTION)
@@ -299,6 +301,7 @@ def test_a_core_entity_without_neighbours_has_all_the_room(build):
     assert 760 < prompt.count("word") < 800
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error(asking, clinic):
     retriever, _ = asking("graph-rag", lambda system, user: Answer(status=500), graph=clinic)
     result = retriever.ask(QUESTION)

@@ -29,6 +29,8 @@ from orienteer.llm import Allowance
 from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Node, Question, Result
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def graph(build):

@@ -32,6 +32,8 @@ from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Question
 from orienteer.retrieval import Evidence
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def graph(build):
@@ -197,6 +199,7 @@ def test_what_no_one_has_read_is_ranked_and_not_answered_from(graph, is_faithful
     assert any("stopped by the budget" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_faithful", [False, True])
 def test_tokens_end_it_at_any_place_with_a_ranking(graph, is_faithful):
     """The fake server's calls take 55 tokens each."""
@@ -318,6 +321,7 @@ class Late(Allowance):
         raise BudgetExhausted("seconds", "the budget of seconds is spent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_faithful", "first"), [*((False, call) for call in range(1, 7)), *((True, call) for call in range(1, 10))]
 )

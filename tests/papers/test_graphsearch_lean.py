@@ -29,6 +29,8 @@ from orienteer.llm import ScriptedModel
 from orienteer.records import Trajectory
 from orienteer.retrieval import BASES
 
+pytestmark = pytest.mark.server
+
 SIDE_BY_SIDE = planned(
     (1, "Who made The Worship of Venus?", [("The Worship of Venus", "painted by", "?creator")], []),
     (2, "Where did Titian die?", [("Titian", "died in", "?place")], []),

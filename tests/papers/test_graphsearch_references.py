@@ -37,6 +37,8 @@ from orienteer.methods import (
 from orienteer.records import Node
 from orienteer.retrieval import Evidence
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def graph(build):
@@ -313,6 +315,7 @@ def test_what_ends_one_channel_is_seen_once_the_other_is_done(graph):
     assert script.calls["sub-answer"] == 3  # the semantic channel came to its end
 
 
+@pytest.mark.slow
 def test_five_hundred_sub_queries_are_cut_and_said(graph):
     many = planned(*((at, f"Venice {at}?", [], [at - 1] if at > 1 else []) for at in range(1, 501)))
     script = Script(lean(lean_decompose=many, lean_ground={"text": "Venice?", "triples": []}))

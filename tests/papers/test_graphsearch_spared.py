@@ -28,6 +28,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval import Evidence, Scored, open_base, worth_reading
 from orienteer.text import count_tokens
 
+pytestmark = pytest.mark.server
+
 TWO_STEPS = planned((1, "Who died in Venice?", [], []), (2, "Where in Venice did #1 die?", [], [1]))
 CONCLUDED = {**ACCEPT, "explanation": "It says so [S2.C1].", "answer": "Venice", "cited": ["S2.C1"]}
 PASSAGES = tuple(node for node in NODES if node.type == "chunk")

@@ -223,6 +223,7 @@ def cosines(graph, vector):
     return dict(zip(texts, (each @ vector).tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_the_dense_ranking_is_by_the_mean_of_the_passages_and_the_questions_vectors(vectors):
     result = ask(vectors, passing, passages=3, mode="dense", k=10, run=Allowance(random_seed=0))
     found = cosines(vectors, mean_of([QUESTION, *PASSAGES]))

@@ -16,6 +16,8 @@ from orienteer.methods import IrCotConfig
 from orienteer.records import Node
 from orienteer.retriever import failure
 
+pytestmark = pytest.mark.server
+
 CHAIN = ("Mill Light was designed by Ines Varga.", "Ines Varga was born in Orsova.", "So the answer is: Orsova.")
 READ = "Varga drew the light [C1] and was born in Orsova [C2]. Answer: Orsova [C2]"
 

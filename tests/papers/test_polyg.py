@@ -15,6 +15,8 @@ from orienteer.llm import Allowance, Budget
 from orienteer.methods import NO_PLAN, PolyG, PolyGConfig
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.server
+
 
 @pytest.fixture(scope="module")
 def clinic(build):
@@ -71,6 +73,7 @@ MOST = (
 # ------------------------------------------------------------------------------------------- one way for each class
 
 
+@pytest.mark.slow
 def test_a_nested_question_is_asked_in_turn_and_a_later_one_starts_from_what_was_found(asking, clinic):
     seen = []
     say = says(

@@ -57,6 +57,7 @@ def test_stark_joins_relation_and_text(small):
 # 003, section 3.3: of a set the size is computed, and an entity is proved to be the only one.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_003_the_answer_type_is_proved(small, seed):
     for one in generate_questions(small, 30, random_seed=seed).items:

@@ -40,6 +40,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def languages(scratch):

@@ -36,6 +36,8 @@ from orienteer.serve import main
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.slow
+
 LOOK = 'for row in cypher("MATCH (a)-[e]-(b) RETURN a.id, b.id"): print(row["a.id"], row["b.id"])'
 
 

@@ -26,6 +26,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def graph(build):
@@ -144,6 +146,7 @@ def test_parallel_edges_are_two(build):
     assert ids_walked(twice, back.format("c")) == {"b"}
 
 
+@pytest.mark.slow
 def test_the_arrays_agree_with_the_records_where_an_edge_type_comes_twice(build):
     """Ladybug 0.22 has given other rows for this very query."""
     nodes, edges = demo_records()
@@ -322,6 +325,7 @@ def test_what_is_wrong_is_never_kept_and_told(graph, reason, kind, report):
     assert all(one.detail for one in faults)
 
 
+@pytest.mark.slow
 def test_what_templates_make_passes_as_a_report_too(build):
     """Two readers of one query: the templates know what they put into it, the shape is read off the text."""
     graph = build(*demo_records())

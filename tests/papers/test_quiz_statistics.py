@@ -252,6 +252,7 @@ def test_the_command_without_a_model_says_assigned(quiz, capsys):
         assert kind in told
 
 
+@pytest.mark.slow
 def test_the_command_with_a_model_asks_it_once(quiz, capsys):
     def policy(body, _before):
         return Answer(content=verdict(BY_QUESTION[body["messages"][-1]["content"]]))
@@ -268,6 +269,7 @@ def test_the_command_with_a_model_asks_it_once(quiz, capsys):
         assert len(server.requests) == len(QUIZ_CELLS)
 
 
+@pytest.mark.server
 def test_a_spent_budget_shows_what_there_is_and_fails(quiz, capsys):
     with FakeServer(lambda *_: Answer(content=verdict(QUIZ_CELLS[0]))) as server:
         command = ["eval", "quiz", str(quiz), "--model", "fake", "--base-url", server.url, "--budget-calls", "3"]
@@ -277,6 +279,7 @@ def test_a_spent_budget_shows_what_there_is_and_fails(quiz, capsys):
     assert "budget of 3 calls" in told.err
 
 
+@pytest.mark.server
 def test_a_server_that_is_dead_is_told():
     with FakeServer(lambda *_: Answer(status=500)) as server:
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))

@@ -279,6 +279,7 @@ def test_passages_that_do_not_fit_are_counted(build):
     assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
 
 
+@pytest.mark.server
 def test_its_answer_is_made_of_whole_passages(asking):
     def say(system, user):
         if system.startswith("You answer"):

@@ -320,6 +320,7 @@ def test_calls_that_could_not_be_read_are_failed_ones():
     assert (graded.failed_calls, graded.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
 
 
+@pytest.mark.slow
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()
@@ -453,6 +454,7 @@ ALL = "rows = cypher(\"MATCH (d:Disease {id: 'DOID:10652'})-[:DISEASE_DOWNREGULA
 NEXT = "print(cypher(\"MATCH (g:Gene {id: '7'})-->(p:Pathway:biomedical) RETURN p.id AS id, p.name AS name\"))"
 
 
+@pytest.mark.process
 def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     play, quiz, spellings = scout
     result = play(spoken(ALL + "print(len(rows))"), spoken(NEXT), "\\answer{Cell Cycle}")
@@ -481,6 +483,7 @@ def test_errors_that_the_code_itself_catches_are_none(scout):
     assert (graded.failed_calls, graded.total) == (0, 1.0)
 
 
+@pytest.mark.process
 def test_an_episode_that_dumps_fails_and_guesses(scout):
     play, quiz, spellings = scout
     result = play(

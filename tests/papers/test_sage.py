@@ -357,6 +357,7 @@ def test_the_marks_of_a_plan_tell_it_before_its_calls():
     assert not names_an_edge([fell])
 
 
+@pytest.mark.slow
 def test_over_spark_the_policies_follow_the_plan(graph):
     """One call writes the plan; -Edge expands what a plan without edges has found, and not what one along edges has."""
     search = {"op": "lexical_search", "into": "alike", "query": QUESTION}
@@ -437,6 +438,7 @@ def test_over_ark_the_agents_are_counted_and_the_budget_is_kept(graph):
     assert found.usage.calls == sum(len(one.steps) for one in found.trajectories if one.model)
 
 
+@pytest.mark.process
 def test_a_run_knows_the_method_that_finds_seeds(graph, tmp_path):
     """Its options and its prompts are conditions of the run, as far as the settings set them."""
     example = Example(question=Question(id="q", text=QUESTION), gold=Gold(nodes={"n01": 1.0}))

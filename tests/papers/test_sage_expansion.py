@@ -21,6 +21,8 @@ from orienteer.llm import Allowance
 from orienteer.methods import SIMILAR_LAYER, EdgeWeight, LinkingRows, OneHop, Sage, SageConfig, SeedExpander
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
 QUESTION = "Which river town has a Bridge Tower?"
 

@@ -162,6 +162,7 @@ def test_faithful_is_the_papers_recipe_and_nothing_else(tmp_path):
         build_graph([tmp_path / "docs"], tmp_path / "other", options=BuildOptions(config=BuildConfig(faithful=True)))
 
 
+@pytest.mark.slow
 def test_what_is_deleted_is_in_no_index_any_more(tmp_path):
     docs, target, cache = tmp_path / "docs", tmp_path / "graph", tmp_path / "cache"
     docs.mkdir()
@@ -185,6 +186,7 @@ def found_everywhere(path):
     return {hit.id for mode in modes for hit in graph.search("Fish Wood Near", 99, mode=mode) if "#" in hit.id}
 
 
+@pytest.mark.slow
 def test_a_build_with_an_embedder_has_vectors_and_pays_nothing_twice(tmp_path):
     (tmp_path / "docs").mkdir()
     for at, town in enumerate(TOWNS):

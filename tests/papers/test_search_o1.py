@@ -12,6 +12,8 @@ from orienteer.llm import Budget
 from orienteer.methods import NO_SEARCH_LEFT, SEARCH_FOUND_NOTHING, SEARCHED_BEFORE, SearchO1Config
 from orienteer.retriever import failure
 
+pytestmark = pytest.mark.server
+
 FIRST = "I need the designer first.\n<search>designer of Mill Light</search>"
 SECOND = "It was Varga.\n<search>engineer Ines Varga</search>"
 LAST = "So it is Orsova.\n<answer>Orsova [d#1]</answer>"

@@ -144,6 +144,7 @@ def test_the_answers_call_comes_out_of_the_reserve(coast):
     assert result.answer.startswith("Orsova")
 
 
+@pytest.mark.server
 def test_naive_with_a_model_is_naive_rag(asking):
     retriever, server = asking("naive", lambda system, user: "Orsova [C1].")
     result = retriever.ask("Who was Ines Varga?", 2)
@@ -158,12 +159,14 @@ def test_naive_with_a_model_is_naive_rag(asking):
     assert [one.method for one in result.trajectories] == ["naive", "answer"]
 
 
+@pytest.mark.server
 def test_a_ranking_alone_asks_no_model(asking):
     retriever, server = asking("naive", lambda system, user: "never")
     assert retriever.search(QUESTION).answer is None
     assert server.bodies == []
 
 
+@pytest.mark.server
 def test_the_way_of_answering_is_no_part_of_the_search(asking, coast):
     retriever, _ = asking("naive", lambda system, user: "x", answer_from="text", answer_tokens=500)
     gathered = retriever.ask(QUESTION, 3).trajectories[0]
@@ -172,6 +175,7 @@ def test_the_way_of_answering_is_no_part_of_the_search(asking, coast):
     assert [one.is_equal for one in replay_trajectory(gathered, coast)] == [True]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_small_budget_still_answers(asking, calls):
     retriever, _ = asking("naive", lambda system, user: "Orsova [C1].", budget=Budget(calls=calls))
@@ -180,6 +184,7 @@ def test_a_small_budget_still_answers(asking, calls):
     assert result.usage.calls == 1
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error_and_no_answer(asking):
     retriever, _ = asking("naive", lambda system, user: Answer(status=500))
     result = retriever.ask(QUESTION)

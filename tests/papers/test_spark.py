@@ -200,6 +200,7 @@ def test_what_is_no_plan_is_answered_by_plain_search_and_said(graph, reply):
     assert any("plain search" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_the_fallback_is_hybrid_where_there_are_vectors(tmp_path):
     graph = embedded(Graph.from_records(*demo_records(), path=tmp_path / "graph"), tmp_path / "cache")
     result = ask(graph, "no plan", "no plan")
@@ -449,6 +450,7 @@ def test_a_huge_k_is_bounded_and_said(graph):
     assert len(json.loads(result.model_dump_json())["hits"]) <= 20
 
 
+@pytest.mark.slow
 def test_values_are_data_wherever_they_stand(graph):
     for value in ("' OR 1=1 --", "$question", "@1", "a\nb", '"}]}', "born >= 0", "\\", "\u202e", "x" * 10_000):
         steps = [
@@ -493,6 +495,7 @@ STEP = st.sampled_from([kind for kind in PLAN_KINDS if kind != "cypher"]).flatma
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(steps=st.lists(STEP, min_size=1, max_size=4))
 def test_whatever_a_plan_holds_there_is_a_ranking_and_a_trail_that_replays(graph, steps):
@@ -687,6 +690,7 @@ def wide(build):
     return build(nodes, [Edge(f"n{at}", f"edge number {at}", f"n{at + 1}") for at in range(159)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [1_500, 2_000, 4_000])
 def test_the_prompt_keeps_its_budget_and_counts_what_it_leaves_out(wide, tokens):
     text = prompt(wide, prompt_tokens=tokens, question="?")
@@ -695,6 +699,7 @@ def test_the_prompt_keeps_its_budget_and_counts_what_it_leaves_out(wide, tokens)
         assert f"more {what}" in text
 
 
+@pytest.mark.slow
 def test_no_value_of_a_node_is_shown_where_that_is_not_allowed(build):
     secret = [
         Node(f"p{at}", "person", f"Zyx{at}", f"Qwert{at} likes jam", properties={"town": f"Uvw{at}"}) for at in range(9)
@@ -709,6 +714,7 @@ def test_no_value_of_a_node_is_shown_where_that_is_not_allowed(build):
     assert "Uvw0" in prompt(graph)
 
 
+@pytest.mark.slow
 def test_three_to_five_examples_are_made_of_the_graph_and_give_something(graph, shop):
     for one in (graph, shop):
         examples = examples_of(one, offers_cypher=False)
@@ -745,6 +751,7 @@ def test_the_prompt_without_a_schema_to_speak_of_stands(build):
 # --------------------------------------------------------------------------------------------------------- Cypher
 
 
+@pytest.mark.slow
 def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     pytest.importorskip("ladybug")
     query = "MATCH (p:person)-[:worked_at]->(o:organization {name: 'Google'}) RETURN p ORDER BY p.born DESC"
@@ -762,6 +769,7 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     assert "there is no cypher here" in " ".join(ask(graph, steps, steps).notes)
 
 
+@pytest.mark.process
 def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     """Many questions share one engine, which stops a statement at a limit of its own."""
     pytest.importorskip("ladybug")
@@ -787,6 +795,7 @@ def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monke
 # --------------------------------------------------------------------------------------------------- end to end
 
 
+@pytest.mark.server
 def test_over_http_one_request_carries_the_schema_and_the_answer_comes_back(graph):
     def policy(body, before):
         return Answer(content=json.dumps({"steps": BOTH, "answer": "both"}))

@@ -10,6 +10,8 @@ from orienteer.methods import VANILLA_NOTE, Vanilla
 from orienteer.records import Question
 from orienteer.retriever import failure
 
+pytestmark = pytest.mark.server
+
 
 def test_the_model_is_asked_the_question_and_nothing_else(asking):
     retriever, server = asking("vanilla", lambda system, user: "It lies on a river. Answer: Orsova.")

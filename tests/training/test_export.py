@@ -19,7 +19,7 @@ from training import tiny
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
 gguf = pytest.importorskip("gguf")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 BITS = {"f16": 2**-11, "q8_0": 1 / 254 + 2**-10}
 """By precision, how far a weight may be off: of itself, or of the greatest of its block of 32. Scales are halves."""

@@ -30,7 +30,7 @@ from training import tiny
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 SMALL = {
     **tiny.SETTINGS, "reward": "nodes", "batch": "2", "group": "4", "micro_batch": "8", "turns": "3", "order": "random",

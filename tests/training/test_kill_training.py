@@ -20,6 +20,7 @@ STEPS, MOST_KILLS = 5, 3
 LATEST = 0.9  # seconds after a victim has begun to train: about the length of a whole training
 
 pytestmark = [
+    pytest.mark.training,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL"),
     pytest.mark.filterwarnings("ignore"),
 ]

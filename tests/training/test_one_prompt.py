@@ -105,6 +105,7 @@ class Marked(Bytes):
         return pieces.replace("\0", END)
 
 
+@pytest.mark.training
 @pytest.mark.parametrize("method", METHODS[:2])
 def test_a_policy_in_training_gets_what_was_learnt_from_token_by_token(told, books, method):
     torch = pytest.importorskip("torch")

@@ -17,7 +17,7 @@ from orienteer.training import StudentPolicy, collected_trajectories, open_stude
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 GREEDY = Sampling(temperature=0.0)
 

@@ -26,7 +26,7 @@ from training import tiny
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 SMALL = {
     **tiny.SETTINGS, "batch": "4", "micro_batch": "4", "max_length": "900", "max_steps": "2", "learning_rate": "1e-3",

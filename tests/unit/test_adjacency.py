@@ -51,6 +51,7 @@ def test_any_number_of_edge_types_is_kept(scratch, types):
     assert around(graph, 1) == sorted((0, one, incoming) for one in every for incoming in (False, True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 3, 255, 256, 257, 70_000, 2**22])
 def test_the_last_node_is_kept(scratch, nodes):
     last = nodes - 1

@@ -234,6 +234,7 @@ def over_http(graph, *turns, **config):
     return trajectory, [body["messages"] for body in server.bodies]
 
 
+@pytest.mark.server
 def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph):
     trajectory, sent = over_http(
         graph,
@@ -248,6 +249,7 @@ def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph
     assert trajectory.selected == ("cnut",)
 
 
+@pytest.mark.server
 def test_a_reply_cut_at_the_length_limit_is_recorded_and_not_the_end(graph):
     trajectory, _ = over_http(
         graph,
@@ -259,6 +261,7 @@ def test_a_reply_cut_at_the_length_limit_is_recorded_and_not_the_end(graph):
     assert (trajectory.selected, trajectory.stopped_by) == (("cnut",), "finish")
 
 
+@pytest.mark.server
 def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(graph):
     trajectory, sent = over_http(
         graph, *[Answer(calls=[("search_in_graph", {"query": f"sea {at}", "k": 20})]) for at in range(12)],
@@ -271,6 +274,7 @@ def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(gr
     assert json.dumps(given) == json.dumps(sent)
 
 
+@pytest.mark.server
 def test_a_server_that_fails_for_good_ends_the_agent_and_keeps_its_steps(graph):
     trajectory, _ = over_http(graph, Answer(calls=[SEARCH, add("cnut")]), Answer(status=400, message="no more"))
     assert (trajectory.stopped_by, len(trajectory.steps), trajectory.selected) == ("error", 2, ("cnut",))
@@ -682,6 +686,7 @@ def test_a_scripted_model_sees_what_a_step_records(graph):
 # ------------------------------------------------------------------------------------- a message of very many calls
 
 
+@pytest.mark.slow
 def test_a_message_of_very_many_calls_is_cut_and_the_model_is_told(graph):
     many = raw(*[("search_in_graph", f'{{"query": "town {at}"}}') for at in range(5_000)])
     model = Watched(script(many, [add("lund"), FINISH]))

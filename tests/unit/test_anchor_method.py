@@ -14,6 +14,8 @@ from orienteer.llm import Allowance
 from orienteer.methods import Anchor, AnchorConfig
 from orienteer.records import Edge, Node, Question
 
+pytestmark = pytest.mark.slow
+
 TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]
 
 

@@ -14,6 +14,8 @@ from orienteer.graph import embed_graph
 from orienteer.llm import Allowance
 from orienteer.methods import Anchor, AnchorConfig
 
+pytestmark = pytest.mark.slow
+
 HARBOURS = [Node(f"h{at}", "harbour", name) for at, name in enumerate(("Arne", "Bree", "Colm", "Dorn", "Esk"))]
 SHIPS = [
     Node("s0", "ship", "Gannet", "a trawler that was rebuilt with a steam winch"),

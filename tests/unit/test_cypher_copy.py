@@ -16,6 +16,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 QUERY = "MATCH (a:T)-[r:knows]->(b) RETURN a.id, b.name, a.year, r.since ORDER BY a.id"
 
 

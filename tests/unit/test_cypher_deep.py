@@ -149,6 +149,7 @@ def demo(scratch):
     return Graph.from_records(*demo_records(), path=scratch())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
     """Without an engine: there is no third, and it takes no time that grows with what is in one another."""
@@ -163,6 +164,7 @@ def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
             assert len(query) <= LONGEST_STATEMENT
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_read_never_breaks_the_engine(demo, form):
     for count in (*FEW, MOST_DEEP - 2) if form in LONG else FEW:
@@ -174,6 +176,7 @@ def test_what_was_read_never_breaks_the_engine(demo, form):
             continue
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["OR of names", "chain OR", "chain +", "property", "+", "compared twice", "WITH maps"])
 def test_code_that_asks_hears_of_it(demo, form):
     """`cypher` as the code of a model calls it raises what the code can catch; else the question would end."""
@@ -191,6 +194,7 @@ def test_a_long_chain_is_told_what_to_write():
         parse_cypher("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
 
 
+@pytest.mark.process
 def test_chains_below_the_bound_are_answered(demo):
     count = MOST_DEEP - 1
     sums = Cypher(demo).query(f"RETURN {' + '.join(['1'] * count)} AS v, {' - '.join(['0'] * count)} AS w")

@@ -131,6 +131,7 @@ def test_length_is_bounded():
         parse_cypher(f"RETURN '{'x' * LONGEST_STATEMENT}' AS a")
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_refused(text):
@@ -141,6 +142,7 @@ def test_any_text_is_parsed_or_refused(text):
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
 
 
+@pytest.mark.slow
 def test_spoiled_queries_are_parsed_or_refused():
     chance = np.random.default_rng(8)
     refused = 0

@@ -7,6 +7,8 @@ from orienteer.tools import RunCypher, Session, Toolbox
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def graph(make):

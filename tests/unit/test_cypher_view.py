@@ -15,6 +15,8 @@ from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
 
+pytestmark = pytest.mark.process
+
 HOSTILE = [
     json.loads(line) for line in (Path(__file__).parents[1] / "cypher" / "hostile.jsonl").read_text().splitlines()
 ]

@@ -34,6 +34,8 @@ from orienteer.records import Edge, Node
 from orienteer.retrieval import open_communities
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def few_files():
@@ -464,7 +466,6 @@ def library(tmp_path_factory):
 
 
 def communities_of(graph):
-    pytest.importorskip("graspologic_native")
     return open_communities(graph, np.ones(len(graph), np.bool_)).tolist()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fakes.inside import inside
+from lanes import seeds
 from orienteer.graph import (
     NAMES_PIECE,
     Graph,
@@ -38,6 +39,8 @@ from orienteer.ingest import (
     listed_changes,
 )
 from orienteer.retrieval import Spaces, open_incidence
+
+pytestmark = pytest.mark.slow
 
 UNDIRECTED = "shares_names"
 
@@ -142,7 +145,7 @@ def names_of(graph):
     return held, holders, titled, case.lower, case.upper
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=3))
 def test_it_makes_what_a_build_makes(seed, tmp_path, always):
     corpus = Corpus(seed, tmp_path / "docs")
     build_graph([corpus.folder], tmp_path / "graph")

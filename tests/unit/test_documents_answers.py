@@ -51,6 +51,7 @@ def _ask(graph: Graph, question: str, k: int = 20) -> Result:
     return Retriever(graph, "documents").ask(question, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "said", "place"),
     [
@@ -153,6 +154,7 @@ def test_other_questions_ask_for_no_documents(question: str) -> None:
     assert documents_asked_for(question) is None
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_told_beneath_the_first(tmp_path: Path) -> None:
     letter = "Dear member, the harbour office closes at noon on Friday because of the regatta. " * 3
     for at in range(30):

@@ -29,7 +29,7 @@ from orienteer.ingest import (
     split_sections,
 )
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 SIZES = (2_000, 20_000, 100_000)
 MOST, LEAST = 8, 2_000

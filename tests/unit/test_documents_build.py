@@ -26,6 +26,8 @@ from orienteer.ingest import (
 )
 from orienteer.retrieval import Spaces, open_incidence, source_of_node
 
+pytestmark = pytest.mark.slow
+
 GUIDE = """# Guide
 
 See [the other](notes/other.md#deep) by Ada Holm.
@@ -202,6 +204,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
     assert VECTORS_GONE not in Graph.open(tmp_path / "graph").arrays.manifest.provenance["notes"]
 
 
+@pytest.mark.process
 def test_staleness(folder, tmp_path):
     (folder / "broken.pdf").write_bytes(b"no pdf")
     pytest.importorskip("pdfplumber")

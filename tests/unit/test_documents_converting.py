@@ -15,6 +15,8 @@ from fakes.inside import inside
 from orienteer.errors import BadInput
 from orienteer.ingest import Converter, Grid, Prose, SourceFile
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def convert():
@@ -41,6 +43,7 @@ def books(tmp_path):
     return make
 
 
+@pytest.mark.server
 def test_a_pdf_has_its_pages(convert, tmp_path):
     office.pdf(tmp_path / "a.pdf", "First page here.\nMore of it.", "Second page.")
     found = convert(tmp_path / "a.pdf")

@@ -64,6 +64,7 @@ def _tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
         (folder / ".gitignore").write_text("\n".join(dice.sample(PATTERNS, 4)), encoding="utf-8")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 @pytest.mark.parametrize("seed", range(12))
 def test_the_files_that_are_read_are_those_that_git_would_add(tmp_path: Path, seed: int) -> None:
@@ -146,9 +147,9 @@ def test_a_pattern_that_can_fit_nothing_is_refused(glob: str) -> None:
 def test_no_pattern_takes_long() -> None:
     pattern = ignore_pattern_of("*a" * 60 + "*b")
     assert pattern is not None
-    started = time.perf_counter()
+    started = time.process_time()
     assert not pattern.fits(["a" * 255], is_folder=False)
     deep = ignore_pattern_of("**/" * 60 + "b")
     assert deep is not None
     assert not deep.fits(["a"] * 100, is_folder=False)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

@@ -125,11 +125,12 @@ def test_prose_is_told_from_values():
     assert not reads_as_prose("")
 
 
+@pytest.mark.slow
 def test_no_line_takes_long():
-    started = time.perf_counter()
+    started = time.process_time()
     for text in ("a " * 50_000 + "(", "f(" * 50_000, "\n".join(["a b " * 90 + "("] * 2_000), "@\n" * 100_000):
         read_prose_lines(text)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------------------------------ by content
@@ -318,11 +319,12 @@ def test_what_is_no_mail_is_refused(content):
         read_mail(content)
 
 
+@pytest.mark.slow
 def test_a_mail_of_many_parts_takes_no_time():
     head = b"Subject: x\n" + b"".join(
         b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(5_000)
     )
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BadInput, match="too many parts"):
         read_mail(head + b"x\n" * 100_000)
     deep = b"Subject: x\n" + b"".join(
@@ -331,7 +333,7 @@ def test_a_mail_of_many_parts_takes_no_time():
     with contextlib.suppress(BadInput, RecursionError):  # which `memory_told` tells
         read_mail(deep)
     read_mail(b"Subject: " + b"=?utf-8?q?" * 100_000 + b"\nFrom: " + b"(" * 1_000_000 + b"\n\nx")
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------------------------------ notebooks
@@ -420,6 +422,7 @@ def test_a_broken_book_is_refused(content):
         read_book(content)
 
 
+@pytest.mark.slow
 def test_a_book_that_is_a_bomb_is_not_unpacked(tmp_path: Path):
     content = epub(tmp_path / "x.epub", {"a.html": "<p>" + "a" * (40 << 20)})
     with pytest.raises(BadInput, match="bomb"):

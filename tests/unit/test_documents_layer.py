@@ -76,6 +76,7 @@ def test_types_and_short_texts_are_left_out(graph, vectors):
     assert {graph.arrays.ids[row] for row in rows} == {f"n{at:02}" for at in range(1, 30, 2)}
 
 
+@pytest.mark.slow
 def test_a_graph_replaced_has_none(graph, vectors, tmp_path):
     nodes = [Node(f"n{at}", "thing", f"Name {at}", WORDS) for at in range(4)]
     mine = Graph.from_records(nodes, [], path=tmp_path / "graph")
@@ -86,6 +87,7 @@ def test_a_graph_replaced_has_none(graph, vectors, tmp_path):
     assert open_similar_layer(again) is None
 
 
+@pytest.mark.slow
 def test_what_it_needs(graph, build, tmp_path):
     with pytest.raises(BadOption, match="no vectors"):
         link_graph(graph)

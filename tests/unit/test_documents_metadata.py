@@ -92,6 +92,7 @@ def test_metadata_stands_among_the_properties(folder, tmp_path):
     assert (report.usage.calls, report.usage.tokens) == (7, 840)
 
 
+@pytest.mark.slow
 def test_nothing_is_paid_for_twice(folder, tmp_path):
     scripted = Scripted()
     built(folder, tmp_path / "graph", scripted.model)
@@ -106,6 +107,7 @@ def test_nothing_is_paid_for_twice(folder, tmp_path):
     assert graph.node("2.txt#0").properties["topic"] == CHUNK["topic"]
 
 
+@pytest.mark.slow
 def test_what_was_taken_over_is_not_asked_about_even_without_its_replies(folder, tmp_path):
     scripted = Scripted()
     built(folder, tmp_path / "graph", scripted.model)
@@ -197,6 +199,7 @@ def test_documents_and_short_texts_are_not_asked_about():
     assert metadata_schema_of(Node("c", "chunk", "C", "Too short.")) is None
 
 
+@pytest.mark.slow
 def test_a_title_that_the_model_wrote_titles_an_untitled_file(folder, tmp_path):
     (folder / "9.txt").write_text("They all remember the night when Ada's Ferry came in late.", encoding="utf-8")
 

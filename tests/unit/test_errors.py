@@ -129,6 +129,7 @@ def test_nearest():
     assert len(nearest("a", [f"a{at}" for at in range(50)], most=3)) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.text(max_size=10), st.lists(st.text(max_size=10), max_size=8))
 def test_nearest_returns_known_words_once(word, known):

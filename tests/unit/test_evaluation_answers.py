@@ -46,6 +46,7 @@ def test_normalising_any_text_is_safe_and_single_spaced(text, lenient):
     assert normalise_answer(text.strip() + "  ", lenient=lenient) == normalised
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(categories=["L", "N"]), min_size=1, max_size=30))
 def test_an_answer_equal_to_gold_scores_full_marks_whatever_the_script(text):
     composed = unicodedata.normalize("NFC", text)

@@ -22,6 +22,8 @@ from orienteer.evaluation import (
 )
 from orienteer.records import Question, Ranked, Usage
 
+pytestmark = pytest.mark.slow
+
 GOLD = Gold(nodes={"a": 1.0})
 HIT, MISS = (Ranked(id="a", type="t", name="a", score=1.0),), (Ranked(id="x", type="t", name="x", score=1.0),)
 

@@ -64,6 +64,7 @@ def test_lenient_subem_alone_looks_at_the_whole_response(tmp_path, name, value):
     assert scorer_of(name, run).of(run.lines[0]) == value
 
 
+@pytest.mark.server
 def test_a_long_answer_is_part_of_the_response(tmp_path):
     long = line(1, "the MV Nightingale", long_answer="It was shot on the Night Ferry.")
     assert long.response == "It was shot on the Night Ferry.\nAnswer: the MV Nightingale"
@@ -139,6 +140,7 @@ def judging(body, before):
     )
 
 
+@pytest.mark.server
 def test_a_and_e_score_over_http(tmp_path):
     lines = [
         line(1, "It is Night Ferry.", evidence=("Night Ferry was shot at sea.",)),
@@ -161,6 +163,7 @@ def test_a_and_e_score_over_http(tmp_path):
     assert row.unjudged == 2
 
 
+@pytest.mark.server
 def test_the_e_score_without_any_evidence_is_refused(tmp_path):
     with FakeServer(judging) as server, pytest.raises(BadOption, match="E-Score"):
         judge_run(

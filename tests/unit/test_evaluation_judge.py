@@ -226,6 +226,7 @@ def test_another_answer_another_judge_and_another_prompt_are_asked_again(tmp_pat
     assert not again.is_about(None)
 
 
+@pytest.mark.slow
 def test_a_dead_server_ends_it_early(tmp_path):
     dead = Failing(0)
     with pytest.raises(ModelError, match="none of its first 5 calls"):

@@ -187,6 +187,7 @@ def test_a_wrong_name_gets_the_near_one_with_its_own_k_and_all_measures(multihop
 # ------------------------------------------------------------------------------------------------ the page
 
 
+@pytest.mark.slow
 def test_the_page_and_its_charts_name_the_measure_and_why(multihop, tmp_path):
     file = tmp_path / "report.html"
     write_report([multihop], file)

@@ -59,6 +59,8 @@ from orienteer.records import (
     Usage,
 )
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
 CLEANED = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'gnp.exe  [31m "
 

@@ -24,6 +24,8 @@ from orienteer.llm import Budget, ReplyFile, ScriptedModel
 from orienteer.records import Message, Question, Reply, Usage
 from orienteer.settings import Settings
 
+pytestmark = pytest.mark.process
+
 COUNT = 12
 
 

@@ -278,6 +278,7 @@ def test_a_run_that_goes_on_elsewhere_says_so():
     assert manifest.notes == ("gone on with base_url http://two/v1 on now",)
 
 
+@pytest.mark.slow
 def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
     nodes, edges = [Node("a", name="A"), Node("b", name="B")], [Edge("a", "r", "b")]
     assert graph_hash(build(nodes, edges)) == graph_hash(build(nodes, edges))

@@ -7,6 +7,8 @@ from orienteer.evaluation import MANY_QUESTIONS, WARMED_NOTE, evaluate, read_que
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 HUB = 5_000  # neighbours: more than are looked up one by one
 
 
@@ -42,6 +44,7 @@ def test_no_search_compiles_anything_after_it(graph):
     assert warmed_graph(ready, MANY_QUESTIONS, fewest_nodes=0) is ready
 
 
+@pytest.mark.process
 def test_the_manifest_says_so_and_results_are_equal(graph, tmp_path):
     pytest.importorskip("numba")
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "which word7 binds name0?", "nodes": ["n7"]}\n')

@@ -38,6 +38,7 @@ def world(request, build, small, tmp_path_factory):
     return Graph.open(made.path)
 
 
+@pytest.mark.slow
 def test_a_network_gives_every_graph_back(world):
     network = world.to_networkx()
     assert isinstance(network, networkx.MultiDiGraph)
@@ -48,6 +49,7 @@ def test_a_network_gives_every_graph_back(world):
     assert content(Graph.from_networkx(network)) == content(world)
 
 
+@pytest.mark.slow
 def test_frames_give_every_graph_back(world):
     nodes, edges = world.to_frames()
     assert isinstance(nodes, pandas.DataFrame)
@@ -66,6 +68,7 @@ def _loosely(graph):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph])
 def test_a_network_is_read_as_the_file_that_networkx_writes_of_it(kind, tmp_path):
     network = kind()
@@ -127,6 +130,7 @@ def test_frames_of_every_package_make_the_same_graph(frame):
     assert list(graph.iter_edges()) == WANTED_EDGES
 
 
+@pytest.mark.slow
 def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     people = pandas.DataFrame({"title": ["Ann", "Ben"], "kind": ["p", "q"], "type": ["r", "s"], "x": [1, pandas.NA]})
     people.index = pandas.Index(["a", "b"], name="node_id")
@@ -234,6 +238,7 @@ def test_a_number_that_is_no_id_is_unknown(small):
         small.node(1)
 
 
+@pytest.mark.slow
 def test_a_folder_of_tables_is_a_graph_and_a_retriever_takes_it(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "tables"
@@ -251,6 +256,7 @@ def test_a_folder_of_tables_is_a_graph_and_a_retriever_takes_it(tmp_path, monkey
     assert list((tmp_path / "cache" / "graphs").iterdir())
 
 
+@pytest.mark.process
 def test_nothing_is_loaded_before_it_is_needed(tmp_path):
     code = (
         "import sys; from orienteer import Graph; "

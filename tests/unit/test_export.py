@@ -21,6 +21,8 @@ from orienteer.graph import Graph, GraphBuilder
 from orienteer.ingest import ImportOptions, export_graph, import_graph
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 DEMO = files("orienteer.ingest") / "demo"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(

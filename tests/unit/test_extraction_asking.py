@@ -12,6 +12,8 @@ from orienteer.ingest import REPLIES_FILE, BuildConfig, BuildOptions, build_grap
 from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The ferry of Ada Holm crosses the sound to Bergen at night, and meets boat {}."
 GATHERERS = ("naive", "light", "path", "hyper", "hippo", "mini", "msgraph-local", "bm25", "sage", "anchor")
 

@@ -182,6 +182,7 @@ def test_words_that_keep_together_are_phrases():
     assert collocations_of(["北京", "1969"], share=0.5) == frozenset()
 
 
+@pytest.mark.slow
 def test_phrases_are_entities_of_a_type_of_their_own(tmp_path):
     root = tmp_path / "docs"
     root.mkdir()
@@ -241,6 +242,7 @@ def test_overlap_is_of_chunks_cut_by_tokens(folder, tmp_path):
     assert report.chunking == "semantic"
 
 
+@pytest.mark.slow
 def test_an_update_without_a_form_goes_on_with_that_of_its_graph(folder, tmp_path):
     extracted(folder, tmp_path / "graph", "hyper")
     (folder / "bergen.md").unlink()
@@ -255,6 +257,7 @@ def test_an_update_without_a_form_goes_on_with_that_of_its_graph(folder, tmp_pat
     assert {one: other.node(one) for one in other.node_ids()} == {one: graph.node(one) for one in graph.node_ids()}
 
 
+@pytest.mark.slow
 def test_an_update_with_an_embedder_takes_the_options_of_its_graph_in_full(folder, tmp_path):
     embedder, cache = WordEmbedder(dimension=8), tmp_path / "cache"
     extracted(folder, tmp_path / "graph", "hyper", embedder=embedder, cache=cache, phrases=False)

@@ -173,6 +173,7 @@ def corpus_of(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_build_takes_gold_only_when_asked(tmp_path):
     folder = corpus_of(tmp_path / "data")
     plain = build_graph([folder], tmp_path / "plain", options=BuildOptions(extract="triples"))

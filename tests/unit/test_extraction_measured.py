@@ -36,6 +36,7 @@ def graphs(tmp_path):
     return plain, graph_of([*MADE, *CHUNKS], tmp_path / "made", text_types=("chunk", "table"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["Ada salt", "fish", "the sound at night", "ferry salt fish Ada"])
 def test_passages_have_the_scores_that_they_have_alone(graphs, query):
     plain, made = graphs
@@ -45,6 +46,7 @@ def test_passages_have_the_scores_that_they_have_alone(graphs, query):
     assert (plain.arrays.text_types, made.arrays.text_types) == ((), ("chunk",))
 
 
+@pytest.mark.slow
 def test_all_others_are_found_by_the_same_measure(graphs):
     _, made = graphs
     found = made.search("Ada sells salt", 100)
@@ -72,6 +74,7 @@ def test_a_graph_without_nodes_is_refused_as_before(tmp_path):
         graph_of([], tmp_path / "graph", text_types=("chunk",))
 
 
+@pytest.mark.slow
 def test_hybrid_scores_of_passages_are_those_that_they_have_alone(tmp_path):
     found = []
     embedder = WordEmbedder(dimension=16)

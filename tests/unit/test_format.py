@@ -21,6 +21,8 @@ from orienteer.graph import (
 )
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 A, B = [Node("a", text="old words")], [Node("b", text="new words")]
 
 
@@ -191,6 +193,7 @@ def held(scratch):
     other.communicate("\n", timeout=30)
 
 
+@pytest.mark.process
 def test_two_processes_do_not_write_at_once(held):
     with pytest.raises(GraphBusy, match="another process"):
         make(held, B, force=True)

@@ -17,6 +17,8 @@ from orienteer.ingest import DelimitedText, FieldDialect, has_arrow
 
 pytest.importorskip("pyarrow")
 
+pytestmark = pytest.mark.slow
+
 QUOTED = FieldDialect(",", is_quoted=True)
 PLAIN = FieldDialect("\t", is_quoted=False)
 

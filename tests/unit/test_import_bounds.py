@@ -41,7 +41,7 @@ from orienteer.ingest import (
     pickle_value,
 )
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 MB = 1 << 20
 LINES = ("x" * 1023 + "\n") * 1024

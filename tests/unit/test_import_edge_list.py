@@ -12,6 +12,8 @@ from orienteer.graph import Graph
 from orienteer.ingest import ImportOptions, import_graph, is_edge_list
 from orienteer.records import Edge
 
+pytestmark = pytest.mark.slow
+
 SNAP = "# Directed graph (each unordered pair of nodes is saved once): p2p.txt\n# Nodes: 3 Edges: 3\n# From\tTo\n"
 
 

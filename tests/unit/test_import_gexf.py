@@ -36,6 +36,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     nodes=st.lists(FIELDS, min_size=1, max_size=5),
@@ -111,6 +112,7 @@ def test_an_attribute_that_names_the_type_wins_over_the_label(read):
     ]
 
 
+@pytest.mark.slow
 def test_edges_have_no_direction_unless_the_file_says_so(read):
     nodes = '<nodes><node id="a"/><node id="b"/></nodes>'
     report, _ = read(f'<graph>{nodes}<edges><edge source="a" target="b"/></edges></graph>')

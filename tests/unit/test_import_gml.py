@@ -11,6 +11,8 @@ from orienteer.graph import Graph
 from orienteer.ingest import DropCounts, EdgeElement, Gml, ImportOptions, NodeElement, import_graph
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 KEY = st.sampled_from(["flag", "count", "Score", "word", "tags"])
 VALUE = st.integers(-(2**31), 2**31 - 1) | st.floats(-9, 9) | TEXT | st.lists(st.integers(0, 9) | TEXT, max_size=3)

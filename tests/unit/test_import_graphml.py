@@ -24,6 +24,8 @@ from orienteer.ingest import (
 )
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 # What XML can hold; a carriage return comes back as a newline unless it is escaped.
 TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"), max_size=8)

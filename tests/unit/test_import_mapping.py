@@ -29,6 +29,8 @@ from orienteer.ingest import (
 )
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 
 def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, ImportReport]:
     folder = folder / "tables"

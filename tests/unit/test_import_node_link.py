@@ -35,6 +35,7 @@ def edges_of(graph):
     return sorted((edge.source, edge.type, edge.target) for edge in graph.iter_edges())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     nodes=st.lists(FIELDS, min_size=1, max_size=5),

@@ -71,6 +71,7 @@ def test_keys_of_a_table_that_is_not_there_lead_to_no_rows_of_this_one(owner, tm
     assert edges_of(written(tmp_path / "tables", pets=rows)) == set()
 
 
+@pytest.mark.slow
 def test_what_is_found_is_told_with_its_share_and_can_be_refused(tmp_path: Path) -> None:
     rows = [{"id": at, "name": f"P {at}", "boss": f"P {at // 2}" if at > 1 else ""} for at in range(1, 9)]
     rows.append({"id": 9, "name": "P 9", "boss": "Nobody"})

@@ -11,7 +11,7 @@ import pytest
 from orienteer.errors import BadInput
 from orienteer.ingest import MOST_BATCH, Parquet, checked_parquet, parquet_pages, rows_that_fit
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 

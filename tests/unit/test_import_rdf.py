@@ -13,6 +13,8 @@ from orienteer.ingest import RDF_SYNTAXES, ImportOptions, import_graph, validate
 
 pytest.importorskip("pyoxigraph")
 
+pytestmark = pytest.mark.slow
+
 PREFIXES = """
 @prefix ex: <http://ex.org/> .
 @prefix on: <http://ex.org/onto#> .

@@ -39,6 +39,7 @@ def lines(batches: list[Batch]) -> list[int]:
     return [line for batch in batches for line in batch.lines]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cells=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), rows=st.integers(1, 4))
 def test_csv_gives_any_unicode_cell_back(cells: list[tuple[str, str]], rows: int, tmp_path_factory) -> None:
@@ -51,6 +52,7 @@ def test_csv_gives_any_unicode_cell_back(cells: list[tuple[str, str]], rows: int
     assert column(batches, "name") == [cell[1] for cell in cells]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(values=st.lists(TEXT, min_size=1, max_size=8), rows=st.integers(1, 4))
 def test_jsonl_gives_any_unicode_value_back(values: list[str], rows: int, tmp_path_factory) -> None:

@@ -120,6 +120,7 @@ def _no_rows(folder: Path) -> str:
     return "hold no node"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [_two_nodes, _no_target, _pointer, _no_rows])
 def test_bad_input_is_one_clear_error_and_leaves_the_old_graph(
     damage: Callable[[Path], str], source: Path, tmp_path: Path
@@ -188,6 +189,7 @@ def test_sources_that_are_none_say_what_is_read(name: str, message: str, tmp_pat
     assert left(tmp_path) == {"graph.json", "empty"}
 
 
+@pytest.mark.slow
 def test_a_graph_is_no_source_and_is_replaced_only_by_force(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     import_graph([source], out)

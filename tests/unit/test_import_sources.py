@@ -26,6 +26,8 @@ from orienteer.ingest import (
     stamps_of,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
@@ -195,6 +197,7 @@ def test_what_was_cleaned_of_tables_stays_so_when_documents_come(source: Path, t
     assert manifest.symmetric == ("r",)
 
 
+@pytest.mark.server
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files there")
 @pytest.mark.parametrize("beside", [None, "nodes.csv"])
 def test_what_cannot_be_read_costs_a_line_each_and_nothing_else(
@@ -314,6 +317,7 @@ def test_what_is_no_graph_is_said(source: Path, tmp_path: Path) -> None:
         graph_directory(source, cache=tmp_path / "cache")
 
 
+@pytest.mark.process
 def test_processes_that_start_at_once_share_one_whole_graph(source: Path, tmp_path: Path) -> None:
     (source / "nodes.csv").write_text("id,name\n" + "".join(f"{n},name {n}\n" for n in range(3000)))
     (source / "edges.csv").write_text("source,type,target\n" + "".join(f"{n},r,{n // 2}\n" for n in range(3000)))

@@ -226,6 +226,7 @@ def test_parts_that_do_not_fit_together(tmp_path, parts, said):
         validate_sources([folder])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["edge_index", "edge_types", "node_types"])
 def test_numbers_that_are_not_whole_are_refused_and_whole_ones_are_read(tmp_path, made, name):
     folder = save_files(tmp_path / "a", AMAZON)

@@ -29,6 +29,8 @@ from orienteer.ingest import (
 )
 from orienteer.records import Edge, Node
 
+pytestmark = pytest.mark.slow
+
 
 class Imported:
     """A graph that was just made, with its report."""

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from agent_files import json_files
 from orienteer.serve import JSONC_EDITOR, CannotEdit, cut_value, parse_jsonc, put_value
 
+pytestmark = pytest.mark.slow
+
 PATH = ("mcpServers", "orienteer-a")
 ENTRY = {"command": "uvx", "args": ["mcp", "/a b/ä"], "trust": False}
 

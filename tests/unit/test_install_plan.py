@@ -24,6 +24,8 @@ from orienteer.serve import (
     with_instructions,
 )
 
+pytestmark = pytest.mark.slow
+
 BY_NAME = {agent.name: agent for agent in KNOWN_AGENTS}
 COPY = ".before-orienteer"
 

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from agent_files import toml_files
 from orienteer.serve import TOML_EDITOR, CannotEdit, cut_value, put_value
 
+pytestmark = pytest.mark.slow
+
 PATH = ("mcp_servers", "orienteer-a")
 ENTRY = {"command": "C:\\a b\\uvx.exe", "args": ["mcp", '/é "x"\x7f'], "startup_timeout_sec": 30, "on": True}
 

@@ -12,6 +12,8 @@ from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 from orienteer.retrieval import edges_around_seeds, flow_paths
 
+pytestmark = pytest.mark.slow
+
 ALL = -1.0
 
 

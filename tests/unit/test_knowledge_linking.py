@@ -75,6 +75,7 @@ def test_only_a_name_that_no_node_bears_is_embedded_and_a_spent_budget_is_told(s
     assert paid.usage().calls == 1
 
 
+@pytest.mark.slow
 def test_a_matcher_is_shared_among_threads(build):
     nodes = [Node(f"n{number:02}", "thing", f"name {number}") for number in range(40)]
     edges = [

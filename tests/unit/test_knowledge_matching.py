@@ -28,6 +28,8 @@ from orienteer.retrieval import (
 )
 from orienteer.tools import MatchTriples, matching_arguments
 
+pytestmark = pytest.mark.slow
+
 
 def match(graph, *triples):
     patterns = [TriplePattern(*one) for one in triples]
@@ -432,7 +434,6 @@ def test_chains_of_2wikis_evidences_end_where_they_should(data_folder, build):
     assert right >= 0.97 * len(chains)
 
 
-@pytest.mark.slow
 def test_hetionets_edges_of_a_chain_are_those_of_its_tables(data_folder, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     folder = data_folder / "hetionet"

@@ -28,6 +28,8 @@ from orienteer.graph import (
 from orienteer.records import Edge, Node
 from orienteer.retrieval import GraphWalk, Incidence, ListSums, NameWalk, Spaces, carrier_names, open_incidence
 
+pytestmark = pytest.mark.slow
+
 PASSAGES = [
     Node("p1", "chunk", "Night Ferry (film)", "Night Ferry is a film by Ada Holm, shot in Tromsø. The ferry sails."),
     Node("p2", "chunk", "Ada Holm", "Ada Holm was born in Tromsø and taught at the University of Oslo."),

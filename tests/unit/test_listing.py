@@ -47,6 +47,7 @@ def ids(listing):
     return [node.id for node in listing.hits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("descending", [False, True])
 def test_numbers_are_sorted_and_what_has_none_comes_last(graph, frame, descending):
     listing = graph.list(node_types=["beer"], sort="abv", descending=descending, k=999)

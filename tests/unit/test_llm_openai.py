@@ -17,6 +17,8 @@ from orienteer.errors import BadOption, ModelError, ModelRefused
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.records import Message, Price, Sampling, ToolCall, ToolSpec
 
+pytestmark = pytest.mark.server
+
 SEARCH = ToolSpec(
     name="search",
     description="Find nodes.",
@@ -595,6 +597,7 @@ def test_a_setting_that_cannot_be_is_refused(options, words):
         OpenAIConfig(**options)
 
 
+@pytest.mark.process
 def test_the_sdk_is_not_imported_before_the_first_call():
     script = (
         "import sys; from orienteer.llm import OpenAIModel; OpenAIModel('x'); "

@@ -76,6 +76,7 @@ def test_there_are_eight_kinds_each_with_another_fault():
     assert len({kind.name for kind in FAULTY}) == len({json.dumps(kind.finds) for kind in FAULTY}) == 8
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_known(opened, kind):
     server = opened(kind.serve())
@@ -85,6 +86,7 @@ def test_each_kind_is_known(opened, kind):
     assert (found.url, found.model) == (server.url, "fake")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_asking_is_six_short_requests_that_are_paid_for_openly(opened, kind):
     server = opened(kind.serve())
@@ -96,6 +98,7 @@ def test_asking_is_six_short_requests_that_are_paid_for_openly(opened, kind):
     assert all(body.get("max_tokens", body.get("max_completion_tokens", 0)) in range(1, 401) for body in server.bodies)
 
 
+@pytest.mark.server
 def test_a_limit_that_cuts_a_call_says_nothing_of_tools(opened):
     """A model that thinks first may come to its limit before it calls anything."""
 
@@ -106,11 +109,13 @@ def test_a_limit_that_cuts_a_call_says_nothing_of_tools(opened):
     assert (found.tools, found.json_schema, found.dialect) == ("unknown", "unknown", None)
 
 
+@pytest.mark.server
 def test_replies_that_are_all_equal_say_nothing_of_seeds(opened):
     found = probed(opened(FakeServer(lambda body, before: Answer(content="1 2 3"))))
     assert found.seed == "unknown"
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("pages", "context"),
     [
@@ -128,6 +133,7 @@ def test_a_context_is_taken_from_where_a_server_tells_it(opened, pages, context)
     assert probed(opened(Kind(name="tells its context", pages=pages).serve())).context_tokens == context
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("policy", "error", "words"),
     [
@@ -194,6 +200,7 @@ def ask(graph, model):
     return Retriever(graph, "ark", model=model, agents=1, max_steps=8).search("Which town has a university?")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_loop_adapts_and_says_so(opened, graph, kind):
     server = opened(kind.serve(COURSE))
@@ -210,6 +217,7 @@ def test_the_loop_adapts_and_says_so(opened, graph, kind):
     model.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapted_requests_are_given_back_byte_for_byte(opened, graph, kind):
     server = opened(kind.serve(COURSE))
@@ -222,6 +230,7 @@ def test_adapted_requests_are_given_back_byte_for_byte(opened, graph, kind):
     model.close()
 
 
+@pytest.mark.server
 def test_calls_are_held_to_a_schema_where_tools_are_passed_over(opened, graph):
     server = opened(FAULTY[0].serve(COURSE))
     model = model_at(server, abilities=abilities(tools="ignored", json_schema="kept"))
@@ -235,6 +244,7 @@ def test_calls_are_held_to_a_schema_where_tools_are_passed_over(opened, graph):
     model.close()
 
 
+@pytest.mark.server
 def test_a_server_that_was_never_asked_costs_turns(opened, graph):
     """Why to ask: without it two turns of prose go by before calls are asked for in another way."""
     server = opened(FAULTY[0].serve(COURSE))

@@ -112,6 +112,7 @@ def test_threads_record_whole_lines_and_replay_them(tmp_path):
         assert list(pool.map(replayed.chat, asked)) == said
 
 
+@pytest.mark.server
 def test_no_key_is_stored(tmp_path):
     path = tmp_path / "cassette.jsonl"
     with FakeServer(lambda body, before: Answer(content="ok")) as server:

@@ -16,6 +16,8 @@ from orienteer.records import Message, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
+pytestmark = pytest.mark.server
+
 WORDS = ("The ferry ", "sails at ", "night [f1].", "\nAnswer: Night ", "Ferry")
 ASKED = (Message(role="user", content="Which film?"),)
 

@@ -8,7 +8,7 @@ import pytest
 from orienteer.graph import Graph
 from orienteer.ingest import demo_records
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"), pytest.mark.process]
 READERS = 16
 _READER = """
 import sys

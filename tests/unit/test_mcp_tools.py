@@ -116,6 +116,7 @@ def test_texts_have_a_length(name, most):
         checked_call(TOOLS[name], {parameter: [long, "y"] if name == "intersect" else long}, ONE)
 
 
+@pytest.mark.slow
 def test_every_reply_keeps_to_its_tokens(build):
     from orienteer.records import Edge, Node
 

@@ -561,6 +561,7 @@ WAYS_TO_ASK = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.needs_model])
 def test_one_retriever_serves_threads_with_their_own_k_and_filters(scratch, small_records, method):
     graph = embedded(Graph.from_records(*small_records, path=scratch()), scratch())
@@ -600,6 +601,7 @@ def test_one_retriever_serves_many_threads(small):
     assert set(found) == {found[0]}
 
 
+@pytest.mark.server
 def test_a_server_that_hangs_takes_little_more_than_the_budget_of_seconds(small):
     with FakeServer(lambda body, before: Answer(content="x", delay=60)) as server:
         settings = Settings(model="m", base_url=server.url)
@@ -610,6 +612,7 @@ def test_a_server_that_hangs_takes_little_more_than_the_budget_of_seconds(small)
     assert took < 30  # half of what the server takes
 
 
+@pytest.mark.server
 def test_a_pause_longer_than_the_budget_of_seconds_is_not_waited_out(small):
     with FakeServer(lambda body, before: Answer(status=429, headers={"Retry-After": "60"})) as server:
         settings = Settings(model="m", base_url=server.url)

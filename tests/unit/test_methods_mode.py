@@ -51,6 +51,7 @@ def searches(trajectory: Trajectory):
                 yield seen.nodes
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", ["dense", "hybrid:0.6"])
 @pytest.mark.parametrize("name", WITH_MODE)
 def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):

@@ -173,6 +173,7 @@ NODES = {"a": "gene", "b": "gene", "c": "gene", "x": "drug", "y": "drug", "p": "
 ROW = st.tuples(*(st.sampled_from(list(one)) for one in ("abcxyp", "rs", "abcxyp", ["", "n"])))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(ROW, max_size=30), reverse=st.booleans())
 def test_cleaning_agrees_with_a_plain_reading_of_the_rules(rows: list[Row], reverse: bool, tmp_path_factory) -> None:

@@ -15,6 +15,8 @@ from orienteer.records import Hit, Node, Question
 from orienteer.serve import WordSearch
 from orienteer.tools import Toolbox
 
+pytestmark = pytest.mark.slow
+
 FILLER = [Node(f"z{at}", "page", f"Page {at}", f"gimp gimp gimp {'brush ' * (at % 5)} 1 19 kinase") for at in range(60)]
 BLANK = [Node(f"y{at:03}", "blank", f"Blank {at}", "of nothing") for at in range(150)]
 NODES = [

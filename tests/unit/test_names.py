@@ -12,6 +12,8 @@ from orienteer.index import NameKind, NamesWriter
 from orienteer.records import Node
 from orienteer.text import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 NODES = (
     Node("D1", "disease", "Pain, Intractable", aliases=("Refractory pains",)),
     Node("D2", "disease", "Pain", properties={"identifier": "MESH:D010146"}),

@@ -90,6 +90,7 @@ def served(scratch, small_records):
         embedder.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("method", ["anchor", "dense", "hybrid"])
 def test_a_question_that_a_server_embeds_is_counted_once(served, method):
     retriever = Retriever(served, method, settings=Settings())
@@ -99,12 +100,14 @@ def test_a_question_that_a_server_embeds_is_counted_once(served, method):
     assert first.hits == again.hits
 
 
+@pytest.mark.server
 def test_a_budget_that_allows_no_call_embeds_nothing(served):
     result = Dense(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (result.hits, result.stopped_by) == ((), "calls")
     assert "could not be embedded" in result.notes[0]
 
 
+@pytest.mark.server
 def test_anchor_goes_without_vectors_where_the_budget_allows_no_call(served):
     result = Anchor(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (
@@ -115,6 +118,7 @@ def test_anchor_goes_without_vectors_where_the_budget_allows_no_call(served):
     assert result.notes[-1].startswith("not ranked by meaning, the question could not be embedded")
 
 
+@pytest.mark.server
 def test_a_served_graph_needs_to_be_told_where(served, monkeypatch):
     with pytest.raises(BadOption, match="openai:fake"):
         Graph.open(served.path).search("salt", mode="dense")

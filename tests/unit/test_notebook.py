@@ -19,6 +19,8 @@ from orienteer.records import Ranked, Result, WalkedEdge
 from orienteer.serve import intersect_page, neighbors_page
 from orienteer.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
 MOST_BYTES = 200_000
 PROGRAM = f"""
@@ -155,6 +157,7 @@ def test_without_a_notebook_or_edges_there_is_html_alone(monkeypatch, result):
     assert Result(question="q", method="m")._repr_mimebundle_() == ({}, {})
 
 
+@pytest.mark.process
 def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     told = run(
         PROGRAM.format(path=str(scratch())),
@@ -165,6 +168,7 @@ def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     assert told == "[]"
 
 
+@pytest.mark.process
 def test_a_kernel_without_anywidget_shows_html(scratch):
     told = run(
         "import sys, types",
@@ -201,7 +205,6 @@ def test_anywidget_makes_the_widget(monkeypatch, result):
     assert bundle[VIEW]["model_id"]
 
 
-@pytest.mark.slow
 def test_a_notebook_that_was_run_holds_the_widget_and_the_html(scratch):
     pytest.importorskip("anywidget", reason="needs the extra notebook")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")

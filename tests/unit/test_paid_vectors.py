@@ -18,6 +18,8 @@ from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
 from orienteer.methods import MOST_PASSAGES, Ark, ArkConfig, Hyde, HydeConfig, Kar, KarConfig, React, ReactConfig
 from orienteer.records import Price, Question, Usage
 
+pytestmark = pytest.mark.server
+
 WORDS = WordEmbedder()
 QUESTION = Question(text="yellow zebra")
 TOKENS = 7  # that the server counts, each call

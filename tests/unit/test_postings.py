@@ -44,6 +44,7 @@ def written(folder, batches):
     return statistics, {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_batches_in_any_order_and_of_any_size_give_the_same_files(tmp_path, monkeypatch):
     whole = written(tmp_path / "whole", [(0, TEXTS)])
     for name, size in (("BATCH_BYTES", 2_000), ("_PART_BYTES", 300)):
@@ -53,6 +54,7 @@ def test_batches_in_any_order_and_of_any_size_give_the_same_files(tmp_path, monk
     assert written(tmp_path / "backwards", batches[::-1]) == whole
 
 
+@pytest.mark.slow
 def test_several_threads_give_the_same_files(tmp_path, monkeypatch):
     found = []
     for batch in (len(TEXTS), 7):

@@ -10,6 +10,8 @@ from orienteer.errors import BadOption, UnknownProperty
 from orienteer.graph import Condition, number_of_property, parse_conditions
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 VALUES = {
     "int": {"year": 1998}, "float": {"year": 1998.5}, "text number": {"year": "2005"}, "negative": {"year": -3},
     "list": {"year": [1990, 2020], "tag": ["Red", "green"]}, "empty list": {"year": []}, "null": {"year": None},

@@ -25,6 +25,8 @@ from orienteer.quizzes import (
 from orienteer.records import Edge, Node
 from orienteer.serve import CommandOutput, TotalBudgetFlags, questions_command
 
+pytestmark = pytest.mark.slow
+
 
 def _library():
     """Return a graph of books: one edge type is a thousand times rarer than the commonest."""
@@ -67,6 +69,7 @@ def generated(library):
     return generate_questions(library, 60, random_seed=7)
 
 
+@pytest.mark.process
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
         "import sys; from orienteer.graph import Graph; from orienteer.quizzes import questions_as_lines as as_lines;"

@@ -18,6 +18,8 @@ from orienteer.quizzes import (
     solve_plan,
 )
 
+pytestmark = pytest.mark.slow
+
 GRAPHS = [
     pytest.param(towns.records(1, ["town", "person", "club"], ["located in", "member of", "knows"]), id="three types"),
     pytest.param(towns.records(2, ["node"], ["is_a"]), id="one type"),

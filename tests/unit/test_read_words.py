@@ -10,6 +10,8 @@ from orienteer.graph import QueryWords, ReadWords
 from orienteer.records import Node
 from orienteer.tools import Toolbox
 
+pytestmark = pytest.mark.slow
+
 LETTERS = st.lists(st.sampled_from("abc"), max_size=7)
 
 

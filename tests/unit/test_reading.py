@@ -316,6 +316,7 @@ def test_an_overlong_question_is_refused_as_such(reader, question):
     assert read.complaint == "too long to be read exactly: 60 words are read"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "phrase",
     [

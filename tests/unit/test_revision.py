@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lanes import seeds
 from orienteer.errors import BadInput, DuplicateNode
 from orienteer.graph import (
     MANIFEST,
@@ -21,6 +22,8 @@ from orienteer.graph import (
     revise_graph,
 )
 from orienteer.records import Edge, Node
+
+pytestmark = pytest.mark.slow
 
 WORDS = [
     "ferry",
@@ -134,7 +137,7 @@ class Chance(random.Random):
         ]
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24, usual=8))
 def test_it_is_what_a_build_writes(seed, tmp_path):
     chance = Chance(seed)
     size = chance.choice([1, 5, 40, 300])

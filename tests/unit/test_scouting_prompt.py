@@ -49,6 +49,7 @@ def system_of(graph, **options):
     return scout.begin_agent(Question(text="?"), 0, random_seed=0).opening[0].content
 
 
+@pytest.mark.slow
 def test_the_first_line_names_the_largest_types(partial):
     assert "a knowledge graph of Gene, Compound, Disease. " in system_of(partial)
 
@@ -69,6 +70,7 @@ def test_types_that_are_held_in_part_are_told_in_every_schema(partial):
     assert counts_line(partial, {Kind("associates", "out", "Gene"): 2}) == "-associates-> Gene 2 (partial)"
 
 
+@pytest.mark.slow
 def test_of_a_whole_graph_nothing_is_told(build):
     assert "partial" not in system_of(build(NODES, EDGES))
 

@@ -15,6 +15,8 @@ from orienteer.ingest import BuildConfig, BuildOptions, NodeSpool, PartialBuilde
 from orienteer.records import Node
 from orienteer.retriever import Retriever
 
+pytestmark = pytest.mark.slow
+
 
 class Clock:
     """A clock that a test sets; each part takes so many seconds."""
@@ -180,6 +182,7 @@ graph_at(Path(sys.argv[1]), cache=Path(sys.argv[2]), hear=hear)
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_a_process_that_is_killed_in_reading_leaves_nothing_half_written(notes, tmp_path):
     cache = tmp_path / "cache"

@@ -114,6 +114,7 @@ def test_ascii_and_unicode_follow_one_rule(texts):
         assert TOKENIZER.words(f"{text} é") == [*TOKENIZER.words(text), "é"]
 
 
+@pytest.mark.slow
 def test_every_letter_is_found_and_no_symbol_is():
     for code in range(0x20, 0x12000):
         char = chr(code)

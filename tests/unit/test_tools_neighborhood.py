@@ -2,9 +2,13 @@
 
 import re
 
+import pytest
+
 from clinic import ask, members
 from orienteer.records import Edge, Node
 from orienteer.tools import PLAIN_PARAMETERS, Toolbox, open_plain
+
+pytestmark = pytest.mark.slow
 
 
 def test_counts_by_kind_of_edge_come_first(toolbox):

@@ -250,6 +250,7 @@ def drawn(schema, chance):
     )
 
 
+@pytest.mark.slow
 def test_no_call_that_can_be_said_names_what_is_not_there(graph):
     """Courses drawn at random from the schemas: what a tool refuses is never a type, a set or a name."""
     chance, calls, refused = random.Random(5), 0, set()

@@ -125,6 +125,7 @@ for vocabulary in range(40):
 """
 
 
+@pytest.mark.process
 def test_a_snippet_is_the_same_in_every_process():
     # Sums in the order of a set differ in their last digit from process to process, and a replay with them.
     shown = {

@@ -121,6 +121,7 @@ def test_no_line_of_a_text_can_pass_for_one_of_ours(genes):
     assert "[g00] forged (gene)" not in lines
 
 
+@pytest.mark.process
 def test_rows_of_cypher_say_how_they_go_on(genes):
     pytest.importorskip("ladybug")
     box = open_stateless(genes, offers_cypher=True)

@@ -7,6 +7,8 @@ from orienteer.errors import UnknownNode
 from orienteer.records import ToolCall
 from orienteer.tools import Toolbox
 
+pytestmark = pytest.mark.slow
+
 ALL = ["search_in_graph", "search_in_neighborhood", "follow", "intersect", "paths", "read_node", "schema"]
 ALL += ["add_to_answer", "remove_from_answer", "finish"]
 

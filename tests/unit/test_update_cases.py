@@ -18,6 +18,8 @@ from orienteer.index import Strings
 from orienteer.ingest import Batch, ImportOptions, import_graph, is_stale, row_hashes, update_graph
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
+
 NODES = "id,name,type,text\na,Ada,person,wrote notes\nb,Bob,person,builds\nc,Cat,animal,sleeps\n"
 EDGES = "source,relation,target\na,knows,b\nb,keeps,c\na,keeps,c\n"
 
@@ -250,6 +252,7 @@ update_graph([Path(sys.argv[1])], Path(sys.argv[2]), options=ImportOptions())
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize("step", [1, 20, 40, 50, 55, 60])
 def test_killed_on_the_way_the_old_graph_or_the_new_one_stands(source, graph, step):

@@ -42,12 +42,15 @@ from orienteer.serve import (
 )
 from orienteer.tools import Toolbox
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(orienteer.__file__).parent
 
 
 # ------------------------------------------------------------------------------------------------------------- pages
 
 
+@pytest.mark.process
 def test_the_records_load_neither_a_graph_nor_a_command_line():
     code = (
         "import sys; from orienteer.serve import NeighborsPage, for_outside, node_page; "

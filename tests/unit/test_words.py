@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from orienteer.index import WordNumbers, phrase_hash, split_words, word_hash
 from orienteer.text import Tokenizer
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=40)
 TEXTS = st.lists(st.one_of(ANY_TEXT, st.text("aB1 -é東", max_size=60)), max_size=6)
