@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from orienteer.graph.builder import GraphBuilder
 from orienteer.graph.store import Graph
 from orienteer.records import Node
+from orienteer.text.function_words import LANGUAGES
 from orienteer.text.tokenizer import Tokenizer
 
 TOKENIZER = Tokenizer()
@@ -144,3 +145,8 @@ def test_threads_may_share_a_tokenizer():
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: [TOKENIZER.stem(word) for word in words], range(8)))
     assert all(result == expected for result in results)
+
+
+def test_function_words_are_folded_as_texts_are():
+    for words in LANGUAGES.values():
+        assert {part for word in words for part in Tokenizer.words(word)} == words
