@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import import_graph
 
 
 def hetionet(data: Path, target: Path, metaedges, around=()) -> Graph:

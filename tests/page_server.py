@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from fakes.http_site import serving
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.protocols import LanguageModel
-from orienteer.serve.http.feedback import FeedbackFile
+from orienteer.serve import FeedbackFile
 
 
 class Watched:

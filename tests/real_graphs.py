@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from orienteer.ingest.report import Report
+from orienteer.ingest import ImportReport
 
 
 class RealGraph(NamedTuple):
     """A real graph as it is imported with no option, and what the import told."""
 
     path: Path
-    report: Report
+    report: ImportReport

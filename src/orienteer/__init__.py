@@ -10,9 +10,9 @@ Everything else may move. Nothing is loaded before it is used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from orienteer.faces import face
 from orienteer.version import __version__
 
 if TYPE_CHECKING:
@@ -132,70 +132,47 @@ __all__ = [
 ]
 
 _HOMES = {
-    "agents.events": ("Event",),
-    "cypher.session": ("Cypher",),
-    "cypher.view": ("View",),
-    "errors": ("Error",),
-    "evaluation.datasets": ("read_questions",),
-    "evaluation.datasets.dataset": ("Dataset",),
-    "evaluation.examples": ("Example", "Gold", "QuestionSet"),
-    "evaluation.quiz_item": ("QuizItem",),
-    "evaluation.running.runner": ("evaluate",),
-    "evaluation.running.runs": ("read_run",),
-    "evaluation.scores.rewards": ("reward",),
-    "evaluation.scores.table": ("score_runs",),
-    "graph.embedding": ("give_vectors",),
-    "ingest.graph": ("Graph",),
-    "ingest.documents.config": ("BuildConfig",),
-    "ingest.documents.run": ("BuildOptions", "build_graph"),
-    "ingest.formats.table": ("Batch", "Format"),
-    "llm.budget": ("Allowance", "Budget"),
-    "llm.openai": ("OpenAIConfig", "OpenAIModel"),
-    "llm.prompts": ("prompt_of",),
-    "llm.replies": ("RecordedModel", "Recording"),
-    "llm.scripted": ("ScriptedModel",),
-    "methods.baselines.listwise": ("ListwiseReranker",),
-    "methods.card": ("MethodCard",),
-    "options": ("Options",),
-    "quizzes.quiz": ("generate_quiz",),
+    "agents.events": "Event",
+    "cypher.session": "Cypher",
+    "cypher.view": "View",
+    "errors": "Error",
+    "evaluation.datasets": "read_questions",
+    "evaluation.datasets.dataset": "Dataset",
+    "evaluation.examples": "Example, Gold, QuestionSet",
+    "evaluation.quiz_item": "QuizItem",
+    "evaluation.running.runner": "evaluate",
+    "evaluation.running.runs": "read_run",
+    "evaluation.scores.rewards": "reward",
+    "evaluation.scores.table": "score_runs",
+    "graph.embedding": "give_vectors",
+    "ingest.graph": "Graph",
+    "ingest.documents.config": "BuildConfig",
+    "ingest.documents.run": "BuildOptions, build_graph",
+    "ingest.formats.table": "Batch, Format",
+    "llm.budget": "Allowance, Budget",
+    "llm.openai": "OpenAIConfig, OpenAIModel",
+    "llm.prompts": "prompt_of",
+    "llm.replies": "RecordedModel, Recording",
+    "llm.scripted": "ScriptedModel",
+    "methods.baselines.listwise": "ListwiseReranker",
+    "methods.card": "MethodCard",
+    "options": "Options",
+    "quizzes.quiz": "generate_quiz",
     "records": (
-        "Edge",
-        "Hit",
-        "Neighborhood",
-        "Node",
-        "Observation",
-        "Path",
-        "Price",
-        "Question",
-        "Ranked",
-        "Result",
-        "Schema",
-        "Step",
-        "ToolboxSpec",
-        "ToolCall",
-        "ToolSpec",
-        "Trajectory",
-        "Usage",
+        "Edge, Hit, Neighborhood, Node, Observation, Path, Price, Question, Ranked, Result, Schema, Step, "
+        "ToolboxSpec, ToolCall, ToolSpec, Trajectory, Usage"
     ),
-    "retrieval.bases.table": ("open_base",),
-    "retrieval.evidence": ("Evidence", "Scored"),
-    "retrieval.query": ("Query",),
-    "retriever": ("Retriever",),
-    "settings": ("read_settings",),
-    "tools.session": ("Session",),
-    "tools.toolbox": ("open_toolbox",),
+    "retrieval.bases.table": "open_base",
+    "retrieval.evidence": "Evidence, Scored",
+    "retrieval.query": "Query",
+    "retriever": "Retriever",
+    "settings": "read_settings",
+    "tools.session": "Session",
+    "tools.toolbox": "open_toolbox",
 }
 """The public names of each module."""
 
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = face(__name__, _HOMES)[0]
 
 
 def __dir__() -> list[str]:

@@ -34,9 +34,10 @@ Error                    catch this at a boundary; anything else is a bug
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NamedTuple
 
 
 class Error(Exception):
@@ -123,12 +124,57 @@ class UnsafeSandbox(UsageError):
     """Nothing on this machine can confine a model's code as it was asked to; the message says what would."""
 
 
+class Hint(NamedTuple):
+    """What an error says beside what is wrong."""
+
+    near: Sequence[str]
+    """The names that were perhaps meant, nearest first."""
+    sentence: str = ""
+
+
 class Unknown(UsageError):
     """The graph does not have this name; `near` holds the nearest ones."""
 
-    def __init__(self, message: str, near: Sequence[str] = (), *, value: object = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        near: Sequence[str] = (),
+        *,
+        value: object = None,
+        hint: Callable[[], Hint] | None = None,
+    ) -> None:
+        """`hint` looks for near names: a search, made once somebody reads the error. Most who catch one drop it."""
         super().__init__(message, value=value)
-        self.near = tuple(near)
+        self._near, self._hint = tuple(near), hint
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """The nearest names, nearest first."""
+        self.complete()
+        return self._near
+
+    def complete(self) -> None:
+        """Look for near names, unless that was done. Why they could not be found becomes a part of the message."""
+        hint, self._hint = self._hint, None
+        if hint is None:
+            return
+        try:
+            found = hint()
+        except Error as error:
+            found = Hint((), str(error))
+            self.paths += error.paths
+        self._near = tuple(found.near)
+        self.args = (" ".join(filter(None, (self.args[0], found.sentence))), *self.args[1:])
+
+    def __str__(self) -> str:
+        """Return the message, near names among it."""
+        self.complete()
+        return super().__str__()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return how an error is made again in another process, which has no graph to look for names in."""
+        self.complete()
+        return super().__reduce__()
 
 
 class UnknownNode(Unknown):

@@ -52,7 +52,7 @@ _LARGEST_FILE = 1 << 15  # bytes: three pages; reading long names takes time by 
 _SERVER = ("timeout_seconds", "retries", "concurrency", "mode", "records_tokens")
 _TEXTS = ("model", "base_url", "api_key", "method", "cache", "embedder", "embedder_url", "vectors")
 _VECTORS = ("auto", "off")
-_VARIABLES: Mapping[str, tuple[str, ...]] = {
+VARIABLES: Mapping[str, tuple[str, ...]] = {
     "model": ("ORIENTEER_MODEL",),
     "base_url": ("ORIENTEER_BASE_URL", "OPENAI_BASE_URL"),
     "api_key": ("ORIENTEER_API_KEY", "OPENAI_API_KEY"),
@@ -119,7 +119,7 @@ class Settings:
             if url is not None and show(url) != url:
                 raise BadOption(
                     f"{name} is {show(url)} with a password, which is not sent to other machines: leave it out of the "
-                    f"address, and set {_VARIABLES['api_key'][0]} on each of them"
+                    f"address, and set {VARIABLES['api_key'][0]} on each of them"
                 )
         values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _STAYING}
         known = recall_all(self.cache) if self.abilities is None else self.abilities
@@ -251,7 +251,7 @@ def read_settings(*, environment: Mapping[str, str] | None = None, folders: Sequ
         own = {name: value for name, value in _read_file(file).items() if not origins or name not in _OF_A_FOLDER}
         values |= own
         origins |= dict.fromkeys(own, str(file))
-    for name, variables in _VARIABLES.items():
+    for name, variables in VARIABLES.items():
         variable = next(filter(environment.get, variables), None)
         if variable is not None:
             values[name] = is_offline(environment) if name == "offline" else environment[variable]
@@ -328,11 +328,11 @@ def _check_folder_file(values: Mapping[str, Any]) -> None:
         if name in values and not is_loopback(values[name]):
             raise BadOption(
                 f"{name} in {FILE} of the working directory is {show(values[name])}, which is not this machine: name "
-                f"it with {' or '.join(dict.fromkeys((_FLAGS[name], _VARIABLES[name][0])))}, or in {user_file}"
+                f"it with {' or '.join(dict.fromkeys((_FLAGS[name], VARIABLES[name][0])))}, or in {user_file}"
             )
     for name in values:
         if name not in _OF_A_FOLDER:
-            variable = f"set {_VARIABLES[name][0]}, or set it in" if name in _VARIABLES else "set it in"
+            variable = f"set {VARIABLES[name][0]}, or set it in" if name in VARIABLES else "set it in"
             raise BadOption(f"{name} cannot be set in {FILE} of the working directory: {variable} {user_file}")
     if (model := values.get("model", "")).startswith(LOCAL) and model != f"{LOCAL}{PACKAGED}":
         raise BadOption(

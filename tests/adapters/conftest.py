@@ -3,7 +3,7 @@
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 from orienteer.settings import Settings
 
 QUESTION = "Which language did Matz design?"

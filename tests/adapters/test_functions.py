@@ -89,6 +89,7 @@ def test_replies_keep_to_their_size_and_steer_no_terminal(build):
         assert "[n" in reply
 
 
+@pytest.mark.slow
 def test_threads_may_call_them(functions):
     with ThreadPoolExecutor(8) as pool:
         replies = set(pool.map(lambda _: functions["ask_graph"](QUESTION), range(32)))

@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from orienteer.methods.table import METHODS
+from orienteer.methods import METHODS
 from orienteer.options import options_of
 
 TARGET = Path(__file__).parents[2] / "src" / "orienteer" / "methods" / "method_options.py"

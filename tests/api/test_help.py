@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever, Session
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 
 SHOWN = {
     Graph: {
@@ -93,6 +93,7 @@ def test_the_class_tells_its_parameters(owner):
         assert {one for one in named if f"`{one}`" not in text} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("owner", SHOWN)
 def test_the_examples_are_true(owner, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

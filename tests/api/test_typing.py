@@ -8,9 +8,11 @@ import pytest
 from method_options import TARGET, written
 
 from orienteer import Retriever
-from orienteer.methods.table import METHODS
+from orienteer.methods import METHODS
 
 api = pytest.importorskip("mypy.api")
+
+pytestmark = pytest.mark.slow
 
 USES = """
 from typing import Any

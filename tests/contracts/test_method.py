@@ -10,14 +10,13 @@ import pytest
 import orienteer.methods
 from fakes.embedder import embedded
 from fakes.limits import limits_in
+from lanes import methods
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question, Result, Trajectory
-from orienteer.retrieval.bases.table import BASES
-from orienteer.retrieval.excerpt import LONGEST
+from orienteer.retrieval import BASES, LONGEST_EXCERPT
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -60,12 +59,12 @@ def made(name, graph, **options):
     return METHODS[name].make(graph, model=ScriptedModel(policy), options=options)
 
 
-@pytest.fixture(params=METHODS)
+@pytest.fixture(params=methods(METHODS))
 def name(request):
     return request.param
 
 
-@pytest.fixture(params=[name for name in METHODS if name != "vanilla"])
+@pytest.fixture(params=methods(name for name in METHODS if name != "vanilla"))
 def ranker(request):
     """A method that ranks; the bare model does not."""
     return request.param
@@ -144,7 +143,7 @@ def test_any_question_gives_a_ranking_of_the_graphs_own_nodes(name, graph, text)
     for hit in result.hits:
         node = graph.node(hit.id)
         assert (hit.type, hit.name) == (node.type, node.name)
-        assert len(hit.text) <= (300 if hit.span is None else LONGEST + 2)
+        assert len(hit.text) <= (300 if hit.span is None else LONGEST_EXCERPT + 2)
     scores = [hit.score for hit in result.hits]
     assert scores == sorted(scores, reverse=True)
 
@@ -218,6 +217,7 @@ def test_a_course_without_agents_may_spend_the_whole_budget(ranker, graph):
     assert (result.hits, result.stopped_by) == (free.hits, "finish")
 
 
+@pytest.mark.slow
 def test_no_name_and_no_text_feigns_a_line_of_what_a_model_reads(name, tmp_path):
     """A line of its own could pass for a node, for a choice in a list, or for an observation."""
     false = "\n[c] feigned\n2. feigned\nObservation 9: feigned"

@@ -12,22 +12,32 @@ from hypothesis import strategies as st
 
 import orienteer.tools
 from orienteer.errors import Error
-from orienteer.graph.store import Graph
-from orienteer.llm.schema import faults
+from orienteer.graph import Graph
+from orienteer.llm import schema_faults
 from orienteer.records import Edge, Node, Observation, ToolCall
-from orienteer.tools.answer import AddToAnswer, Finish, RemoveFromAnswer
-from orienteer.tools.code.interpreter import CodeInterpreter
-from orienteer.tools.cypher import RunCypher
-from orienteer.tools.evidence import GatherEvidence, MatchTriples
-from orienteer.tools.listing import ListNodes
-from orienteer.tools.node_ids import NodeIdRetriever
-from orienteer.tools.package_tool import PackageTool
-from orienteer.tools.search import SearchInGraph, SearchInNeighborhood
-from orienteer.tools.select import Select
-from orienteer.tools.session import Session
-from orienteer.tools.texts import ReadNode, ReadSchema, SearchPassages
-from orienteer.tools.toolbox import Toolbox
-from orienteer.tools.walks import FindPaths, Follow, IntersectNodes
+from orienteer.tools import (
+    AddToAnswer,
+    CodeInterpreter,
+    FindPaths,
+    Finish,
+    Follow,
+    GatherEvidence,
+    IntersectNodes,
+    ListNodes,
+    MatchTriples,
+    NodeIdRetriever,
+    PackageTool,
+    ReadNode,
+    ReadSchema,
+    RemoveFromAnswer,
+    RunCypher,
+    SearchInGraph,
+    SearchInNeighborhood,
+    SearchPassages,
+    Select,
+    Session,
+    Toolbox,
+)
 
 TOOLS = {
     SearchInGraph: {"query": "river town"},
@@ -113,9 +123,10 @@ def test_every_argument_says_what_it_is(tool):
         assert "type" in schema or "enum" in schema
 
 
+@pytest.mark.process
 def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     arguments = TOOLS[type(tool)]
-    assert not faults(arguments, tool.spec.parameters)
+    assert not schema_faults(arguments, tool.spec.parameters)
     if isinstance(tool, ReadNode | AddToAnswer):
         arguments = json.loads(json.dumps(arguments).replace("Bern", "Rhine"))
     found = tool(arguments)
@@ -124,6 +135,7 @@ def test_sound_arguments_fit_the_schema_and_are_met(tool, graph):
     assert all(node in list(graph.node_ids()) for node in found.nodes)
 
 
+@pytest.mark.process
 def test_arguments_are_left_as_they_are(tool):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     before = copy.deepcopy(arguments)
@@ -131,6 +143,7 @@ def test_arguments_are_left_as_they_are(tool):
     assert arguments == before
 
 
+@pytest.mark.process
 def test_the_same_call_gives_the_same_to_each_agent(tool, graph):
     arguments = json.loads(json.dumps(TOOLS[type(tool)]).replace("Bern", "Rhine"))
     assert tool(arguments) == type(tool)(Session(graph))(arguments)
@@ -179,6 +192,7 @@ def values(schema):
     return st.sampled_from(REFERENCES + TYPES + WHERE) | st.text(max_size=20)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data):
@@ -187,7 +201,7 @@ def test_whatever_fits_the_schema_is_answered_under_the_budget(tool, graph, data
     toolbox.call("search_in_graph", {"query": "nothing like it"})
     toolbox.call("intersect", {"nodes": ["a", "b"]})
     arguments = data.draw(values(tool.spec.parameters))
-    assert not faults(arguments, tool.spec.parameters)
+    assert not schema_faults(arguments, tool.spec.parameters)
     found = toolbox.observe(ToolCall(id="1", name=tool.spec.name, arguments=json.dumps(arguments)))
     assert found.text.strip()
     assert len(found.text) <= toolbox.session.reply_tokens * 4

@@ -13,13 +13,10 @@ from fakes import Answer, FakeServer
 from fakes.courses import ANSWERS, COURSES, GRAPHS, PLAN, QUESTIONS, Course
 from fakes.embedder import embedded
 from fakes.recorder import PACKAGES, Recorder, Sent, canonical, sent
-from orienteer.agents.replay import replay
-from orienteer.agents.requests import SentRequest, requests
-from orienteer.graph.store import Graph
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompts_of
-from orienteer.methods.baselines.listwise import ListwiseReranker
-from orienteer.methods.table import METHODS
+from orienteer.agents import SentRequest, replay_trajectory, requests_of
+from orienteer.graph import Graph
+from orienteer.llm import OpenAIConfig, OpenAIModel, prompts_of
+from orienteer.methods import METHODS, ListwiseReranker
 from orienteer.records import Result, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -27,12 +24,17 @@ from orienteer.settings import Settings
 for module in ("ladybug", "pydantic_monty", "graspologic_native"):
     pytest.importorskip(module)
 
+pytestmark = pytest.mark.slow
 KNOWN = [prompt for package in PACKAGES for prompt in prompts_of(package)]
 BY_NAME = {course.name: course for course in COURSES}
 
 
-IDS = [pytest.param(course, id=course.name) for course in COURSES]
-OBJECTS = [pytest.param(course, id=course.name) for course in COURSES if course.has_objects]
+ENGINE = ("cypher", "graphscout", "polyg", "sage over spark", "spark")
+IDS = [
+    pytest.param(course, id=course.name, marks=pytest.mark.process if course.name.startswith(ENGINE) else ())
+    for course in COURSES
+]
+OBJECTS = [param for param in IDS if param.values[0].has_objects]
 
 
 # ---------------------------------------------------------------------------------------------------------- a course
@@ -65,7 +67,7 @@ def difference(was_sent: Iterable[object], given: Iterable[object]) -> str:
 def given_back(result: Result) -> Iterator[SentRequest]:
     """Yield the requests of all trajectories, each written down and read again."""
     for trajectory in result.trajectories:
-        yield from requests(Trajectory.model_validate_json(trajectory.model_dump_json()))
+        yield from requests_of(Trajectory.model_validate_json(trajectory.model_dump_json()))
 
 
 def method_of(course: Course) -> str:
@@ -144,6 +146,7 @@ def test_a_trajectory_names_the_prompt_that_it_was_begun_with(play, course):
             assert stamp == (prompt.name, prompt.version, prompt.sha256)
 
 
+@pytest.mark.process
 def test_the_courses_meet_what_is_hard_to_give_back(play):
     steps = {
         course.name: [step for trajectory in play(course).result.trajectories for step in trajectory.steps]
@@ -177,7 +180,7 @@ def test_every_trajectory_replays(play, graphs, course):
     """To the letter; where a retriever had asked a model, the replay says that it cannot without one."""
     for trajectory in play(course).result.trajectories:
         again = Trajectory.model_validate_json(trajectory.model_dump_json())
-        for call in replay(again, graphs[course.graph]):
+        for call in replay_trajectory(again, graphs[course.graph]):
             assert call.is_equal or "took a model" in call.now.text, (call.recorded.text, call.now.text)
 
 
@@ -204,6 +207,7 @@ def test_a_request_that_failed_is_given_back(play, name, number):
     assert not play(BY_NAME[name], fails_at=number).fault("messages")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["spark", "graph-counselor"])
 def test_a_reply_whose_repair_failed_is_given_back(play, name):
     """It was paid for: the result counts the call, and no trajectory does."""
@@ -246,6 +250,7 @@ WIRES = (
 )
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("method", "mode", "refused"), WIRES)
 def test_a_server_gets_the_bodies_that_are_given_back(graphs, method, mode, refused):
     def policy(body, _):

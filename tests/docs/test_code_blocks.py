@@ -35,8 +35,8 @@ import pytest
 from fakes import Answer, FakeServer
 from orienteer import Graph
 from orienteer.errors import BadOption
-from orienteer.ingest.demo import demo_records
-from orienteer.serve.cli.app import main
+from orienteer.ingest import demo_records
+from orienteer.serve import main
 from orienteer.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
@@ -219,6 +219,8 @@ def folder(tmp_path, monkeypatch):
 # --------------------------------------------------------------------------------------------------------- the tests
 
 
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_page_does_what_it_says(page, folder, server):
     if page.stem == "mcp":
@@ -264,6 +266,7 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.process
 def test_readme_opens_with_two_command_lines():
     """What CI runs on a fresh machine: the first two blocks of the page, a line each, which a shell can read."""
     blocks = blocks_of(ROOT / "README.md")
@@ -299,6 +302,7 @@ def test_comparison(shown, printed, fits):
             assert_like(shown, printed, "here")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("language", "text"),
     [

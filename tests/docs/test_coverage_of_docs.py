@@ -13,22 +13,35 @@ import pytest
 
 import orienteer
 from orienteer import errors, settings
-from orienteer.agents import events
-from orienteer.ingest.demo import demo_questions, demo_records
-from orienteer.ingest.documents.build_report import BuildEstimate, BuildReport
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.metadata import CostEstimate
-from orienteer.ingest.extraction.records import ExtractionSummary, Reject
-from orienteer.ingest.formats import DATABASES, FORMATS, GRAPHS, RDF
-from orienteer.llm import Budget, OpenAIConfig, Price
-from orienteer.methods.table import AUTO, METHODS
+from orienteer.agents import Event
+from orienteer.ingest import (
+    DATABASE_SUFFIXES,
+    FORMATS,
+    GRAPH_SUFFIXES,
+    RDF_SUFFIXES,
+    BuildConfig,
+    BuildEstimate,
+    BuildReport,
+    CostEstimate,
+    ExtractionSummary,
+    RejectedRecords,
+    demo_questions,
+    demo_records,
+)
+from orienteer.llm import Budget, OpenAIConfig
+from orienteer.methods import AUTO, METHODS
 from orienteer.options import options_of
-from orienteer.records import Ranked, Result, StoppedBy, Usage
-from orienteer.retrieval.bases.table import BASES
-from orienteer.serve.cli import doctor
-from orienteer.serve.cli.app import application
-from orienteer.serve.door import KEYS, ServeOptions
-from orienteer.serve.install.agents import AGENTS, ALL, DETECTED
+from orienteer.records import Price, Ranked, Result, StoppedBy, Usage
+from orienteer.retrieval import BASES
+from orienteer.serve import (
+    ALL_AGENTS,
+    DETECTED_AGENTS,
+    DOCTOR_EXTRAS,
+    KEYS_VARIABLE,
+    KNOWN_AGENTS,
+    ServeOptions,
+    command_line,
+)
 
 DOCS = Path(__file__).parents[2] / "docs"
 INTERFACE = (DOCS / "interface.md").read_text(encoding="utf-8")
@@ -54,9 +67,9 @@ def commands_of(group, names=()):
             yield " ".join((*names, name)), command
 
 
-COMMANDS = dict(commands_of(application()))
+COMMANDS = dict(commands_of(command_line()))
 CLASSES = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.Error)]
-_BUILT = (BuildReport, BuildEstimate, ExtractionSummary, Reject, CostEstimate)
+_BUILT = (BuildReport, BuildEstimate, ExtractionSummary, RejectedRecords, CostEstimate)
 
 
 def section(heading: str) -> str:
@@ -98,7 +111,7 @@ def test_common_options():
     assert code(section("## Everywhere")) >= COMMON | OF_SOURCES
     for name, command in COMMANDS.items():
         assert (options_shown(command) >= OF_SOURCES) == takes_sources(command), name
-    top = {flag for option in application().params for flag in option.opts}
+    top = {flag for option in command_line().params for flag in option.opts}
     assert code(section("## Everywhere")) >= top
 
 
@@ -113,8 +126,8 @@ def test_settings():
         assert beneath, f"no [{table}] on the page"
         there = set(kind.model_fields) - {"base_url", "api_key", "price"}
         assert set(re.findall(r"^(\w+) =", beneath[1], re.MULTILINE)) == there
-    variables = {variable for names in settings._VARIABLES.values() for variable in names}
-    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == {*variables, KEYS}
+    variables = {variable for names in settings.VARIABLES.values() for variable in names}
+    assert set(re.findall(r"`((?:ORIENTEER|OPENAI)_\w+)`", INTERFACE)) == {*variables, KEYS_VARIABLE}
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -136,15 +149,15 @@ def test_methods_of_ask():
 
 
 def test_agents():
-    names = {agent.name for agent in AGENTS}
+    names = {agent.name for agent in KNOWN_AGENTS}
     row = next(line for line in section("### `orienteer install`").split("\n") if line.startswith("| `--agent"))
-    assert set(re.findall(r"`([a-z-]+)`", row)) == {*names, ALL, DETECTED}
+    assert set(re.findall(r"`([a-z-]+)`", row)) == {*names, ALL_AGENTS, DETECTED_AGENTS}
     table = (DOCS / "install.md").read_text(encoding="utf-8").split("## Which agents")[1]
     rows = {
         cells[1].strip(" `"): cells for cells in (line[1:-1].split("|") for line in table.split("\n") if "|" in line)
     }
     assert names <= set(rows)
-    for agent in AGENTS:
+    for agent in KNOWN_AGENTS:
         assert rows[agent.name][0].strip() == agent.title
         for path in agent.project_files:
             assert f"`{path}`" in rows[agent.name][3]
@@ -197,7 +210,7 @@ def test_errors():
 def test_endings_events_and_keys():
     named = code(INTERFACE)
     assert named >= set(get_args(StoppedBy))
-    kinds = {event.model_fields["kind"].default for event in get_args(events.Event)}
+    kinds = {event.model_fields["kind"].default for event in get_args(Event)}
     row = next(line for line in INTERFACE.split("\n") if line.startswith("| `Event`"))
     assert set(re.findall(r"`(\w+)`", row)) == {"Event", "stream", "kind", *kinds}
     example = section("## JSON")
@@ -216,7 +229,12 @@ def test_keys_of_build():
 def test_formats_of_the_readme():
     table = README.split("## What it reads")[1].split("\n\n")[0]
     tables = [suffix for form in FORMATS for suffix in form.suffixes]
-    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {*tables, *GRAPHS, *RDF, *DATABASES}
+    assert set(re.findall(r"`(\.\w+)`", table)) - {".gz"} == {
+        *tables,
+        *GRAPH_SUFFIXES,
+        *RDF_SUFFIXES,
+        *DATABASE_SUFFIXES,
+    }
 
 
 def test_extras():
@@ -224,7 +242,7 @@ def test_extras():
     extras = set(project["optional-dependencies"]) - {"test", "check"}
     for name in extras:
         assert f"orienteer[{name}]" in section("### Extras")
-    assert set(doctor.EXTRAS) == extras - {"all"}  # those that `doctor` tells of
+    assert set(DOCTOR_EXTRAS) == extras - {"all"}  # those that `doctor` tells of
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

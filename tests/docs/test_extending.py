@@ -19,13 +19,13 @@ from orienteer import (
     plugins,
     read_questions,
 )
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ToolFailed, UnknownNode
-from orienteer.evaluation.scores.measures import rank_measure
-from orienteer.methods.table import METHODS, cards, method_of
-from orienteer.serve.cli.app import main
+from orienteer.evaluation import rank_measure
+from orienteer.methods import METHODS, method_cards, method_of
+from orienteer.serve import main
 from orienteer.settings import Settings, read_settings
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 BLOCKS = dict(re.findall(r"^```(text|python)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
@@ -65,7 +65,7 @@ def graph(tmp_path):
 def test_its_method_is_listed_and_asked(shouting, graph, capsys):
     assert main(["methods"]) == 0
     assert re.search(r"(?m)^shout +ranks what a question writes in capitals", capsys.readouterr().out)
-    assert list(cards()) == [*METHODS, "initials", "shout"]
+    assert list(method_cards()) == [*METHODS, "initials", "shout"]
     assert main(["ask", str(graph.path), "Where does the FERRY land?", "--method", "shout", "--json"]) == 0
     assert [hit["id"] for hit in json.loads(capsys.readouterr().out)["hits"]] == ["a"]
     result = Retriever(graph, "sage:shout", settings=Settings()).search(
@@ -94,9 +94,10 @@ def test_its_retriever_is_a_method_and_a_base(shouting, graph, capsys):
 
 def test_what_its_retriever_gathered_replays(shouting, graph):
     result = Retriever(graph, "initials", settings=Settings()).search("What begins with an F ?")
-    assert [call.is_equal for call in replay(result.trajectories[0], graph)] == [True]
+    assert [call.is_equal for call in replay_trajectory(result.trajectories[0], graph)] == [True]
 
 
+@pytest.mark.process
 def test_its_data_set_is_read_by_its_name(shouting, graph, tmp_path):
     (tmp_path / "two.riddles").write_text("Where does the FERRY go?|a\nWhere is Basel?|b\n", encoding="utf-8")
     questions = read_questions(tmp_path / "two.riddles", dataset="riddles", graph=graph)
@@ -131,7 +132,7 @@ def test_its_tool_is_offered_to_agents_and_replays(shouting, graph):
     options = {"agents": 1, "more_tools": ("count_words",)}
     result = Retriever(graph, "ark", model=ScriptedModel(policy), settings=Settings(), **options).search("boats?")
     assert result.trajectories[0].steps[0].observations[0].text == "3 words"
-    assert all(call.is_equal for call in replay(result.trajectories[0], graph))
+    assert all(call.is_equal for call in replay_trajectory(result.trajectories[0], graph))
     with pytest.raises(BadOption, match="no installed package has a tool 'sing': there are count_words"):
         Toolbox.full(graph, more=["sing"])
 
@@ -228,7 +229,7 @@ def test_a_bug_in_a_tool_is_a_failed_step_that_names_package_and_tool(install, g
     assert chosen.error is None
     assert [hit.id for hit in result.hits] == ["a"]
     assert any("'loud-things'" in note and fault in note for note in result.notes)
-    assert all(call.is_equal for call in replay(result.trajectories[0], graph))
+    assert all(call.is_equal for call in replay_trajectory(result.trajectories[0], graph))
     with pytest.raises(ToolFailed, match="'loud-things'.*'loud'"):
         Toolbox.full(graph, more=("loud",)).call("loud", {})
 

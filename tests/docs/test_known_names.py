@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.ingest.tables.columns import EDGE_NAMES, ENDS, NODE_NAMES
-from orienteer.ingest.tables.mapping import IGNORED, PLAIN, PROPERTY
-from orienteer.ingest.tables.profile import NULL_WORDS
+from orienteer.ingest import EDGE_NAMES, END_NAMES, IGNORED_ROLE, NODE_NAMES, NULL_WORDS, PLAIN_ROLES, PROPERTY_ROLE
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
 
@@ -30,7 +28,7 @@ def test_names_of_columns_of_edges(role):
 
 
 def test_names_of_ends():
-    assert [tuple(pair.split()) for pair in listed("of edges", "ends")] == list(ENDS)
+    assert [tuple(pair.split()) for pair in listed("of edges", "ends")] == list(END_NAMES)
 
 
 def test_words_for_nothing():
@@ -39,5 +37,5 @@ def test_words_for_nothing():
 
 
 def test_roles():
-    for role in (*PLAIN, PROPERTY, IGNORED):
+    for role in (*PLAIN_ROLES, PROPERTY_ROLE, IGNORED_ROLE):
         assert f"`{role}`" in PAGE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.llm.prompts import prompt_of, prompts_of
+from orienteer.llm import prompt_of, prompts_of
 
 PACKAGE = Path(str(files("orienteer")))
 PAGE = (PACKAGE.parents[1] / "docs" / "prompts.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 from platformdirs import user_config_path
 
-from orienteer.serve.cli.app import main
+from orienteer.serve import main
 
 
 class Ran(NamedTuple):

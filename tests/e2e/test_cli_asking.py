@@ -10,9 +10,9 @@ from dataclasses import fields
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.serve.cli import doctor
+from orienteer.serve import does_host_answer
 from orienteer.settings import Settings
-from orienteer.tools.code.interpreter import SPEC
+from orienteer.tools import CODE_SPEC
 
 RESULT = {"version", "question", "method", "hits", "answer", "long_answer", "usage", "stopped_by", "notes"} | {
     "answer_kind",
@@ -127,7 +127,7 @@ def test_demo_needs_no_key_and_shows_how_it_reads_and_its_evidence(cli):
     assert "add_to_answer(" not in ran.err
     assert "add_to_answer(" in cli("demo", "-v").err
     again = cli("demo", "--json")
-    from orienteer.ingest.demo import demo_questions
+    from orienteer.ingest import demo_questions
 
     ids = {result["question"]: [hit["id"] for hit in result["hits"]] for result in again.json}
     for question in demo_questions():
@@ -547,13 +547,13 @@ def test_doctor_takes_only_a_model_server_for_one(monkeypatch):
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with FakeServer(lambda body, before: Answer()) as server:
-        assert doctor.does_answer(server.url)
-        assert not doctor.does_answer(server.url.removesuffix("/v1"))
-    assert not doctor.does_answer(server.url)
+        assert does_host_answer(server.url)
+        assert not does_host_answer(server.url.removesuffix("/v1"))
+    assert not does_host_answer(server.url)
     with socket.create_server(("127.0.0.1", 0)) as other:
         speaker = threading.Thread(target=_greet, args=(other,))
         speaker.start()
-        assert not doctor.does_answer(f"http://127.0.0.1:{other.getsockname()[1]}/v1")
+        assert not does_host_answer(f"http://127.0.0.1:{other.getsockname()[1]}/v1")
         speaker.join()
 
 
@@ -570,7 +570,7 @@ def test_a_trace_that_asks_for_more_than_the_default_limits_is_told_what_it_gets
     trajectory = {
         "question": {"text": "x"},
         "method": "graphscout",
-        "tools": [SPEC.model_dump(mode="json")],
+        "tools": [CODE_SPEC.model_dump(mode="json")],
         "toolbox": {
             "name": "scouting",
             "options": {"mode": "lexical", "has_code": True, "code": {"output_characters": 50_000}},

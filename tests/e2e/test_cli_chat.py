@@ -22,7 +22,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer import Edge, Graph, Node
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 
 ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>])")
 WHERE = "\x1b[6n"  # asks a terminal where its cursor stands
@@ -217,9 +217,9 @@ def test_clear_forgets_and_quit_leaves(talk):
 
 
 def test_help_names_every_command(talk):
-    from orienteer.serve.chat.conversation import COMMANDS
+    from orienteer.serve import CHAT_COMMANDS
 
-    assert all(f"\n{name}" in talk("/help").out for name in COMMANDS)
+    assert all(f"\n{name}" in talk("/help").out for name in CHAT_COMMANDS)
 
 
 def test_names_steer_no_terminal(talk, build):
@@ -290,6 +290,7 @@ def test_a_talk_at_a_terminal(terminal, home):
     assert chat.end() == 0
     history = home.parent / "cache" / "chat" / "history"
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    assert stat.S_IMODE(history.parent.stat().st_mode) == stat.S_IMODE(history.parents[1].stat().st_mode) == 0o700
     assert "+Which language did Matz design?" in history.read_text(encoding="utf-8")
     assert "dropped" not in history.read_text(encoding="utf-8")
 

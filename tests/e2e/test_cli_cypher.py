@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.serve.cli.app import main
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.serve import main
 
 pytest.importorskip("ladybug")
 

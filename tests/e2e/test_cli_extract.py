@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes.openai_server import Answer, FakeServer
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 
 FILES = 24
 CONCURRENCY = 8

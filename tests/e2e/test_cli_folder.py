@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Node
 
 
@@ -135,26 +135,26 @@ def test_nothing_out_of_the_folder_is_run(cli, notes, monkeypatch):
 def test_one_process_makes_vectors_at_a_time_and_is_tried_again(notes, monkeypatch):
     import fcntl
 
-    from orienteer.ingest.sources import graph_directory
-    from orienteer.serve.cli import background
+    from orienteer.ingest import graph_directory
+    from orienteer.serve import VectorsProcess, seconds_left, start_vectors
     from orienteer.settings import Settings
 
     cache = notes.parent.parent / "cache"
     graph = Graph.open(graph_directory(notes, cache=cache))
-    monkeypatch.setattr(background._Process, "_spawn", lambda process, lock: None)  # it ends at once
+    monkeypatch.setattr(VectorsProcess, "_spawn", lambda process, lock: None)  # it ends at once
     configured = Settings(cache=cache)
-    assert "in the background" in background.start_vectors(graph, configured)
-    assert "in the background" in background.start_vectors(graph, configured)
-    assert "could not be made" in background.start_vectors(graph, configured)
+    assert "in the background" in start_vectors(graph, configured)
+    assert "in the background" in start_vectors(graph, configured)
+    assert "could not be made" in start_vectors(graph, configured)
     with (cache / "locks" / "vectors").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert "are being made" in background.start_vectors(graph, configured)
-        left = background.seconds_left(graph, configured)
+        assert "are being made" in start_vectors(graph, configured)
+        left = seconds_left(graph, configured)
         assert left is not None
         assert 0 <= left <= 1
-    assert background.seconds_left(graph, configured) is None
+    assert seconds_left(graph, configured) is None
     (cache / "locks" / "vectors").write_text("[1, 2]")
-    assert "in the background" in background.start_vectors(graph, configured)
+    assert "in the background" in start_vectors(graph, configured)
 
 
 def test_a_graph_is_not_watched_in_place_of_its_folder(cli, notes):

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from orienteer.serve.install import originals
-from orienteer.serve.install.agents import AGENTS
+from fakes.inside import inside
+from orienteer.serve import KNOWN_AGENTS, write_change
 
 AGENTS_FILES = {
     ".claude.json": '{\n  "numStartups": 3\n}',
@@ -113,7 +113,7 @@ def test_one_agent_and_all(cli, me, clubs):
     assert (ran.code, ran.out) == (0, f"cursor: added orienteer-graph to {me}/.cursor/mcp.json\n")
     ran = cli("install", clubs, "--agent", "all")
     assert ran.code == 1
-    for agent in AGENTS:
+    for agent in KNOWN_AGENTS:
         assert f"{agent.name}: " in ran.out
     ran = cli("install", clubs, "--agent", "detected", "--agent", "junie", "--json")
     assert {change["agent"] for change in ran.json["changes"]} >= {"junie", "zed", "cursor"}
@@ -190,14 +190,14 @@ def test_a_folder_that_is_no_graph_yet_is_said(cli, me, tables):
 
 
 def test_a_file_that_changes_meanwhile_is_left_alone(cli, me, clubs, monkeypatch):
-    exchange = originals.exchange
+    exchange = inside(write_change).exchange
 
     def exchange_late(file, before, after):
         if file.name == "config.toml":
             file.write_text("theirs = 1\n")
         exchange(file, before, after)
 
-    monkeypatch.setattr(originals, "exchange", exchange_late)
+    monkeypatch.setattr(inside(write_change), "exchange", exchange_late)
     ran = cli("install", clubs, "--write")
     assert ran.code == 1
     assert f"{me}/.codex/config.toml is left alone: it has changed since it was read" in ran.out

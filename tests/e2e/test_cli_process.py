@@ -10,6 +10,9 @@ import threading
 import pytest
 
 from fakes import Answer, FakeServer
+from orienteer.agents import StepEvent, read_trajectories
+from orienteer.ingest import build_graph, import_graph
+from orienteer.llm import OpenAIModel, RecordedModel, ScriptedModel, body_of, calls_in
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes as POSIX has them")
 
@@ -31,14 +34,8 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
     assert "Chess Club" in ran.stdout
     assert {"numpy", "orienteer.retriever"} <= loaded
     assert not loaded & {"openai", "httpx2", "rich.table", "pyarrow", "pandas", "asyncio", "tomllib"}
-    ours = {f"orienteer.llm.{name}" for name in ("openai", "wire", "spoken", "recorded", "scripted")}
-    assert not loaded & {
-        *ours,
-        "orienteer.agents.events",
-        "orienteer.agents.replay",
-        "orienteer.ingest.importer",
-        "orienteer.ingest.documents",
-    }
+    ours = (OpenAIModel, RecordedModel, ScriptedModel, StepEvent, body_of, calls_in, read_trajectories)
+    assert not loaded & {name.__module__ for name in (*ours, build_graph, import_graph)}
 
 
 def test_a_wrong_request_gives_one_line_and_no_traceback(clubs, process):

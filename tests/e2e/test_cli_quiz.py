@@ -1,15 +1,14 @@
 """`orienteer quiz` as a person runs it, and what other commands make of its file."""
 
 import json
+from importlib import metadata
 
 import pytest
 
-from orienteer.cypher.ladybug import database
-from orienteer.cypher.ladybug.database import is_copy_new
-from orienteer.cypher.session import Cypher
-from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.cypher import Cypher, is_copy_new
+from orienteer.evaluation import QuizItem
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 
 pytest.importorskip("ladybug")
 
@@ -97,9 +96,9 @@ def test_without_the_engine_the_extra_is_named_and_nothing_is_written(languages,
     Cypher(Graph.open(languages)).query("RETURN 1")
 
     def missing(name):
-        raise database.metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(database.metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     assert is_copy_new(Graph.open(languages).path) is False, "a copy that was made before asks nothing of the engine"
     ran = cli("quiz", languages, "-o", "quiz.jsonl")
     assert ran.code == 2

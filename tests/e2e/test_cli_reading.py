@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 
 HIT = {"id", "type", "name", "score", "votes", "why", "text", "source", "complete", "edges", "ends", "span", "marks"}
 HIT |= {"alike"}
@@ -374,7 +374,7 @@ def test_trouble_with_files_is_told_in_one_line(tables, clubs, cli, monkeypatch)
 
 
 def test_every_command_shows_an_example_and_the_common_options(cli):
-    from orienteer.serve.cli.app import COMMANDS
+    from orienteer.serve import COMMANDS
 
     for commands in COMMANDS.values():
         for name in commands:

@@ -1,15 +1,18 @@
 """cache and doctor over what lies beside a graph: vectors, Cypher's copy, and what was paid for."""
 
 import json
+import os
 import shutil
+import stat
+from pathlib import Path
 
 import pytest
 
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.graph.pieces import piece, publish_piece
-from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
-from orienteer.llm.replies import ChatRequest
+from orienteer.graph import piece_folder, publish_piece
+from orienteer.ingest import REPLIES_FILE, ReplyCache
+from orienteer.llm import ChatRequest
 
 WORDS = WordEmbedder()
 
@@ -28,7 +31,7 @@ def pieces(cli, graph):
 
 def publish_copy(graph, catalog):
     """Publish the copy that Cypher reads under another catalog."""
-    folder = piece(graph, "cypher")
+    folder = piece_folder(graph, "cypher")
 
     def write(work):
         shutil.copyfile(folder / "cypher.lbug", work / "cypher.lbug")
@@ -57,7 +60,7 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
     )
     assert (vectors["nodes_without"], vectors["recall"], vectors["is_exact"]) == (0, 1.0, False)
     assert (vectors["embedder_available"], vectors["trouble"]) == (True, None)
-    folder = piece(clubs, "vectors")
+    folder = piece_folder(clubs, "vectors")
     assert vectors["bytes"] == sum(file.stat().st_size for file in folder.iterdir() if file.name != "vectors.json")
     text = cli("doctor", clubs).out
     assert "vectors: 7 of 48 dimensions by openai:fake" in text
@@ -74,7 +77,7 @@ def test_doctor_tells_of_vectors_and_of_what_embeds_queries(cli, clubs, server, 
 
 def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
-    file = piece(clubs, "vectors") / "half.f2"
+    file = piece_folder(clubs, "vectors") / "half.f2"
     file.write_bytes(file.read_bytes()[:-1])
     code, vectors, _ = pieces(cli, clubs)
     assert (code, list(vectors)) == (1, ["damaged"])
@@ -87,7 +90,7 @@ def test_doctor_tells_of_vectors_that_are_cut_off(cli, clubs, server):
 def test_doctor_tells_of_a_damaged_copy_and_its_remedy_works(cli, clubs):
     pytest.importorskip("ladybug")
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
-    folder = piece(clubs, "cypher")
+    folder = piece_folder(clubs, "cypher")
     file = folder / "cypher.lbug"
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
@@ -107,7 +110,7 @@ def test_doctor_tells_of_a_damaged_copy_and_its_remedy_works(cli, clubs):
 
 def test_doctor_says_where_no_hashes_were_kept(cli, clubs, server):
     assert cli("embed", clubs, "--embedder", "openai:fake").code == 0
-    folder = piece(clubs, "vectors")
+    folder = piece_folder(clubs, "vectors")
     pointer = json.loads((clubs / "orienteer.json").read_text(encoding="utf-8"))
     pointer["pieces"]["vectors"] = folder.name
     (clubs / "orienteer.json").write_text(json.dumps(pointer), encoding="utf-8")
@@ -121,7 +124,7 @@ def test_doctor_tells_of_the_copy_that_cypher_reads(cli, clubs):
     pytest.importorskip("ladybug")
     assert cli("cypher", clubs, "MATCH (n) RETURN count(*)").code == 0
     code, _, copy = pieces(cli, clubs)
-    folder = piece(clubs, "cypher")
+    folder = piece_folder(clubs, "cypher")
     assert (code, copy["installed"], copy["stale"]) == (0, True, False)
     assert copy["engine"].startswith("ladybug ")
     assert copy["bytes"] == (folder / "cypher.lbug").stat().st_size
@@ -179,7 +182,7 @@ def test_what_somebody_put_beside_replies_or_vectors_keeps_them(cli, home):
     embedder.mkdir(parents=True)
     (embedder / "notes.txt").write_text("mine", encoding="utf-8")
     assert cli("cache", "clear", "--vectors", "--replies", "--json").json["removed"] == 0
-    assert (cache / "replies" / FILE).exists()
+    assert (cache / "replies" / REPLIES_FILE).exists()
     assert (embedder / "notes.txt").exists()
 
 
@@ -235,3 +238,14 @@ def test_what_somebody_put_into_a_graph_of_the_cache_stays(cli, clubs, home, pla
     assert mine.read_text() == "mine"
     assert sorted(file for file in copy.rglob("*") if file.is_file()) == [mine]
     assert cli("cache", "clear", "--json").json["removed"] == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+def test_the_demo_is_made_in_a_cache_that_is_closed(cli, home):
+    assert cli("demo").code == 0
+    cache = Path(os.environ["ORIENTEER_CACHE"])
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (cache, *cache.iterdir())} == {0o700}
+    cache.chmod(0o770)
+    ran = cli("demo")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"chmod 700 {cache}" in ran.err

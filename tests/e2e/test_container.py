@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.serve.cli.app import application
-from orienteer.settings import _VARIABLES, read_settings
+from orienteer.serve import command_line
+from orienteer.settings import VARIABLES, read_settings
 
 yaml = pytest.importorskip("yaml", reason="compose.yaml is read with PyYAML: pip install pyyaml")
 
@@ -18,7 +18,7 @@ LINES = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text(encoding="utf-8")
 STEPS = [line.split(maxsplit=1) for line in LINES if line and not line.startswith("#")]
 SERVICE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))["services"]["orienteer"]
 KEYS = "ORIENTEER_SERVE_KEYS"
-has_serve = "serve" in application().commands
+has_serve = "serve" in command_line().commands
 
 
 def steps(name):
@@ -73,7 +73,7 @@ def test_the_command_and_its_extra_exist():
     (install,) = [run for run in steps("RUN") if "pip install" in run]
     assert re.search(r"'\.\[(\w+)\]'", install)[1] in project["optional-dependencies"]
     name, folder, *flags = json.loads(steps("CMD")[0])
-    options = {flag for option in application().commands[name].params for flag in option.opts}
+    options = {flag for option in command_line().commands[name].params for flag in option.opts}
     assert folder == "/graph"
     assert {flag for flag in flags if flag.startswith("-")} <= options
 
@@ -92,7 +92,7 @@ def test_a_key_is_required_and_none_is_written_down():
 
 def test_other_settings_are_ours_and_may_be_empty(tmp_path):
     others = set(SERVICE["environment"]) - {KEYS}
-    assert others <= {variable for names in _VARIABLES.values() for variable in names}
+    assert others <= {variable for names in VARIABLES.values() for variable in names}
     settings = read_settings(environment=dict.fromkeys(others, ""), folders=[tmp_path])
     assert settings.model is None
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.report import Report
+from orienteer.graph import Graph
+from orienteer.ingest import ImportReport
 from real_graphs import RealGraph
 
 pytestmark = pytest.mark.data
@@ -29,12 +29,12 @@ SIZES = {
     scope="module",
     params=[pytest.param(name, marks=pytest.mark.slow if size[1] > 300_000 else ()) for name, size in SIZES.items()],
 )
-def real(request: pytest.FixtureRequest, real_graph: Callable[[str], RealGraph]) -> tuple[str, Report, Graph]:
+def real(request: pytest.FixtureRequest, real_graph: Callable[[str], RealGraph]) -> tuple[str, ImportReport, Graph]:
     graph = real_graph(request.param)
     return request.param, graph.report, Graph.open(graph.path)
 
 
-def _hetionet(report: Report, graph: Graph) -> None:
+def _hetionet(report: ImportReport, graph: Graph) -> None:
     labels = graph.schema.labels
     assert set(labels) == set(graph.schema.edge_types)
     assert len(labels) == 24
@@ -50,7 +50,7 @@ def _hetionet(report: Report, graph: Graph) -> None:
     assert "synonyms" not in albumin.properties
 
 
-def _debian(report: Report, graph: Graph) -> None:
+def _debian(report: ImportReport, graph: Graph) -> None:
     edges = list(islice(graph.iter_edges(), 300_000))  # of 712,029
     depends = {(edge.source, edge.target) for edge in edges if edge.type == "depends"}
     assert sum((target, source) in depends for source, target in depends) > 20
@@ -61,7 +61,7 @@ def _debian(report: Report, graph: Graph) -> None:
     assert any(edge.properties.get("note") == ">= 2.34" for edge in edges)
 
 
-def _wordnet(report: Report, graph: Graph) -> None:
+def _wordnet(report: ImportReport, graph: Graph) -> None:
     assert graph.schema.node_types["noun"] == 82_115
     assert {"antonym", "similar_to", "derivationally_related"} <= graph.schema.symmetric
     assert "also_see" not in graph.schema.symmetric
@@ -72,7 +72,7 @@ def _wordnet(report: Report, graph: Graph) -> None:
     assert not {"pos", "lemmas", "definition"} & set(car.properties)
 
 
-def _primekg(report: Report, graph: Graph) -> None:
+def _primekg(report: ImportReport, graph: Graph) -> None:
     assert [(cut.reason, cut.count) for cut in report.merged] == [("mirrored", 5_636)]
     assert [Path(file.file).name for file in report.ignored] == ["stark_questions.parquet"]
     assert graph.node("144").name == "SMAD3"
@@ -83,12 +83,12 @@ def _primekg(report: Report, graph: Graph) -> None:
     assert all(len(directions) == 1 for directions in joined.values())
 
 
-def _go(report: Report, graph: Graph) -> None:
+def _go(report: ImportReport, graph: Graph) -> None:
     assert any(edge.properties.get("evidence") == "IDA" for edge in graph.iter_edges())
     assert graph.node("GO:0000001").aliases == ("mitochondrial inheritance",)
 
 
-def _doid(report: Report, graph: Graph) -> None:
+def _doid(report: ImportReport, graph: Graph) -> None:
     assert graph.schema.node_types == {"node": 10_844}
     assert "NCI:C3088" in graph.node("DOID:0001816").properties["xrefs"]  # type: ignore[operator]  # a list
 
@@ -103,7 +103,7 @@ CHECKS = {
 }
 
 
-def test_a_real_graph_needs_no_option(real: tuple[str, Report, Graph]) -> None:
+def test_a_real_graph_needs_no_option(real: tuple[str, ImportReport, Graph]) -> None:
     name, report, graph = real
     assert (report.nodes, report.edges) == SIZES[name]
     assert (graph.arrays.manifest.nodes, graph.arrays.manifest.edges) == SIZES[name]

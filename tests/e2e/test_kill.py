@@ -47,20 +47,19 @@ def content(version):
 
 
 def build(path, version, *, force=True):
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
 
     return Graph.from_records(*content(version), path=path, force=force)
 
 
 def check(path):
     """Return the version of a graph after having read all of it."""
-    from orienteer.graph import damage
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph, damaged_files
 
     graph = Graph.open(path)
     version = graph.node("n0").properties["version"]
     nodes, edges = content(version)
-    assert damage.damaged_files(path) == []
+    assert damaged_files(path) == []
     assert [graph.arrays.node_at(row) for row in range(len(graph))] == sorted(nodes, key=lambda node: node.id)
     assert sorted(map(repr, graph.iter_edges())) == sorted(map(repr, edges))
     assert len(graph.search(f"v{version}", 10**6)) == len(nodes)
@@ -70,7 +69,7 @@ def check(path):
 
 def rebuild(path, version, pipe):
     """Replace the graph without end, telling what is being published and what has been."""
-    from orienteer.graph.builder import EdgeBatch, GraphBuilder
+    from orienteer.graph import EdgeBatch, GraphBuilder
 
     def tell(stage, _):
         if stage == "publishing":
@@ -134,8 +133,7 @@ def kill_many(path, random_):
 def kill_first(path, random_):
     """Kill one process while it makes a graph where there was none; tell whether the graph was finished."""
     from orienteer.errors import NotAGraph
-    from orienteer.graph.format import is_graph
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph, is_graph
 
     finished = kill_one(path, 0, random_)
     if is_graph(path):

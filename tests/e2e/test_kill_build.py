@@ -14,7 +14,7 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from fakes.openai_server import Answer, FakeServer
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 
 FILES = 24
 CONCURRENCY = 8

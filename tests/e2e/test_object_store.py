@@ -24,11 +24,8 @@ from obstore.store import S3Store
 from fakes.stores import KEYS, Wire, seaweed
 from orienteer import Graph, Retriever
 from orienteer.errors import BadInput, GraphBusy, NotAGraph
-from orienteer.graph.format import read_pointer
-from orienteer.ingest.demo import demo_records
-from orienteer.ingest.remote.address import address_of
-from orienteer.ingest.remote.objects import objects_at
-from orienteer.ingest.remote.push import push_graph
+from orienteer.graph import read_pointer
+from orienteer.ingest import address_of, demo_records, objects_at, push_graph
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +164,7 @@ def test_killed_push_is_never_seen_and_costs_only_the_rest(server, store, addres
 
 
 def test_vectors_go_along_and_copies_that_are_made_when_needed_do_not(store, address, languages, home):
-    from orienteer.graph.pieces import publish_piece
+    from orienteer.graph import publish_piece
 
     graph = languages("one")
     for name in ("similar", "cypher"):
@@ -180,7 +177,7 @@ def test_vectors_go_along_and_copies_that_are_made_when_needed_do_not(store, add
 
 
 def test_copy_keeps_what_was_made_for_it_here(store, address, languages):
-    from orienteer.graph.pieces import publish_piece
+    from orienteer.graph import publish_piece
 
     push_graph(languages("one").path, address, tell=_silent)
     copy = Graph.open(str(address)).path

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 
 pytestmark = [

@@ -30,7 +30,7 @@ def test_readers_never_fail_while_the_graph_is_replaced(scratch):
 
 def build(path, version):
     """Make a graph whose every node and edge tells its version."""
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
     from orienteer.records import Edge, Node
 
     nodes = [
@@ -62,7 +62,7 @@ def read_all(graph):
 
 def read(path, stop):
     """Open and ask over and over until told to stop; return how often, and how many graphs were seen."""
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
 
     rounds, versions = 0, set()
     while True:

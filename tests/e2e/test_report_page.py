@@ -8,8 +8,8 @@ from html import escape
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_questions, demo_records
+from orienteer.graph import Graph
+from orienteer.ingest import demo_questions, demo_records
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium")

@@ -12,14 +12,10 @@ from typing import Any, TypeAlias
 
 from fakes.limits import limits_in
 from fakes.openai_server import Answer, FakeServer
-from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompt_of
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
+from orienteer.llm import Allowance, OpenAIConfig, OpenAIModel, prompt_of
+from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Edge, Message, Node, Question
-from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.query import GatherConfig
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import Evidence, GatherConfig, Scored, Spaces
 
 Said: TypeAlias = str | Mapping[str, Any] | Callable[[str], Any]
 """A text, an object, or a function of the prompt's user message."""

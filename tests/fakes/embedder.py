@@ -6,9 +6,8 @@ import threading
 
 import numpy as np
 
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.onnx import unit
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import unit_rows
 from orienteer.records import Usage
 
 WORDS_READ = 40
@@ -33,7 +32,7 @@ class WordEmbedder:
         with self._lock:
             self.embedded += [text for text in texts if kind == "document"]
         vectors = [sum((self._direction(word) for word in _words(text)), np.zeros(self.dimension)) for text in texts]
-        return unit(np.array(vectors, np.float32).reshape(-1, self.dimension))
+        return unit_rows(np.array(vectors, np.float32).reshape(-1, self.dimension))
 
     def parts(self, text):
         words = text.split()

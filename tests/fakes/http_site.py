@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
+import selectors
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,15 +16,20 @@ from typing import Any, NamedTuple
 import uvicorn
 from starlette.types import ASGIApp
 
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Budget
+from orienteer.graph import Graph
+from orienteer.llm import Budget
 from orienteer.protocols import LanguageModel
-from orienteer.serve.graphs import Answering, ServedGraph
-from orienteer.serve.http.app import application
-from orienteer.serve.http.guard import rules
-from orienteer.serve.http.page_files import page_files
-from orienteer.serve.http.server import configuration, listening
-from orienteer.serve.http.site import Site
+from orienteer.serve import (
+    Answering,
+    Connection,
+    HttpSite,
+    ServedGraph,
+    guard_rules,
+    http_application,
+    listening_socket,
+    read_page_files,
+    uvicorn_configuration,
+)
 from orienteer.settings import Settings
 
 WAIT = 20.0
@@ -49,7 +56,7 @@ class Reply(NamedTuple):
 class Client:
     """Asks one server."""
 
-    def __init__(self, port: int, site: Site) -> None:
+    def __init__(self, port: int, site: HttpSite) -> None:
         self.port, self.site = port, site
         self.url = f"http://127.0.0.1:{port}"
 
@@ -124,20 +131,33 @@ def serving(
     origins: tuple[str, ...] = (),
     page: Path | None = None,
     around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    speed: float = 1.0,
+    most_connections: int | None = None,
     **site_fields: Any,
 ) -> Iterator[Client]:
-    """Serve graphs until the end of the block, with what a test puts around the application."""
+    """Serve graphs until the end of the block, with what a test puts around the application.
+
+    The server's loop takes a second for `speed` seconds, so that what it waits for long is over soon.
+    """
     answering = Answering(Settings(), budget or Budget(calls=30, seconds=45.0), model)
-    site = Site(answering=answering, **site_fields)
+    site = HttpSite(answering=answering, **site_fields)
     for name, graph in graphs.items():
         served = ServedGraph(name, site.answering, count_reload=site.metrics.count_reload)
         served.open(graph.path if isinstance(graph, Graph) else graph)
         site.graphs.add(served)
-    files = page_files() if page is None else page_files(page)
-    let_in = rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
-    listener = listening("127.0.0.1", 0)
-    server = uvicorn.Server(configuration(around(application(site, let_in, files))))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    files = read_page_files() if page is None else read_page_files(page)
+    let_in = guard_rules("127.0.0.1", keys=keys, allowed_hosts=hosts, origins=origins, open_paths=tuple(files))
+    listener = listening_socket("127.0.0.1", 0)
+    config = uvicorn_configuration(around(http_application(site, let_in, files)))
+    if most_connections is not None:
+        config.http = type("Few", (Connection,), {"most": most_connections})
+    server = uvicorn.Server(config)
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=lambda: QuickLoop(speed)) as runner:
+            runner.run(server.serve(sockets=[listener]))
+
+    thread = threading.Thread(target=run)
     thread.start()
     try:
         until(lambda: server.started)
@@ -146,6 +166,21 @@ def serving(
         server.should_exit = True
         thread.join(WAIT)
         listener.close()
+
+
+class QuickLoop(asyncio.SelectorEventLoop):
+    """A loop whose seconds are as many times shorter."""
+
+    def __init__(self, speed: float) -> None:
+        class Selector(selectors.DefaultSelector):  # type: ignore[misc]  # which one it is, the system says
+            def select(self, timeout: float | None = None) -> Any:
+                return super().select(None if timeout is None else timeout / speed)
+
+        self._speed = speed
+        super().__init__(Selector())
+
+    def time(self) -> float:
+        return super().time() * self._speed
 
 
 def until(holds: Any) -> None:

@@ -1,6 +1,7 @@
 """A notebook's kernel and anywidget, of which nothing is there but what we use of them."""
 
-from orienteer.page import notebook
+from fakes.inside import inside
+from orienteer.page import DrawnNode
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -32,8 +33,8 @@ class FakeWidget:
 
 def shown(monkeypatch, thing):
     """Display a thing in a notebook that has anywidget, and return its widget."""
-    monkeypatch.setattr(notebook, "_has_kernel", lambda: True)
-    monkeypatch.setattr(notebook, "_widget_class", lambda: FakeWidget)
+    monkeypatch.setattr(inside(DrawnNode), "_has_kernel", lambda: True)
+    monkeypatch.setattr(inside(DrawnNode), "_widget_class", lambda: FakeWidget)
     FakeWidget.made.clear()
     bundle, _ = thing._repr_mimebundle_(include=None, exclude=None)
     assert list(bundle) == [VIEW]

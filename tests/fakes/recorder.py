@@ -10,8 +10,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.errors import ModelError
-from orienteer.llm.prompts import prompt_of
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel, prompt_of
 from orienteer.records import Dialect, Manner, Message, Sampling
 
 PACKAGES = ("orienteer.methods", "orienteer.retrieval")

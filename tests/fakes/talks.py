@@ -4,9 +4,8 @@ import asyncio
 import threading
 import time
 
-from orienteer.llm.budget import Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.serve.graphs import Answering, ServedGraph, ServedGraphs
+from orienteer.llm import Budget, ScriptedModel
+from orienteer.serve import Answering, ServedGraph, ServedGraphs
 from orienteer.settings import Settings
 
 

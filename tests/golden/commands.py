@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from orienteer.serve.cli.app import application, main
+from orienteer.serve import command_line, main
 
 COLUMNS = 100
 
@@ -29,7 +29,7 @@ def printed(*arguments: object, cache: Path | None = None) -> str:
 
 def help_tree() -> str:
     """Return the help of the command line, and of all its commands in their order."""
-    paths = _paths(application())
+    paths = _paths(command_line())
     return "\n".join(f"$ {' '.join(('orienteer', *path))} --help\n{printed(*path, '--help')}" for path in paths)
 
 

@@ -6,18 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from fakes.inside import inside
 from orienteer import Edge, Graph, Node
-from orienteer.agents import agent as endings
-from orienteer.agents.dialect import DIALECTS
-from orienteer.llm.conversation import ELISION
-from orienteer.methods.baselines.linearized import Linearizer, render_nodes
-from orienteer.methods.spark.prompt import prompt_for
+from orienteer.agents import DIALECTS, Agent
+from orienteer.llm import ELISION
+from orienteer.methods import Linearizer, prompt_for, render_nodes
 from orienteer.records import Message, Question, ToolCall, ToolSpec
-from orienteer.retrieval.evidence import Evidence, Scored, render
-from orienteer.retrieval.graph_text import schema_lines
-from orienteer.retrieval.schema import describe
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.toolbox import Toolbox, open_passages, open_scouting
+from orienteer.retrieval import Evidence, Scored, describe_graph, render_evidence, schema_lines
+from orienteer.tools import CodeConfig, Toolbox, open_passages, open_scouting
 
 _TOWNS, _TYPES, _EDGE_TYPES, _WAYS = 40, 70, 40, 6
 _LONG = " ".join(f"harbour {number}" for number in range(400))
@@ -97,13 +93,13 @@ def _elisions(graph: Graph) -> Iterator[tuple[str, str]]:
             for edge in graph.arrays.edges_between(graph.arrays.row("king"), graph.arrays.rows(["t00", "t01"]))
         ),
     )
-    yield "evidence", render(evidence, graph, 1500, prefix="1.").text
-    yield "evidence of nothing", render(Evidence(reason="nobody looked"), graph).text
+    yield "evidence", render_evidence(evidence, graph, 1500, prefix="1.").text
+    yield "evidence of nothing", render_evidence(Evidence(reason="nobody looked"), graph).text
     linearizer = Linearizer(graph, Question(text="Which towns did Cnut visit?").text)
     texts = [linearizer.write(graph.arrays.row(node), 120) for node in ("king", "t00", "long")]
     yield "linearized nodes", render_nodes(graph, texts, 300).text
     yield "the schema of an agent", "\n".join(schema_lines(graph))
-    for name, part in describe(graph, None, has_code=True)._asdict().items():
+    for name, part in describe_graph(graph, None, has_code=True)._asdict().items():
         yield f"the schema for code: {name}", part
     prompt = prompt_for(graph, (), tokens=1500, samples=True, has_vectors=False, offers_cypher=True)
     yield "the schema for a plan", prompt.graph
@@ -129,7 +125,7 @@ def _dialects() -> Iterator[tuple[str, str]]:
         notes = [*reading.broken, *(["it wrote results itself"] if reading.feigned else [])]
         yield f"qwen reads {text!r}", "\n".join((_line(reading.message), *notes))
     for name in ("CALL_A_TOOL", "LAST_TURN", "NO_ANSWER", "EMPTY", "CUT", "ANSWER_NOW", "AGAIN"):
-        yield f"an ending says {name}", getattr(endings, name)
+        yield f"an ending says {name}", getattr(inside(Agent), name)
 
 
 def _observed(toolbox: Toolbox, name: str, arguments: dict) -> str:

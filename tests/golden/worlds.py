@@ -16,9 +16,9 @@ from fakes.embedder import WordEmbedder
 from golden.commands import printed
 from hetionet import hetionet
 from orienteer import Edge, Graph, Node
-from orienteer.graph.embedding import embed_graph
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.methods.table import METHODS
+from orienteer.graph import embed_graph
+from orienteer.ingest import BuildOptions, build_graph
+from orienteer.methods import METHODS
 
 HERE = Path(__file__).parent
 K = 10

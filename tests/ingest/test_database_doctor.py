@@ -6,7 +6,7 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from ingest.test_in_place import _command
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 
 pytestmark = pytest.mark.arcadedb
 INDEX = "`Entity[name,text]`"

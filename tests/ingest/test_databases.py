@@ -9,13 +9,10 @@ from random import Random
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest import bounds
-from orienteer.ingest.formats import sqlite
-from orienteer.ingest.formats.sqlite import SqliteTable, stored_tables
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.tables.mapping_file import written
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, SqliteTable, check_readable, import_graph, mappings_as_toml, stored_tables
 
 SCHEMAS = Path(__file__).parent / "schemas" / "databases"
 
@@ -180,7 +177,9 @@ def test_columns_can_be_private_and_a_mapping_be_written_and_taken(database, tmp
     assert all("password" not in graph.node(name).properties for name in graph.node_ids())
 
     toml = tmp_path / "mapping.toml"
-    toml.write_text(written(report.mapping, [path]).replace('type = "library_loan"', 'type = "loan"'), encoding="utf-8")
+    toml.write_text(
+        mappings_as_toml(report.mapping, [path]).replace('type = "library_loan"', 'type = "loan"'), encoding="utf-8"
+    )
     again = import_graph([path], tmp_path / "again", options=ImportOptions(mapping=toml))
     assert (again.edges, again.node_types["loan"]) == (report.edges, 3)
 
@@ -285,8 +284,8 @@ def test_pages_that_lead_in_circles_come_to_an_end(tmp_path):
             page[at : at + 4] = child
     path.write_bytes(b"".join(pages))
     monkey = pytest.MonkeyPatch()
-    monkey.setattr(bounds, "SMALL", 1 << 12)
-    monkey.setattr(bounds, "MOST_RATIO", 1)
+    monkey.setattr(inside(check_readable), "SMALL", 1 << 12)
+    monkey.setattr(inside(check_readable), "MOST_RATIO", 1)
     try:
         with pytest.raises(BadInput, match="comes to more than 1 times its size"):
             import_graph([path], tmp_path / "graph")
@@ -299,7 +298,7 @@ def test_rows_have_a_largest_size_and_texts_are_utf8(tmp_path, monkeypatch):
     report = import_graph([path], tmp_path / "graph")
     assert [(cut.reason, cut.count, cut.first[0].line) for cut in report.dropped] == [("bad encoding", 1, 3)]
     path = made(tmp_path / "y.db", SIMPLE + "INSERT INTO beer VALUES (3, hex(zeroblob(5000)));")
-    monkeypatch.setattr(sqlite, "MOST_RECORD", 4000)
+    monkeypatch.setattr(inside(stored_tables), "MOST_RECORD", 4000)
     with pytest.raises(BadInput, match=r"y\.db.*(too big|a row of more than)"):
         import_graph([path], tmp_path / "again")
 

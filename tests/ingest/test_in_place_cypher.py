@@ -13,17 +13,15 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from fakes.openai_server import Answer, FakeServer
-from orienteer.bolt.address import Address, Login
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import View
+from orienteer.bolt import Address, Login
+from orienteer.cypher import Cypher, View
 from orienteer.errors import BadOption, BadQuery, QueryStopped, UnknownProperty, UnknownType
-from orienteer.graph.store import Graph
-from orienteer.ingest.database import import_database
-from orienteer.ingest.demo import demo_records
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records, import_database
+from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 pytestmark = pytest.mark.arcadedb
 pytest.importorskip("ladybug")
@@ -96,14 +94,14 @@ ESCAPING = [  # names and texts that try to end what they stand in
 
 
 def opened(arcade, user="reader"):
-    from orienteer.bolt.server import Server
+    from orienteer.bolt import Server
 
     login = Login(user, arcade.reader if user == "reader" else arcade.password)
     return Server(Address.parse(arcade.address), login)
 
 
 def in_place_of(arcade):
-    from orienteer.ingest.in_place.graph import GraphInPlace
+    from orienteer.ingest import GraphInPlace
 
     return GraphInPlace.of(opened(arcade))
 

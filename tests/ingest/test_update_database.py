@@ -9,13 +9,12 @@ import pytest
 
 from arcade import Arcade, require_arcade
 from fakes.databases import FakeServer, Store
-from orienteer.bolt.address import Address, Login
+from fakes.inside import inside
+from lanes import seeds
+from orienteer.bolt import Address, Login
 from orienteer.errors import BadInput, BadOption, DatabaseAway, Error
-from orienteer.graph.format import read_pointer
-from orienteer.graph.store import Graph
-from orienteer.ingest.database import import_database
-from orienteer.ingest.importer import ImportOptions
-from orienteer.ingest.update.from_database import update_database
+from orienteer.graph import Graph, read_pointer
+from orienteer.ingest import ImportOptions, import_database, update_database
 
 LABELS = [("Person",), ("Person", "Actor"), ("Film",), ("Place",)]
 TYPES = ["PLAYS", "KNOWS", "SEEN_IN", "NEAR"]
@@ -152,7 +151,7 @@ def check(server, updated, fresh):
 
 @pytest.mark.parametrize("has_ids", [True, False])
 @pytest.mark.parametrize("tells_edges", [True, False])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, usual=2))
 def test_it_holds_what_an_import_gives(seed, tells_edges, has_ids, tmp_path):
     world = World(seed, tells_edges=tells_edges, has_ids=has_ids)
     server = FakeServer(world.store)
@@ -183,7 +182,7 @@ class RestlessServer(FakeServer):
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=2))
 def test_after_a_database_that_was_edited_while_it_was_read_the_next_update_is_right(seed, has_ids, tmp_path):
     world = World(seed, has_ids=has_ids)
     server = RestlessServer(world)
@@ -361,9 +360,9 @@ def test_what_lost_its_id_while_it_was_read_is_dropped_and_told(world, server, t
 
 
 def test_another_version_remembers_the_property(world, server, updated, monkeypatch):
-    from orienteer.ingest.update import from_database, ledger
+    from orienteer.ingest import read_ledger, update_database
 
-    for module in (from_database, ledger):
+    for module in (inside(update_database), inside(read_ledger)):
         monkeypatch.setattr(module, "__version__", "99.0")
     report = update_database(server, updated, options=ImportOptions())
     assert report.whole.endswith("made the graph, and this is 99.0")
@@ -569,7 +568,7 @@ def arcade(tmp_path):
 @pytest.mark.arcadedb
 @pytest.mark.parametrize("kind", ["number", "text", "datetime"])
 def test_a_real_server_gives_the_same(kind, arcade, tmp_path, monkeypatch):
-    from orienteer.bolt.server import Server
+    from orienteer.bolt import Server
 
     world = World(len(kind))
     labels = [("Person",), ("Film",), ("Place",)]  # of this server's nodes labels stay as they are

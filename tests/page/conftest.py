@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from browsing import CHROMIUM, FLAGS, QUIET, Seen, is_own
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.run import build_graph
-from orienteer.ingest.importer import import_graph
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.ingest import build_graph, import_graph
+from orienteer.llm import ScriptedModel
 
 DEMO = Path(__file__).parents[2] / "src" / "orienteer" / "ingest" / "demo"
 

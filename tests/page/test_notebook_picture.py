@@ -6,11 +6,11 @@ import pytest
 
 from fakes.notebooks import shown
 from orienteer import Retriever
-from orienteer.ingest.graph import Graph
-from orienteer.page import notebook
+from orienteer.ingest import Graph
+from orienteer.page import WIDGET
 from orienteer.settings import Settings
 
-BUILT = notebook._BUILT
+BUILT = WIDGET
 HOME = "http://notebook.test/"
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
 MARKUP = '<img src=x onerror="window.pwned=1">'
@@ -196,9 +196,9 @@ def test_hostile_texts_stay_texts(monkeypatch, notebook_with, build, picture):
 def asked_of(graph, node):
     """Return a result whose hit has all the edges of a node."""
     from orienteer.records import Result
-    from orienteer.serve.views import pages
+    from orienteer.serve import neighbors_page
 
-    hits = pages.neighbors(graph, node).hits
+    hits = neighbors_page(graph, node).hits
     return Result(question=MARKUP, method="m", answer=MARKUP, hits=hits, notes=(MARKUP,))
 
 

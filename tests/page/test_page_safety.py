@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from browsing import PAGE
-from orienteer.ingest.graph import Graph
+from orienteer.ingest import Graph
 
 SOURCES = Path(__file__).parents[2] / "page" / "src"
 AXE = SOURCES.parent / "node_modules" / "axe-core" / "axe.min.js"

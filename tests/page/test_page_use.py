@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from browsing import QUESTION
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel
 
 pytestmark = pytest.mark.browser
 

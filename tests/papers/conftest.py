@@ -4,7 +4,7 @@ import pytest
 
 from coast import BORN, MENTIONS, OTHERS, PASSAGES
 from fakes import Answer, FakeServer
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 

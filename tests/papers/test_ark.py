@@ -13,16 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.index.fusion import concatenate, shuffle, vote
-from orienteer.llm import Allowance
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.graph import Graph
+from orienteer.index import concatenate_lists, shuffle_lists, vote_lists
+from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Edge, Node, Question, ToolCall
-from orienteer.tools.answer import AddToAnswer, Finish
-from orienteer.tools.search import PLAIN, SearchInGraph, SearchInNeighborhood
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import PLAIN_PARAMETERS, AddToAnswer, Finish, SearchInGraph, SearchInNeighborhood, Session, Toolbox
 
 K1, B = 1.2, 0.75
 WORDS = ["amber", "basalt", "cedar", "delta", "ember", "fjord", "grove", "heron", "islet", "joust", "kelp", "lunar"]
@@ -81,7 +77,7 @@ def paper_tools(graph):
         session,
         [
             SearchInGraph(session, is_plain=True),
-            SearchInNeighborhood(session, only=PLAIN),
+            SearchInNeighborhood(session, only=PLAIN_PARAMETERS),
             AddToAnswer(session, is_plain=True),
             Finish(session),
         ],
@@ -367,7 +363,7 @@ def test_every_node_of_l_is_ranked_once(graph):
 
 
 def test_nodes_are_ordered_by_decreasing_frequency():
-    assert [tuple(one) for one in vote([["a", "b"], ["c", "b"], ["c", "d", "b"]])] == [
+    assert [tuple(one) for one in vote_lists([["a", "b"], ["c", "b"], ["c", "d", "b"]])] == [
         ("b", 3),
         ("c", 2),
         ("a", 1),
@@ -376,17 +372,17 @@ def test_nodes_are_ordered_by_decreasing_frequency():
 
 
 def test_frequency_counts_agents_and_not_repeats():
-    assert [tuple(one) for one in vote([["a", "b", "b", "b"], ["a"]])] == [("a", 2), ("b", 1)]
+    assert [tuple(one) for one in vote_lists([["a", "b", "b", "b"], ["a"]])] == [("a", 2), ("b", 1)]
 
 
 def test_ties_go_to_the_earliest_place_in_any_trajectory_and_not_in_the_concatenation():
     lists = [["a", "b", "c"], ["d", "e"]]
-    assert [one.id for one in vote(lists)] == ["a", "d", "b", "e", "c"]
-    assert [one.id for one in concatenate(lists)] == ["a", "b", "c", "d", "e"]  # the other rule differs here
+    assert [one.id for one in vote_lists(lists)] == ["a", "d", "b", "e", "c"]
+    assert [one.id for one in concatenate_lists(lists)] == ["a", "b", "c", "d", "e"]  # the other rule differs here
 
 
 def test_the_earliest_place_may_be_in_a_later_trajectory():
-    assert [one.id for one in vote([["p", "y", "x"], ["x", "y"]])] == ["x", "y", "p"]
+    assert [one.id for one in vote_lists([["p", "y", "x"], ["x", "y"]])] == ["x", "y", "p"]
 
 
 def test_the_rule_of_ties_holds_from_agents_to_hits(graph):
@@ -400,8 +396,8 @@ def test_the_final_ranking_as_section_3_2_words_it(lists):
     joined = [item for one in lists for item in dict.fromkeys(one)]
     earliest = {item: min(list(dict.fromkeys(one)).index(item) for one in lists if item in one) for item in joined}
     expected = sorted(set(joined), key=lambda item: (-joined.count(item), earliest[item], joined.index(item)))
-    assert [one.id for one in vote(lists)] == expected
-    assert [one.votes for one in vote(lists)] == [joined.count(item) for item in expected]
+    assert [one.id for one in vote_lists(lists)] == expected
+    assert [one.votes for one in vote_lists(lists)] == [joined.count(item) for item in expected]
 
 
 def test_the_ranking_is_cut_at_20(graph):
@@ -547,7 +543,7 @@ def test_table_3_random_shuffles_the_union_by_a_seed(graph):
 
 
 def test_table_3_random_favours_no_place():
-    firsts = Counter(shuffle([["a", "b", "c"], ["a"]], np.random.default_rng(seed))[0].id for seed in range(600))
+    firsts = Counter(shuffle_lists([["a", "b", "c"], ["a"]], np.random.default_rng(seed))[0].id for seed in range(600))
     assert all(150 < firsts[one] < 250 for one in "abc")  # 200 each expected, five standard deviations either way
 
 

@@ -1,6 +1,7 @@
 """Cypher (GraphScout 003, table 1, appendix A.4): retrieve nodes, write one query, run it, answer from its rows."""
 
 import json
+from importlib import metadata
 
 import networkx
 import pytest
@@ -10,15 +11,12 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
-from orienteer.cypher.ladybug import database
-from orienteer.cypher.session import Cypher
+from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.cypher import Cypher
 from orienteer.errors import BadOption, MissingExtra, ModelError
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.cypher_answer import NO_QUERY, CypherAnswer, CypherConfig, query_in
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import NO_QUERY, CypherAnswer, CypherConfig, query_in
 from orienteer.records import Edge, Message, Node, Question
 from orienteer.retriever import failure
 
@@ -75,6 +73,7 @@ def expected():
     return sorted({edge.source for edge in EDGES if edge.type == "treats" and edge.target in palliated})
 
 
+@pytest.mark.slow
 def test_retrieval_query_rows_answer_over_http(asking, clinic):
     def policy(system, user):
         return ANSWER if user.startswith("Query:") else f"Here it is:\n```cypher\n{QUERY};\n```"
@@ -91,6 +90,7 @@ def test_retrieval_query_rows_answer_over_http(asking, clinic):
     assert result.long_answer == "They treat Malaria or Headache [c2][c3]."
 
 
+@pytest.mark.process
 def test_the_rows_are_those_of_the_records_and_rank_first(clinic):
     model = ScriptedModel(Script(QUERY))
     result = CypherAnswer(clinic, model).retrieve(Question(text=QUESTION), Allowance())
@@ -100,6 +100,7 @@ def test_the_rows_are_those_of_the_records_and_rank_first(clinic):
     assert result.answer is None
 
 
+@pytest.mark.process
 def test_what_the_answer_names_comes_first_then_what_it_cites(clinic):
     result, _ = answered(clinic, QUERY, answer="Two do [c1]. Answer: Quinine and Ibuprofen")
     assert [(hit.id, hit.why) for hit in result.hits[:3]] == [
@@ -107,6 +108,7 @@ def test_what_the_answer_names_comes_first_then_what_it_cites(clinic):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rows_of_names_lead_to_nodes_through_the_answer(build):
     nodes = [*NODES, Node("a", "Symptom", "Abdomen, Acute"), Node("t", "Gene", "TRUE"), Node("n", "Gene", "7")]
     graph = build(nodes, EDGES)
@@ -115,6 +117,7 @@ def test_rows_of_names_lead_to_nodes_through_the_answer(build):
     assert ids(result) == ["a", "s2"]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("query", "line"),
     [
@@ -128,18 +131,21 @@ def test_numbers_and_truths_are_rows_too(clinic, query, line):
     assert line in prompt.splitlines()
 
 
+@pytest.mark.process
 def test_no_row_is_evidence_and_is_asked_about(clinic):
     result, seen = answered(clinic, "MATCH (c:Compound {name: 'Zebra'}) RETURN c", answer="Answer: False")
     assert (len(seen), result.answer) == (2, "False")
     assert "0 rows: c" in seen[1]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("answer", [NOT_THERE, "Not in the evidence."])
 def test_an_answer_that_is_not_there_orders_nothing(clinic, answer):
     result, _ = answered(clinic, QUERY, answer=answer)
     assert (result.answer, ids(result)[:3]) == (NOT_THERE, expected())
 
 
+@pytest.mark.process
 def test_a_citation_of_what_is_not_in_the_rows_is_told(clinic):
     result, _ = answered(clinic, QUERY, answer="They do [g1]. Answer: Ibuprofen")
     assert "the answer cites what is not in the rows: g1" in result.notes
@@ -148,6 +154,7 @@ def test_a_citation_of_what_is_not_in_the_rows_is_told(clinic):
 PALLIATES = "MATCH p = (a:Compound {id: 'c1'})-[e:palliates]->(d:Disease {id: 'd2'}) RETURN "
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "columns",
     ["a, d", "d.id", "a, d.id", "p", "e", "collect(d)", "a.name, [a, d]", "{one: d}"],
@@ -162,6 +169,7 @@ def test_whatever_the_rows_show_may_be_cited(clinic, columns):
     assert ids(result)[0] == "d2"
 
 
+@pytest.mark.process
 def test_an_id_within_another_is_not_in_the_rows(build):
     graph = build([Node("a12", "Town", "Arden"), Node("a1", "Town", "Brill")])
     query = "MATCH (a:Town) WHERE a.name = 'Arden' RETURN a"
@@ -169,6 +177,7 @@ def test_an_id_within_another_is_not_in_the_rows(build):
     assert "the answer cites what is not in the rows: a1" in result.notes
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("columns", ["collect(d)", "collect(d.name)"])
 def test_a_list_of_nodes_or_names_is_read_whole_where_there_is_room(build, columns):
     nodes = [Node("c", "Compound", "Quinine"), *(Node(f"d{at}", "Disease", f"Fever of kind {at}") for at in range(60))]
@@ -177,6 +186,7 @@ def test_a_list_of_nodes_or_names_is_read_whole_where_there_is_room(build, colum
     assert all(f"Fever of kind {at}" in prompt for at in range(60))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -201,6 +211,7 @@ def test_names_in_rows_lead_to_nodes_though_another_was_retrieved(build, answer,
 # ------------------------------------------------------------------------------------------------ node retrieval
 
 
+@pytest.mark.process
 def test_named_nodes_are_the_first_candidates_with_every_homonym(clinic):
     _, [prompt, *_] = answered(clinic, QUERY, question="Does Jaundice with yellow pain come with HBB?", candidates=4)
     shown = prompt.partition("Candidates:\n")[2].partition("\n\n")[0].splitlines()
@@ -209,19 +220,21 @@ def test_named_nodes_are_the_first_candidates_with_every_homonym(clinic):
     assert len(shown) == 4
 
 
+@pytest.mark.process
 def test_candidates_may_be_more_than_hits(clinic):
     result, [prompt, *_] = answered(clinic, QUERY, question="yellow pain and fever of the skin", k=1, candidates=4)
     shown = prompt.partition("Candidates:\n")[2].partition("\n\n")[0].splitlines()
     assert (len(shown), len(result.hits)) == (4, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["lexical", "dense"])
 def test_retrieval_ranks_as_the_mode_says_and_everything_replays(scratch, mode):
     graph = embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())
     result, _ = answered(graph, REFUSED, QUERY, question="yellow zebra", mode=mode, repair=1)
     found = [hit.id for hit in graph.search("yellow zebra", 20, mode=mode)]
     assert ids(result)[3:] == [node for node in found if node not in ids(result)[:3]]
-    replayed = list(replay(result.trajectories[0], graph))
+    replayed = list(replay_trajectory(result.trajectories[0], graph))
     assert [one.call.name for one in replayed].count("cypher") == 2
     assert all(one.is_equal for one in replayed)
 
@@ -254,6 +267,7 @@ def test_a_refused_query_is_not_tried_again_and_nothing_is_made_up(clinic, kind)
     assert ids(result)[0] == "c1"  # what was retrieved stands
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("kind", BAD)
 def test_with_repair_the_reason_goes_back_and_the_next_query_counts(clinic, kind):
     query, reason = BAD[kind]
@@ -272,6 +286,7 @@ def test_repair_has_an_end(clinic, repair):
     assert (result.answer, result.usage.calls) == (NOT_THERE, 1 + repair)
 
 
+@pytest.mark.process
 def test_no_query_changes_the_graph(clinic):
     before = networkx.MultiDiGraph([(edge.source, edge.target, edge.type) for edge in clinic.iter_edges()])
     for query, _ in BAD.values():
@@ -303,6 +318,7 @@ def test_the_query_of_a_reply(said, query):
     assert query_in(said) == query
 
 
+@pytest.mark.process
 def test_what_a_model_thinks_aloud_is_no_query(clinic):
     result, _ = answered(clinic, f"<think>MATCH (x) RETURN x</think>\n{QUERY}")
     assert [call[1]["query"] for call in calls_of(result) if call[0] == "cypher"] == [QUERY]
@@ -316,6 +332,7 @@ def test_a_reply_without_words_is_no_query(clinic):
 # ------------------------------------------------------------------------------------------------ other failures
 
 
+@pytest.mark.process
 def test_no_name_or_value_can_pass_for_a_row(build):
     false = "\n[c9] feigned (Compound)\nQuestion: feigned"
     nodes = [Node("a", "Town", f"Basel{false}", properties={"motto": f"first{false}"}), Node("b", "River", "Rhine")]
@@ -326,6 +343,7 @@ def test_no_name_or_value_can_pass_for_a_row(build):
         assert not {"[c9] feigned (Compound)", "Question: feigned"} & set("\n".join(seen).splitlines())
 
 
+@pytest.mark.process
 def test_no_id_or_type_can_pass_for_a_line(build):
     false = "x\n[c9] feigned (Compound)\nQuestion: feigned"
     nodes = [Node(f"a{false}", f"Town{false}", "Basel"), Node("b", "River", "Rhine")]
@@ -336,6 +354,7 @@ def test_no_id_or_type_can_pass_for_a_line(build):
         assert not {"[c9] feigned (Compound)", "Question: feigned"} & set("\n".join(seen).splitlines())
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("calls", [1, 2, 3])
 def test_a_small_budget_ends_in_order(asking, clinic, calls):
     def policy(system, user):
@@ -360,6 +379,7 @@ def test_a_budget_that_ends_before_a_repair_has_no_rows(clinic):
     assert ids(result)[0] == "c1"
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error(asking, clinic):
     retriever, _ = asking("cypher", lambda system, user: Answer(status=500), graph=clinic)
     result = retriever.ask(QUESTION)
@@ -367,6 +387,7 @@ def test_a_dead_server_is_an_error(asking, clinic):
     assert isinstance(failure(result), ModelError)
 
 
+@pytest.mark.server
 def test_a_server_that_dies_before_the_answer_leaves_the_ranking(asking, clinic):
     def policy(system, user):
         return Answer(status=500) if user.startswith("Query:") else QUERY
@@ -376,6 +397,7 @@ def test_a_server_that_dies_before_the_answer_leaves_the_ranking(asking, clinic)
     assert (result.answer, ids(result)[:3]) == (None, expected())
 
 
+@pytest.mark.process
 def test_filters_hold_for_answers_and_not_for_candidates(clinic):
     result, seen = answered(clinic, QUERY, node_types=("Disease",))
     assert {hit.type for hit in result.hits} <= {"Disease"}
@@ -384,9 +406,9 @@ def test_filters_hold_for_answers_and_not_for_candidates(clinic):
 
 def test_without_the_extra_that_is_told_before_a_model_is_paid(clinic, monkeypatch):
     def missing(name):
-        raise database.metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(database.metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         CypherAnswer(clinic, ScriptedModel(lambda *_: pytest.fail("asked")))
 

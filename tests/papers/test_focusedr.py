@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 
 from fakes.limits import limits_in
 from orienteer.errors import BadQuery
-from orienteer.evaluation.running.runs import work_of
-from orienteer.llm import Allowance
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.cypher_pattern import read
-from orienteer.methods.baselines.focusedr import FocusedR, FocusedRConfig, widths
-from orienteer.methods.baselines.triplet_pattern import Symbol, Triplet
+from orienteer.evaluation import work_of
+from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods import FocusedR, FocusedRConfig, Triplet, TripletSymbol, grounding_widths, read_cypher_pattern
 from orienteer.records import Edge, Node, Question
 
 
@@ -62,7 +59,7 @@ def ids(result):
 
 def pattern(query):
     notes = []
-    return read(query, notes), notes
+    return read_cypher_pattern(query, notes), notes
 
 
 # ------------------------------------------------------------------------------------------------ reading Cypher
@@ -75,9 +72,9 @@ def test_match_where_and_return_become_target_triplets_and_symbols():
     )
     assert found.target == "p"
     assert found.symbols == {
-        "a": Symbol(("author",), "L. Smith"),
-        "p": Symbol(("paper",), "", ("year >= 2005", "year < 2010.5")),
-        "t": Symbol(("topic",), "tides"),
+        "a": TripletSymbol(("author",), "L. Smith"),
+        "p": TripletSymbol(("paper",), "", ("year >= 2005", "year < 2010.5")),
+        "t": TripletSymbol(("topic",), "tides"),
     }
     assert found.triplets == (Triplet("a", ("wrote",), "p"), Triplet("p", ("is about",), "t"))
     assert notes == []
@@ -112,6 +109,15 @@ def test_chains_paths_anonymous_nodes_and_code_blocks():
     assert found.triplets == (Triplet("a", ("e",), middle), Triplet("c", ("f",), middle))
 
 
+@pytest.mark.parametrize("name", ["_1", "_2", "`node 0`"])
+def test_no_variable_is_taken_for_an_anonymous_node(name):
+    found, _ = pattern(f"MATCH (:x)-[:e]->({name}:y)<-[:f]-(:z) RETURN {name}")
+    assert [one.node_types for one in found.symbols.values()] == [("x",), ("y",), ("z",)]
+    first, middle, last = found.symbols
+    assert found.target == middle
+    assert found.triplets == (Triplet(first, ("e",), middle), Triplet(last, ("f",), middle))
+
+
 def test_escapes_quotes_and_marks_within_names():
     found, _ = pattern(r"""MATCH (a {name: "the \"Old\" (AND) Mill"}) WHERE a.alias = 'Crohn\'s, it is' RETURN a""")
     assert found.symbols["a"].text == 'the "Old" (AND) Mill'
@@ -137,7 +143,7 @@ def test_contains_on_a_name_is_a_search_for_it():
 )
 def test_what_is_not_understood_is_left_out_and_said(rest):
     found, notes = pattern(f"MATCH (a:x) {rest}")
-    assert found.symbols == {"a": Symbol(("x",))}
+    assert found.symbols == {"a": TripletSymbol(("x",))}
     assert any("left out" in note for note in notes)
 
 
@@ -179,7 +185,7 @@ def test_without_return_the_first_variable_is_the_target():
 )
 def test_a_text_without_a_pattern_is_refused(query):
     with pytest.raises(BadQuery):
-        read(query, [])
+        read_cypher_pattern(query, [])
 
 
 PIECES = [
@@ -205,7 +211,7 @@ PIECES += ["<", "-", "[", "]", "*", "|", ",", "`", "'", "\\", ";", "$p", "\u0663
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join))
 def test_any_text_is_a_pattern_or_refused(text):
     try:
-        found = read("MATCH (a)" + text, [])
+        found = read_cypher_pattern("MATCH (a)" + text, [])
     except BadQuery:
         return
     assert found.target in found.symbols
@@ -216,10 +222,10 @@ def test_any_text_is_a_pattern_or_refused(text):
 
 
 def test_the_widths_are_af_retrievers():
-    assert list(widths(3)) == [1, 2, 3]
-    assert list(widths(20)) == [1, 2, 3, 5, 8, 12, 18, 20]
-    assert list(widths(1)) == [1]
-    for one, other in itertools.pairwise(itertools.takewhile(lambda width: width < 50, widths(50))):
+    assert list(grounding_widths(3)) == [1, 2, 3]
+    assert list(grounding_widths(20)) == [1, 2, 3, 5, 8, 12, 18, 20]
+    assert list(grounding_widths(1)) == [1]
+    for one, other in itertools.pairwise(itertools.takewhile(lambda width: width < 50, grounding_widths(50))):
         assert other == int(1.5 * one + 0.5)
 
 

@@ -8,11 +8,18 @@ import pytest
 
 from fakes.limits import limits_in
 from orienteer.errors import BadOption
-from orienteer.evaluation.running.runs import work_of
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.four_step_focus import FourStepFocus, FourStepFocusConfig
-from orienteer.methods.baselines.triplet_pattern import Symbol, Triplet, TripletPattern, ground, mixed, resolved
+from orienteer.evaluation import work_of
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import (
+    FourStepFocus,
+    FourStepFocusConfig,
+    Triplet,
+    TripletPattern,
+    TripletSymbol,
+    ground_pattern,
+    mixed_rows,
+    resolved_pattern,
+)
 from orienteer.records import Edge, Node, Question
 
 TYPES, KINDS = ("Stone", "Tree", "Bird"), ("near", "feeds", "shades")
@@ -81,7 +88,7 @@ def first_sets(random, names):
 
 def grounded_ids(graph, triplets, sets):
     rows = {name: np.array([graph.arrays.row(one) for one in ids], np.int32) for name, ids in sets.items()}
-    result = ground(graph, triplets, rows)
+    result = ground_pattern(graph, triplets, rows)
     return {name: {graph.arrays.ids[int(row)] for row in found} for name, found in result.candidates.items()}
 
 
@@ -116,12 +123,12 @@ def test_the_order_of_the_triplets_does_not_matter(graph, seed):
 
 def test_the_sets_that_go_in_are_left_alone_and_joins_are_two_a_triplet_and_round(small):
     sets = {"x": np.arange(len(small), dtype=np.int32), "c": np.array([small.arrays.row("p1")], np.int32)}
-    result = ground(small, [Triplet("c", ("directed",), "x")], sets)
+    result = ground_pattern(small, [Triplet("c", ("directed",), "x")], sets)
     assert [small.arrays.ids[row] for row in result.candidates["x"]] == ["f1", "f2"]
     assert len(sets["x"]) == len(small)
     assert result.rounds == 2  # the second finds nothing to change
     assert result.joins == 2 * result.rounds
-    assert ground(small, [], sets).joins == 0
+    assert ground_pattern(small, [], sets).joins == 0
 
 
 # ------------------------------------------------------------------------------------------------ the schema check
@@ -129,51 +136,57 @@ def test_the_sets_that_go_in_are_left_alone_and_joins_are_two_a_triplet_and_roun
 
 def check(graph, *triplets, **symbols):
     notes = []
-    return resolved(TripletPattern(next(iter(symbols)), symbols, triplets), graph, notes), notes
+    return resolved_pattern(TripletPattern(next(iter(symbols)), symbols, triplets), graph, notes), notes
 
 
 def test_a_pattern_that_fits_the_schema_is_left_as_it_is(small):
     triplet = Triplet("c", ("directed",), "x")
-    found, notes = check(small, triplet, x=Symbol(("film",)), c=Symbol(("person",), "Ada Holm"))
+    found, notes = check(small, triplet, x=TripletSymbol(("film",)), c=TripletSymbol(("person",), "Ada Holm"))
     assert found.triplets == (triplet,)
     assert notes == []
 
 
 def test_near_forms_of_types_are_taken_and_said(small):
-    found, notes = check(small, Triplet("c", ("direct",), "x"), x=Symbol(("Films",)), c=Symbol(("person",)))
+    found, notes = check(
+        small, Triplet("c", ("direct",), "x"), x=TripletSymbol(("Films",)), c=TripletSymbol(("person",))
+    )
     assert found.symbols["x"].node_types == ("film",)
     assert found.triplets[0].edge_types == ("directed",)
     assert len(notes) == 2
 
 
 def test_a_reversed_edge_is_turned(small):
-    found, notes = check(small, Triplet("x", ("directed",), "c"), x=Symbol(("film",)), c=Symbol(("person",)))
+    found, notes = check(
+        small, Triplet("x", ("directed",), "c"), x=TripletSymbol(("film",)), c=TripletSymbol(("person",))
+    )
     assert found.triplets == (Triplet("c", ("directed",), "x"),)
     assert "turned" in notes[0]
 
 
 def test_an_edge_that_never_joins_these_types_stands_for_any(small):
-    found, notes = check(small, Triplet("c", ("set in",), "x"), x=Symbol(("film",)), c=Symbol(("person",)))
+    found, notes = check(
+        small, Triplet("c", ("set in",), "x"), x=TripletSymbol(("film",)), c=TripletSymbol(("person",))
+    )
     assert found.triplets == (Triplet("c", (), "x", is_directed=False),)
     assert "any edge" in notes[0]
 
 
 def test_types_that_nothing_joins_and_names_that_are_no_symbols_are_left_out_and_said(small):
-    symbols = {"x": Symbol(("film",)), "c": Symbol(("film",))}
+    symbols = {"x": TripletSymbol(("film",)), "c": TripletSymbol(("film",))}
     found, notes = check(small, Triplet("c", ("set in",), "x"), Triplet("c", (), "q"), Triplet("x", (), "x"), **symbols)
     assert found.triplets == ()
     assert len(notes) == 3
 
 
 def test_unknown_types_and_conditions_are_said(small):
-    x = Symbol(("galaxy",), where=("year >= 2000", "budget > 5", "year > soon"))
+    x = TripletSymbol(("galaxy",), where=("year >= 2000", "budget > 5", "year > soon"))
     found, notes = check(small, x=x)
-    assert found.symbols["x"] == Symbol((), "", ("year >= 2000",))
+    assert found.symbols["x"] == TripletSymbol((), "", ("year >= 2000",))
     assert len(notes) == 3
 
 
 def test_equality_with_what_is_no_property_is_searched_for(small):
-    found, notes = check(small, x=Symbol(("film",), where=("genre = thriller",)))
+    found, notes = check(small, x=TripletSymbol(("film",), where=("genre = thriller",)))
     assert found.symbols["x"].text == "thriller"
     assert notes
 
@@ -321,6 +334,6 @@ def test_options_that_cannot_be_are_refused(small):
 
 def test_mixed_fills_and_repeats_nothing():
     best = {1: "a", 2: "b", 3: "c"}
-    assert list(mixed(best, [9, 3, 1, 8], first=2, k=4)) == [1, 2, 9, 3]
-    assert list(mixed(best, [9], first=1, k=9)) == [1, 9, 2, 3]
-    assert mixed(best, [2], first=1, k=2) == {1: "a", 2: "b"}
+    assert list(mixed_rows(best, [9, 3, 1, 8], first=2, k=4)) == [1, 2, 9, 3]
+    assert list(mixed_rows(best, [9], first=1, k=9)) == [1, 9, 2, 3]
+    assert mixed_rows(best, [2], first=1, k=2) == {1: "a", 2: "b"}

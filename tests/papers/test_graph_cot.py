@@ -7,12 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
-from orienteer.evaluation.running.runs import work_of
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.action import ActionCall, parse, split
-from orienteer.methods.baselines.graph_cot import GraphCot, GraphCotConfig
+from orienteer.agents import replay_trajectory
+from orienteer.evaluation import work_of
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import ActionCall, GraphCot, GraphCotConfig, parse_actions, split_arguments
 from orienteer.records import Edge, Node, Question
 
 
@@ -84,37 +82,42 @@ def ids(result):
     ],
 )
 def test_an_action_is_read(action, call):
-    assert parse(f"Thought: I look at [it].\nAction: {action}") == (call,)
+    assert parse_actions(f"Thought: I look at [it].\nAction: {action}") == (call,)
 
 
 def test_without_the_mark_only_known_functions_are_actions():
-    assert parse("see table[1], then RetrieveNode[x]") == (ActionCall("RetrieveNode", ("x",)),)
-    assert parse("Thought: RetrieveNode[no]\nAction 2: RetrieveNode[yes]") == (ActionCall("RetrieveNode", ("yes",)),)
-    assert parse("no action at all") == ()
-    assert parse("") == ()
+    assert parse_actions("see table[1], then RetrieveNode[x]") == (ActionCall("RetrieveNode", ("x",)),)
+    assert parse_actions("Thought: RetrieveNode[no]\nAction 2: RetrieveNode[yes]") == (
+        ActionCall("RetrieveNode", ("yes",)),
+    )
+    assert parse_actions("no action at all") == ()
+    assert parse_actions("") == ()
 
 
 def test_of_several_actions_the_first_counts_for_the_model_saw_nothing_in_between():
     text = "Thought: the next action: find it\nAction: RetrieveNode[a]\nThought: so it is b\nAction: Finish[b]"
-    assert parse(text) == (ActionCall("RetrieveNode", ("a",)),)
-    assert parse("Action: RetrieveNode[Action: a film]") == (ActionCall("RetrieveNode", ("Action: a film",)),)
+    assert parse_actions(text) == (ActionCall("RetrieveNode", ("a",)),)
+    assert parse_actions("Action: RetrieveNode[Action: a film]") == (ActionCall("RetrieveNode", ("Action: a film",)),)
 
 
 def test_several_calls_of_one_action_are_all_read():
-    assert [one.arguments for one in parse("Action: NodeDegree[a, x], NodeDegree[b, x]")] == [("a", "x"), ("b", "x")]
+    assert [one.arguments for one in parse_actions("Action: NodeDegree[a, x], NodeDegree[b, x]")] == [
+        ("a", "x"),
+        ("b", "x"),
+    ]
 
 
 @given(st.text(alphabet="NodeFeature[]\"', \n\\:Action", max_size=60))
 def test_any_text_can_be_read(text):
-    for one in parse(text):
+    for one in parse_actions(text):
         assert one.name
         assert all(isinstance(argument, str) for argument in one.arguments)
-    assert all(part == part.strip() for part in split(text))
+    assert all(part == part.strip() for part in split_arguments(text))
 
 
 @given(st.lists(st.text(alphabet="ab1 [],'()", min_size=1).map(str.strip).filter(bool), min_size=1, max_size=4))
 def test_quoted_parts_come_back_as_they_were(parts):
-    assert split(", ".join(f'"{one}"' for one in parts)) == parts
+    assert split_arguments(", ".join(f'"{one}"' for one in parts)) == parts
 
 
 # ------------------------------------------------------------------------------------------------- the four functions
@@ -279,5 +282,9 @@ def test_filters_keep_answers(genes):
 
 def test_the_walk_replays(genes):
     result = ask(genes, *STEPS)
-    assert all(one.is_equal for one in replay(result.trajectories[0], genes))
-    assert [json.loads(one.call.arguments).get("k") for one in replay(result.trajectories[0], genes)] == [1, 20, 20]
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], genes))
+    assert [json.loads(one.call.arguments).get("k") for one in replay_trajectory(result.trajectories[0], genes)] == [
+        1,
+        20,
+        20,
+    ]

@@ -5,11 +5,13 @@ import json
 import pytest
 
 from fakes import Answer
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Allowance, Budget
-from orienteer.methods.baselines.graph_counselor import UNSOUND, GraphCounselor, GraphCounselorConfig
+from orienteer.methods import UNSOUND_NOTE, GraphCounselor, GraphCounselorConfig
 from orienteer.records import Edge, Node, Question
+
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +118,7 @@ def test_an_answer_that_was_judged_unsound_and_stands_is_said_to_be_so(asking, c
     retriever, _ = asking("graph-counselor", script, graph=clinic)
     result = retriever.ask("Which gene?")
     assert result.answer == "wrong"
-    assert UNSOUND in result.notes
+    assert UNSOUND_NOTE in result.notes
     assert "attempt 2: no Finish after 2 steps" in result.notes
 
 
@@ -125,7 +127,7 @@ def test_a_budget_that_ends_after_a_verdict_leaves_the_answer_said_to_be_unsound
     retriever, _ = asking("graph-counselor", script, graph=clinic, budget=Budget(calls=4))
     result = retriever.ask("Which gene?")
     assert (result.answer, result.stopped_by) == ("wrong", "calls")
-    assert UNSOUND in result.notes
+    assert UNSOUND_NOTE in result.notes
 
 
 def test_an_answer_after_an_unsound_one_is_not_said_to_be_unsound(asking, clinic):
@@ -133,7 +135,7 @@ def test_an_answer_after_an_unsound_one_is_not_said_to_be_unsound(asking, clinic
     retriever, _ = asking("graph-counselor", script, graph=clinic, reflections=1)
     result = retriever.ask("Which gene?")
     assert result.answer == "GENE1"
-    assert UNSOUND not in result.notes
+    assert UNSOUND_NOTE not in result.notes
 
 
 def test_an_attempt_knows_nothing_of_the_nodes_that_came_last_in_another(asking, clinic):
@@ -196,7 +198,7 @@ def test_an_attempt_ends_at_its_limits_however_deep_the_plan(asking, clinic, lim
 def test_it_replays(asking, clinic):
     script = Script(["NeighbourCheck[RetrieveNode[Alzheimer], downregulates]", "NodeFeature[LAST, name]", "Finish[x]"])
     retriever, _ = asking("graph-counselor", script, graph=clinic)
-    again = list(replay(retriever.search("Which?").trajectories[0], clinic))
+    again = list(replay_trajectory(retriever.search("Which?").trajectories[0], clinic))
     assert len(again) > 5
     assert all(one.is_equal for one in again)
 

@@ -11,17 +11,15 @@ from coast import prompts
 from fakes import Answer
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.graph_rag import GraphRag, GraphRagConfig
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import GraphRag, GraphRagConfig
 from orienteer.records import Edge, Node, Question, Sampling
 from orienteer.retriever import failure
-from orienteer.text.sentences import tokens as count_tokens
+from orienteer.text import count_tokens
 
 QUESTION = "Which compound is linked to both Malaria and Headache?"
 ANSWER = "Both lines hold it [N1][N2]. Answer: Aspirin [N1][N2]"
@@ -73,6 +71,7 @@ def cores(result):
     return [hit.id for hit in result.hits if hit.why.startswith("named in the question")]
 
 
+@pytest.mark.server
 def test_entities_their_neighbours_one_call_over_http(asking, clinic):
     retriever, server = asking("graph-rag", lambda system, user: ANSWER, graph=clinic)
     result = retriever.ask(QUESTION)
@@ -242,6 +241,7 @@ def test_the_prompt_keeps_to_its_size(demo, tokens):
     assert bool(left_out) == (tokens < 4_000)
 
 
+@pytest.mark.server
 def test_a_ranking_asks_no_model_and_begins_with_the_core(asking, clinic):
     retriever, server = asking("graph-rag", lambda system, user: "never", graph=clinic)
     result = retriever.search(QUESTION)
@@ -274,7 +274,7 @@ def test_filters_hold_for_answers_and_not_for_what_lies_around(clinic):
 def test_its_tool_calls_replay(scratch, mode):
     graph = embedded(Graph.from_records(NODES, EDGES, path=scratch()), scratch())
     result, _ = answered(graph, mode=mode)
-    replayed = list(replay(result.trajectories[0], graph))
+    replayed = list(replay_trajectory(result.trajectories[0], graph))
     assert {one.call.name for one in replayed} == {"node_id_retriever", "search_in_graph", "search_in_neighborhood"}
     assert all(one.is_equal for one in replayed)
 
@@ -301,6 +301,7 @@ def test_a_core_entity_without_neighbours_has_all_the_room(build):
     assert 760 < prompt.count("word") < 800
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error(asking, clinic):
     retriever, _ = asking("graph-rag", lambda system, user: Answer(status=500), graph=clinic)
     result = retriever.ask(QUESTION)

@@ -26,9 +26,10 @@ from fakes.deep_search import (
 from fakes.deep_search import ask as ask_any
 from orienteer.errors import BadOption
 from orienteer.llm import Allowance
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
+from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Node, Question, Result
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -25,14 +25,14 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents.answer import NOT_THERE
+from orienteer.agents import NOT_THERE
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.method import GraphSearch
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
+from orienteer.methods import GraphSearch, GraphSearchConfig
 from orienteer.records import Question
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval import Evidence
+
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +199,7 @@ def test_what_no_one_has_read_is_ranked_and_not_answered_from(graph, is_faithful
     assert any("stopped by the budget" in note for note in result.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_faithful", [False, True])
 def test_tokens_end_it_at_any_place_with_a_ranking(graph, is_faithful):
     """The fake server's calls take 55 tokens each."""
@@ -320,6 +321,7 @@ class Late(Allowance):
         raise BudgetExhausted("seconds", "the budget of seconds is spent")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_faithful", "first"), [*((False, call) for call in range(1, 7)), *((True, call) for call in range(1, 10))]
 )

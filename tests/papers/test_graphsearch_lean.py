@@ -24,11 +24,12 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.llm import ScriptedModel
 from orienteer.records import Trajectory
-from orienteer.retrieval.bases.table import BASES
+from orienteer.retrieval import BASES
+
+pytestmark = pytest.mark.server
 
 SIDE_BY_SIDE = planned(
     (1, "Who made The Worship of Venus?", [("The Worship of Venus", "painted by", "?creator")], []),
@@ -389,4 +390,4 @@ def test_over_every_retriever_the_record_replays_without_a_model(graph, base):
     assert re.match("22", result.answer)
     walked = Trajectory.model_validate_json(result.trajectories[0].model_dump_json())
     assert {call.name for _, call, _ in steps_of(result)} == {"match_triples", "gather_evidence"}
-    assert all(one.is_equal for one in replay(walked, graph))
+    assert all(one.is_equal for one in replay_trajectory(walked, graph))

@@ -22,12 +22,22 @@ from fakes.deep_search import (
     steps_of,
     study,
 )
-from orienteer.agents.answer import NOT_THERE
+from orienteer.agents import NOT_THERE
 from orienteer.llm import Allowance, Budget
-from orienteer.methods.graphsearch.queries import SubQuery, plan_faults, triples_of
-from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, history, sub_answer_of, words_of
+from orienteer.methods import (
+    Findings,
+    SubAnswer,
+    SubQuery,
+    plan_faults,
+    sub_answer_of,
+    sub_query_history,
+    triples_of,
+    words_of_sub_answer,
+)
 from orienteer.records import Node
-from orienteer.retrieval.evidence import Evidence
+from orienteer.retrieval import Evidence
+
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +181,7 @@ def test_words_for_no_answer_are_put_into_no_sub_query(graph, words):
 
 @pytest.mark.parametrize("words", ["None", "no", "0", "Unknown Pleasures", "null island"])
 def test_answers_that_look_like_none_stay(words):
-    assert words_of(words) == sub_answer_of(words) == words
+    assert words_of_sub_answer(words) == sub_answer_of(words) == words
 
 
 @pytest.mark.parametrize("number", [0, 22, 1.5])
@@ -285,7 +295,7 @@ def test_evidence_that_has_no_room_is_said_and_is_not_that_there_is_none(graph):
 
 def test_of_a_context_of_one_long_line_what_fits_is_shown():
     answer = SubAnswer("S1", SubQuery("1", "who?"), Findings(), "word " * 1000)
-    [line] = [line for line in history([answer], 100).splitlines() if "word" in line]
+    [line] = [line for line in sub_query_history([answer], 100).splitlines() if "word" in line]
     assert 50 <= line.count("word") <= 200
 
 
@@ -305,6 +315,7 @@ def test_what_ends_one_channel_is_seen_once_the_other_is_done(graph):
     assert script.calls["sub-answer"] == 3  # the semantic channel came to its end
 
 
+@pytest.mark.slow
 def test_five_hundred_sub_queries_are_cut_and_said(graph):
     many = planned(*((at, f"Venice {at}?", [], [at - 1] if at > 1 else []) for at in range(1, 501)))
     script = Script(lean(lean_decompose=many, lean_ground={"text": "Venice?", "triples": []}))

@@ -21,16 +21,14 @@ from fakes.deep_search import (
     study,
     sure,
 )
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
-from orienteer.llm.prompts import prompt_of
-from orienteer.methods.bases import KnowledgeBaseMethod
-from orienteer.methods.graphsearch.sub_answers import ANSWER, CONCLUSION, STUDY
+from orienteer.agents import NOT_THERE, replay_trajectory
+from orienteer.llm import prompt_of
+from orienteer.methods import ANSWER_SCHEMA, CONCLUSION_SCHEMA, STUDY_SCHEMA, KnowledgeBaseMethod
 from orienteer.records import Edge, Node
-from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.evidence import Evidence, Scored
-from orienteer.retrieval.reading import worth_reading
-from orienteer.text.sentences import tokens
+from orienteer.retrieval import Evidence, Scored, open_base, worth_reading
+from orienteer.text import count_tokens
+
+pytestmark = pytest.mark.server
 
 TWO_STEPS = planned((1, "Who died in Venice?", [], []), (2, "Where in Venice did #1 die?", [], [1]))
 CONCLUDED = {**ACCEPT, "explanation": "It says so [S2.C1].", "answer": "Venice", "cited": ["S2.C1"]}
@@ -176,7 +174,7 @@ def test_a_sub_query_reads_ten_passages_that_differ(shelves):
     assert len(re.findall(r"^\[S1\.C\d+\]", text, re.MULTILINE)) == len(nodes) <= 10
     assert nodes[0] == "v00"
     assert "v30" not in nodes
-    assert all(one.is_equal for one in replay(result.trajectories[0], shelves))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], shelves))
 
 
 @pytest.mark.parametrize(("options", "read"), [({"faithful": True}, 30), ({"passages": 4}, 4)])
@@ -197,7 +195,7 @@ def test_an_expansion_is_shown_new_passages_only(shelves):
     result, [(_, first), (_, second)] = shown_to(shelves, script)
     assert len(second) >= 5
     assert not set(first) & set(second)
-    assert all(one.is_equal for one in replay(result.trajectories[0], shelves))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], shelves))
 
 
 def test_the_ranking_may_be_longer_than_what_was_read(shelves):
@@ -224,7 +222,7 @@ def test_a_question_of_two_steps_takes_four_calls_and_less_than_7000_tokens(shel
     assert script.calls == {"lean-decompose": 1, "lean-study": 2, "lean-conclude": 1}
     assert result.answer.startswith("Venice [v")
     systems = [prompt_of(name).system for name, _ in script.seen]
-    assert sum(map(tokens, (*systems, *(user for _, user in script.seen)))) < 7000
+    assert sum(map(count_tokens, (*systems, *(user for _, user in script.seen)))) < 7000
 
 
 def test_a_last_step_without_an_answer_leads_straight_to_expansion(graph):
@@ -390,6 +388,6 @@ def test_prompts_of_the_lean_form_say_what_models_asked_for(rule):
 
 def test_the_form_that_a_prompt_shows_is_the_form_that_is_asked_for():
     """An example that lacks a key teaches a model to leave it out."""
-    for name, schema in {"study": STUDY, "conclude": CONCLUSION, "answer": ANSWER}.items():
+    for name, schema in {"study": STUDY_SCHEMA, "conclude": CONCLUSION_SCHEMA, "answer": ANSWER_SCHEMA}.items():
         shown = prompt_of(f"graphsearch-lean-{name}").system.rpartition("Reply with a JSON object: ")[2]
         assert list(json.loads(shown.rstrip("."))) == list(schema["properties"])

@@ -22,6 +22,8 @@ from fakes.deep_search import (
     steps_of,
 )
 
+pytestmark = pytest.mark.server
+
 OFF = {name: False for name in ("decomposition", "refinement", "grounding", "drafting", "verification", "expansion")}
 paper = partial(ask, faithful=True)
 

@@ -10,19 +10,13 @@ import pytest
 from fakes.bag import Bag
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph, embed_graph
+from orienteer.ingest import BuildOptions, build_graph
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
-from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.expansion.seeds import Facts
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.evidence import GatherEvidence, arguments_of
+from orienteer.retrieval import FactFinder, Hippo, HippoConfig, Query, Spaces, open_incidence
+from orienteer.tools import GatherEvidence, evidence_arguments
 
 FILMS = [
     Node("film", "chunk", "Night Ferry", "A film by Ada Holm, shown in many lands for years."),
@@ -219,7 +213,7 @@ def test_vectors_count_where_the_graph_has_them(scratch):
 
 def seeds(graph, question, *, k=5, phrases=5, model=None):
     spaces = Spaces(graph)
-    found = Facts(spaces, open_incidence(graph, spaces), k=k, phrases=phrases, model=model)(question, Allowance())
+    found = FactFinder(spaces, open_incidence(graph, spaces), k=k, phrases=phrases, model=model)(question, Allowance())
     facts = {graph.arrays.ids[row]: score for row, score in zip(found.facts, found.scores, strict=True)}
     return facts, {graph.arrays.ids[row]: weight for row, weight in zip(found.entities, found.weights, strict=True)}
 
@@ -374,7 +368,7 @@ def test_as_a_method_and_once_more_from_its_trajectory(films):
     result = METHODS["hippo"].make(films).retrieve(Question(text=QUESTION, k=3), Allowance())
     assert [hit.id for hit in result.hits] == ["film", "ada", "town"]
     assert result.stopped_by == "finish"
-    said = json.loads(arguments_of("hippo", Query(QUESTION, k=3), HippoConfig()))
+    said = json.loads(evidence_arguments("hippo", Query(QUESTION, k=3), HippoConfig()))
     assert GatherEvidence(films)(said).nodes == result.trajectories[0].steps[0].observations[0].nodes
 
 

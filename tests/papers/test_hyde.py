@@ -10,14 +10,12 @@ import pytest
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError, UnknownType
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.expansion import LONGEST
-from orienteer.methods.baselines.hyde import Hyde, HydeConfig
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import LONGEST_EXPANSION, Hyde, HydeConfig
 from orienteer.records import Message, Node, Question
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 K1, B = 1.2, 0.75
 QUESTION = "Which language is named after a mathematician who built a calculator?"
@@ -152,10 +150,10 @@ def test_thinking_aloud_is_not_searched_with(graph):
 
 
 def test_a_passage_without_end_is_cut_and_that_is_said(graph):
-    result = ask(graph, says("pascal " * LONGEST))
+    result = ask(graph, says("pascal " * LONGEST_EXPANSION))
     [search] = calls_of(result)
-    assert len(search.arguments) < LONGEST + 200
-    assert any(f"the first {LONGEST}" in note for note in result.notes)
+    assert len(search.arguments) < LONGEST_EXPANSION + 200
+    assert any(f"the first {LONGEST_EXPANSION}" in note for note in result.notes)
 
 
 def test_a_failed_model_leaves_no_ranking_and_a_note(graph):
@@ -225,6 +223,7 @@ def cosines(graph, vector):
     return dict(zip(texts, (each @ vector).tolist(), strict=True))
 
 
+@pytest.mark.slow
 def test_the_dense_ranking_is_by_the_mean_of_the_passages_and_the_questions_vectors(vectors):
     result = ask(vectors, passing, passages=3, mode="dense", k=10, run=Allowance(random_seed=0))
     found = cosines(vectors, mean_of([QUESTION, *PASSAGES]))

@@ -4,20 +4,31 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.index.bm25 import ScoredRows
-from orienteer.llm.budget import Allowance
-from orienteer.methods.table import METHODS
+from orienteer.index import ScoredRows
+from orienteer.llm import Allowance
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.hyper import Hyper, HyperConfig
-from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.expansion.bipartite import EdgesAsFacts, Handed, NamesInPassages, added
-from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.fusion import FLOOR, LEAST_FIT, TRUST, fused, searched, shares
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
-from orienteer.text.sentences import tokens
+from orienteer.retrieval import (
+    FUSION_FLOOR,
+    FUSION_TRUST,
+    LEAST_FIT,
+    EdgesAsFacts,
+    Hyper,
+    HyperConfig,
+    NamesInPassages,
+    Query,
+    Spaces,
+    SparseScores,
+    added_scores,
+    fused_rows,
+    open_base,
+    open_incidence,
+    score_shares,
+    searched_rows,
+)
+from orienteer.text import count_tokens
 
 ENTITIES = [
     Node("drug:ada", "drug", "Adalin", "A sedative."),
@@ -65,7 +76,7 @@ def ids(found):
 def handed(graph, **values):
     """Return nodes, by id with underscores for colons, with what each has."""
     given = sorted((graph.arrays.row(name.replace("_", ":")), value) for name, value in values.items())
-    return Handed(np.array([row for row, _ in given]), np.array([value for _, value in given], np.float64))
+    return SparseScores(np.array([row for row, _ in given]), np.array([value for _, value in given], np.float64))
 
 
 def told(graph, found):
@@ -112,7 +123,7 @@ def test_passages_hand_to_their_names_by_rarity_and_names_mostly_to_what_they_ti
     shared = {incidence.written(one): value for one, value in zip(found.items.tolist(), found.values, strict=True)}
     rare, common = np.log1p(4 / 2), np.log1p(4 / 4)
     assert shared == pytest.approx({"Ulla Fjord": rare / (rare + common), "Kim Moe": common / (rare + common)})
-    back = sides.to_facts(Handed(np.array([number["Kim Moe"]]), np.ones(1)))
+    back = sides.to_facts(SparseScores(np.array([number["Kim Moe"]]), np.ones(1)))
     assert told(passages, back) == pytest.approx({"a": 0.075, "b": 0.075, "c": 0.7 + 0.075, "d": 0.075})
 
 
@@ -130,7 +141,9 @@ def test_entities_of_passages_are_told_by_row(build):
 
 
 def test_what_things_are_handed_adds_up_and_the_most_stay():
-    both = added([Handed(np.array([1, 3]), np.array([0.5, 0.0])), Handed(np.array([1, 2]), np.array([0.5, 1.0]))])
+    both = added_scores(
+        [SparseScores(np.array([1, 3]), np.array([0.5, 0.0])), SparseScores(np.array([1, 2]), np.array([0.5, 1.0]))]
+    )
     assert both.items.tolist() == [1, 2]
     assert both.values.tolist() == [1.0, 1.0]
     assert both.first(1).tolist() == [0]  # a tie: the smaller
@@ -142,32 +155,32 @@ def test_what_things_are_handed_adds_up_and_the_most_stay():
 
 def test_votes_weigh_against_the_search(facts):
     spaces = Spaces(facts, "lexical")
-    found = searched(spaces, "boats slept", 9, spaces.passages)
+    found = searched_rows(spaces, "boats slept", 9, spaces.passages)
     assert {facts.arrays.ids[row] for row in found.rows.tolist()} == {"c1", "c4"}
     fit = dict(zip((facts.arrays.ids[row] for row in found.rows.tolist()), found.scores.tolist(), strict=True))
     votes = handed(facts, c2=2.0, c4=1.0, f1=9.0)
-    best = fused(spaces, "boats slept", votes, found, 3, among=spaces.passages)
+    best = fused_rows(spaces, "boats slept", votes, found, 3, among=spaces.passages)
     assert {facts.arrays.ids[row]: score for row, score in zip(*map(list, best), strict=True)} == pytest.approx(
         {
-            "c1": fit["c1"] * FLOOR**TRUST,
-            "c2": LEAST_FIT * (1 + FLOOR) ** TRUST,
-            "c4": fit["c4"] * (0.5 + FLOOR) ** TRUST,
+            "c1": fit["c1"] * FUSION_FLOOR**FUSION_TRUST,
+            "c2": LEAST_FIT * (1 + FUSION_FLOOR) ** FUSION_TRUST,
+            "c4": fit["c4"] * (0.5 + FUSION_FLOOR) ** FUSION_TRUST,
         }
     )
     assert best.scores.tolist() == sorted(best.scores.tolist(), reverse=True)
 
 
 def test_shares_are_of_the_best_and_never_below_nothing():
-    assert shares(np.array([4.0, -1.0, 2.0])).tolist() == [1.0, 0.0, 0.5]
-    assert shares(np.array([-1.0])).tolist() == [0.0]
-    assert len(shares(np.zeros(0))) == 0
+    assert score_shares(np.array([4.0, -1.0, 2.0])).tolist() == [1.0, 0.0, 0.5]
+    assert score_shares(np.array([-1.0])).tolist() == [0.0]
+    assert len(score_shares(np.zeros(0))) == 0
 
 
 def test_nothing_found_and_nothing_voted_for_is_nothing(facts):
     spaces = Spaces(facts)
     none = ScoredRows(np.zeros(0, np.int32), np.zeros(0))
-    voted = Handed(np.zeros(0, np.int64), np.zeros(0))
-    assert not len(fused(spaces, "zzyzx", voted, none, 5, among=spaces.passages).rows)
+    voted = SparseScores(np.zeros(0, np.int64), np.zeros(0))
+    assert not len(fused_rows(spaces, "zzyzx", voted, none, 5, among=spaces.passages).rows)
 
 
 # ------------------------------------------------------------------------------------------------------ n-ary facts
@@ -192,7 +205,7 @@ def test_a_fact_leads_to_its_members_and_these_to_other_facts(facts):
 def test_entities_and_facts_have_room_for_so_many_tokens(facts):
     query = Query("who led the trial at the clinic?")
     whole = gathered(facts, query)
-    room = tokens(f"{FACTS[0].name} {FACTS[0].text}")
+    room = count_tokens(f"{FACTS[0].name} {FACTS[0].text}")
     found = gathered(facts, query, tokens=room)
     assert ids(one for one in found.nodes if one.item.type == "fact") == ["f1"]
     assert found.semantic() == whole.semantic()
@@ -260,7 +273,7 @@ def test_vectors_take_part(build, tmp_path):
 def test_a_trajectory_can_be_replayed(facts):
     result = METHODS["hyper"].make(facts, options={"facts": 2}).retrieve(Question(text="Is Brolin safe?"), Allowance())
     recorded = result.trajectories[0].steps[0].observations[0].nodes
-    assert [one.now.nodes for one in replay(result.trajectories[0], facts)] == [recorded]
+    assert [one.now.nodes for one in replay_trajectory(result.trajectories[0], facts)] == [recorded]
     query = Query("Is Brolin safe?", low=("Brolin",))
     assert open_base("hyper", facts).gather(query, Allowance()) == gathered(facts, query)
 

@@ -8,14 +8,15 @@ import pytest
 from coast import QUESTION, prompts
 from fakes import Answer
 from fakes.embedder import embedded
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.llm import Budget
-from orienteer.methods.baselines.ircot import IrCotConfig
+from orienteer.methods import IrCotConfig
 from orienteer.records import Node
 from orienteer.retriever import failure
+
+pytestmark = pytest.mark.server
 
 CHAIN = ("Mill Light was designed by Ines Varga.", "Ines Varga was born in Orsova.", "So the answer is: Orsova.")
 READ = "Varga drew the light [C1] and was born in Orsova [C2]. Answer: Orsova [C2]"
@@ -191,7 +192,7 @@ def test_a_reader_that_fails_leaves_the_ranking(asking):
 def test_searches_are_tool_calls_that_replay(asking, coast):
     retriever, _ = asking("ircot", thinks(*CHAIN))
     walked, *asked = retriever.ask(QUESTION).trajectories
-    assert [one.is_equal for one in replay(walked, coast)] == [True] * 3
+    assert [one.is_equal for one in replay_trajectory(walked, coast)] == [True] * 3
     assert [one.method for one in asked] == ["ircot: ircot"] * 3 + ["answer"]
 
 

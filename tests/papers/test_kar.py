@@ -6,11 +6,9 @@ import pytest
 
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.prompts import prompt_of
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.kar import Kar, KarConfig
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel, prompt_of
+from orienteer.methods import Kar, KarConfig
 from orienteer.records import Edge, Message, Node, Question
 
 QUESTION = "Who worked at both Bell Labs and Google?"

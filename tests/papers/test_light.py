@@ -7,20 +7,27 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.index.bm25 import ScoredRows
-from orienteer.llm.budget import Allowance
-from orienteer.methods.table import METHODS
+from orienteer.index import ScoredRows
+from orienteer.llm import Allowance
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.light import Light, LightConfig
-from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.expansion.relations import Relations, ScoredRelation
-from orienteer.retrieval.expansion.seeds import Seeds
-from orienteer.retrieval.expansion.votes import Held, Holders, vote
-from orienteer.retrieval.fusion import first_of, in_turns
-from orienteer.retrieval.query import Query
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import (
+    Light,
+    LightConfig,
+    MembershipIndex,
+    PassageMembership,
+    Query,
+    Relations,
+    ScoredRelation,
+    SeedFinder,
+    Spaces,
+    first_of_lists,
+    lists_in_turns,
+    open_base,
+    vote_for_passages,
+)
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -102,15 +109,17 @@ def fit_of(fits):
 
 
 def test_turns_take_the_first_of_each_list_then_the_second():
-    assert list(in_turns("abc", "x", "12")) == ["a", "x", "1", "b", "2", "c"]
-    assert first_of([(3, "a"), (1, "b"), (3, "c"), (2, "d")], 2) == {3: "a", 1: "b"}
-    assert list(in_turns()) == []
+    assert list(lists_in_turns("abc", "x", "12")) == ["a", "x", "1", "b", "2", "c"]
+    assert first_of_lists([(3, "a"), (1, "b"), (3, "c"), (2, "d")], 2) == {3: "a", 1: "b"}
+    assert list(lists_in_turns()) == []
 
 
 def test_votes_are_shared_by_title_and_others_and_damped():
     """Item 0 titles 10 and mentions 11; item 1, which may send one passage, mentions 11 and 12."""
-    held = Held(np.array([0, 0, 1, 1]), np.array([10, 11, 11, 12], np.int32), np.array([True, False, False, False]))
-    found = vote(held, 2, fit_of({10: 1.0, 11: 0.5, 12: 0.25}))
+    held = PassageMembership(
+        np.array([0, 0, 1, 1]), np.array([10, 11, 11, 12], np.int32), np.array([True, False, False, False])
+    )
+    found = vote_for_passages(held, 2, fit_of({10: 1.0, 11: 0.5, 12: 0.25}))
     assert found.rows.tolist() == [10, 11]
     assert found.scores == pytest.approx([1.1 * 0.7**0.5, 0.6 * (0.3 + 1 / 5) ** 0.5])
 
@@ -118,7 +127,9 @@ def test_votes_are_shared_by_title_and_others_and_damped():
 def test_the_first_item_sends_five_and_the_last_one():
     item = np.repeat([0, 1, 2], 7)
     passage = np.arange(21, dtype=np.int32)
-    found = vote(Held(item, passage, np.zeros(21, np.bool_)), 3, fit_of(dict.fromkeys(range(21), 1.0)))
+    found = vote_for_passages(
+        PassageMembership(item, passage, np.zeros(21, np.bool_)), 3, fit_of(dict.fromkeys(range(21), 1.0))
+    )
     assert sorted(found.rows.tolist()) == [0, 1, 2, 3, 4, 7, 8, 9, 14]
     by_row = dict(zip(found.rows.tolist(), found.scores.tolist(), strict=True))
     assert by_row[0] == pytest.approx(1.1 * (1 / 5) ** 0.5)
@@ -127,7 +138,7 @@ def test_the_first_item_sends_five_and_the_last_one():
 
 
 def test_holders_of_entities_facts_and_relations(stated):
-    holders = Holders(stated, Spaces(stated))
+    holders = MembershipIndex(stated, Spaces(stated))
     wanted = [stated.arrays.row(one) for one in ("ada", "p5", "f2", "ada")]
     held = holders.of(wanted)
     found = {
@@ -153,7 +164,7 @@ def test_holders_of_entities_facts_and_relations(stated):
 
 def relations_of(graph):
     spaces = Spaces(graph)
-    return Relations(graph, spaces, Seeds(graph, spaces))
+    return Relations(graph, spaces, SeedFinder(graph, spaces))
 
 
 def test_a_hub_is_not_preferred(graph):
@@ -272,7 +283,7 @@ def test_filters_hold_and_k_holds(graph):
 def test_by_meaning_what_is_far_is_not_found(build, tmp_path):
     near = embedded(build([*PASSAGES, *ENTITIES], RELATED[:3]), tmp_path / "cache")
     spaces = Spaces(near)
-    seeds = Seeds(near, spaces)
+    seeds = SeedFinder(near, spaces)
     kept = seeds.search("Ada Holm", 40, spaces.entities)
     assert near.arrays.ids[int(kept.rows[0])] == "ada"
     cosines = near.arrays.searcher("dense").scores("Ada Holm", np.sort(kept.rows))
@@ -290,7 +301,7 @@ def test_a_wrong_level_is_told():
 def test_the_method_ranks_passages_and_replays(graph):
     found = Retriever(graph, "light", settings=Settings(), level="hybrid").ask("Who directed Ferry?")
     assert found.hits[0].id == "p1"
-    assert all(one.is_equal for one in replay(found.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(found.trajectories[0], graph))
     assert METHODS["light"].make(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
 
 
@@ -308,13 +319,13 @@ def test_a_reason_names_what_a_passage_holds(stated, method):
 
 def test_a_reason_names_relations_by_their_ends_or_their_fact(graph, stated):
     text = "film director of Ferry, Ada Holm"
-    relations = Relations(graph, Spaces(graph), Seeds(graph, Spaces(graph)))
+    relations = Relations(graph, Spaces(graph), SeedFinder(graph, Spaces(graph)))
     best = relations.matching(text, text, 1)
     assert relations.told(best[0]) == "Ada Holm -directed-> Ferry"
     stating = Light(stated)._told(
         stated.arrays.row("p2"),
         [ScoredRelation(1.0, (), stated.arrays.row("f2"))],
-        Held(*map(np.array, ([0], [stated.arrays.row("p2")], [False]))),
+        PassageMembership(*map(np.array, ([0], [stated.arrays.row("p2")], [False]))),
     )
     assert stating == 'holds "Greta mother of Ada"'
 

@@ -6,12 +6,10 @@ import random
 import pytest
 
 from orienteer.errors import BudgetExhausted, ModelError
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.ark import Ark, ArkConfig
-from orienteer.methods.baselines.listwise import ListwiseReranker, document, in_order
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import Ark, ArkConfig, ListwiseReranker, document_of_hit, hits_in_order
 from orienteer.records import Edge, Node, Question, Usage
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval import present_hit
 
 QUESTION = Question(text="Which reed grows on the islet?")
 
@@ -25,7 +23,7 @@ def graph(build):
 
 def hits(graph, *ids):
     return [
-        present(graph, graph.arrays.row(one), score=len(ids) - at, query=QUESTION.text, votes=at)
+        present_hit(graph, graph.arrays.row(one), score=len(ids) - at, query=QUESTION.text, votes=at)
         for at, one in enumerate(ids)
     ]
 
@@ -66,7 +64,7 @@ def test_whatever_the_model_gives_comes_out_as_a_permutation(seed):
     numbers = random.Random(seed)
     ids = [f"n{at:02}" for at in range(numbers.randint(0, 25))]
     wanted = numbers.choices([*ids, "made up", "[n01]", ""], k=30)
-    found = in_order(wanted, ids)
+    found = hits_in_order(wanted, ids)
     assert sorted(found) == ids
     known = [one for one in dict.fromkeys("n01" if one == "[n01]" else one for one in wanted) if one in ids]
     assert list(found) == [*known, *(one for one in ids if one not in known)]
@@ -81,11 +79,11 @@ def test_twenty_documents_are_shown_and_the_rest_keep_their_places(graph):
 
 
 def test_a_document_has_text_and_relations(graph):
-    shown = document(graph, hits(graph, "n00")[0], QUESTION.text)
+    shown = document_of_hit(graph, hits(graph, "n00")[0], QUESTION.text)
     assert shown.startswith("[n00] reed 0 (reed)\ngrows on an islet")
     assert "<-beside- reed 1" in shown
     assert "17 more" in shown  # of 29, 12 are shown
-    assert "relations: none" in document(graph, hits(graph, "o[1]")[0], QUESTION.text)
+    assert "relations: none" in document_of_hit(graph, hits(graph, "o[1]")[0], QUESTION.text)
 
 
 def test_text_of_the_graph_cannot_fill_placeholders(graph):

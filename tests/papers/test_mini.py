@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
-from orienteer.llm.budget import Allowance
+from orienteer.agents import replay_trajectory
+from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
-from orienteer.retrieval.bases import mini
-from orienteer.retrieval.bases.mini import Mini, MiniConfig
-from orienteer.retrieval.query import Query
+from orienteer.retrieval import Mini, MiniConfig, Query
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -137,10 +136,10 @@ def test_of_starts_without_an_edge_the_best_fifth_is_kept(build):
 
 
 def test_middles_and_ends_are_bounded(graph, monkeypatch):
-    monkeypatch.setattr(mini, "MOST_MIDDLES", 1)
+    monkeypatch.setattr(inside(Mini), "MOST_MIDDLES", 1)
     found = entities(gather(graph, Query("Alma", low=("Alma",))))
     assert found == pytest.approx({"a": 2, "m1": 2, "m2": 2, "b": 1})
-    monkeypatch.setattr(mini, "MOST_ENDS", 0)
+    monkeypatch.setattr(inside(Mini), "MOST_ENDS", 0)
     assert set(entities(gather(graph, Query("Alma", low=("Alma",))))) == {"a", "m1", "m2"}
 
 
@@ -169,4 +168,4 @@ def test_nothing_found_has_a_reason(graph, own, text):
 def test_the_method_ranks_passages_and_replays(graph):
     found = Retriever(graph, "mini", settings=Settings()).ask("Where does Alma live?")
     assert found.hits[0].id == "p_a"
-    assert all(one.is_equal for one in replay(found.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(found.trajectories[0], graph))

@@ -7,21 +7,26 @@ import networkx
 import numpy as np
 import pytest
 
-from orienteer.agents.replay import replay
+from fakes.inside import inside
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, MissingExtra
-from orienteer.graph import pieces
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph, piece_folder
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.msgraph import MsGraph, MsGraphConfig
-from orienteer.retrieval.expansion import communities
-from orienteer.retrieval.expansion.communities import LARGEST, find_communities, open_communities
-from orienteer.retrieval.query import Query
+from orienteer.retrieval import (
+    COMMUNITIES_ABOUT,
+    COMMUNITIES_PIECE,
+    LARGEST_COMMUNITY,
+    MsGraph,
+    MsGraphConfig,
+    Query,
+    find_communities,
+    open_communities,
+)
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.text.sentences import tokens
+from orienteer.text import count_tokens
 
 pytest.importorskip("graspologic_native")
 
@@ -85,7 +90,7 @@ def test_large_communities_are_cut_and_each_level_lies_within_the_one_above(buil
         karate, [{int(one[1:]) for one in group} for group in groups[0]], weight=None
     )
     assert modularity > 0.4  # the best known of this graph is 0.4198
-    assert max(map(len, groups[0])) > LARGEST
+    assert max(map(len, groups[0])) > LARGEST_COMMUNITY
     assert len(groups[1]) > len(groups[0])
     for above, below in zip(groups, groups[1:], strict=False):
         assert all(any(set(part) <= set(whole) for whole in above) for part in below)
@@ -96,13 +101,13 @@ def test_they_are_made_once_and_lie_beside_the_graph(build, monkeypatch):
     graph = build(NODES, EDGES)
     mask = np.ones(len(graph), np.bool_)
     first = open_communities(graph, mask).copy()
-    monkeypatch.setattr(communities, "find_communities", None)
+    monkeypatch.setattr(inside(open_communities), "find_communities", None)
     assert (open_communities(Graph.open(graph.path), mask) == first).all()
-    folder = pieces.piece(graph.path, communities.PIECE)
+    folder = piece_folder(graph.path, COMMUNITIES_PIECE)
     monkeypatch.undo()
-    (folder / communities.ABOUT).write_text("{")
+    (folder / COMMUNITIES_ABOUT).write_text("{")
     assert (open_communities(graph, mask) == first).all()
-    assert pieces.piece(graph.path, communities.PIECE) != folder
+    assert piece_folder(graph.path, COMMUNITIES_PIECE) != folder
 
 
 def test_facts_alone_make_communities(build):
@@ -172,7 +177,7 @@ def test_communities_that_the_graph_holds_are_told_by_rating_and_level(build):
     graph = build([*NODES, *given], [*EDGES, *members])
     found = gather(graph, "What is K0 Works?")
     assert [node.id for node in of_type(found, "community")] == ["c1", "c0"]
-    assert pieces.piece(graph.path, communities.PIECE) is None
+    assert piece_folder(graph.path, COMMUNITIES_PIECE) is None
     assert [node.id for node in of_type(gather(graph, "What is K0 Works?", levels=1), "community")] == ["c0"]
 
 
@@ -180,7 +185,7 @@ def test_communities_that_the_graph_holds_are_told_by_rating_and_level(build):
 def test_each_kind_keeps_to_its_share_of_the_tokens(graph, budget):
     found = gather(graph, "What does K0 Works own?", tokens=budget)
     cost = {
-        kind: sum(tokens(one.name) + tokens(one.text) for one in of_type(found, kind))
+        kind: sum(count_tokens(one.name) + count_tokens(one.text) for one in of_type(found, kind))
         for kind in ("chunk", "community", "thing")
     }
     assert cost["chunk"] <= 0.5 * budget
@@ -245,7 +250,7 @@ def test_the_method_ranks_passages_and_replays(graph):
     found = Retriever(graph, "msgraph-local", settings=Settings()).ask("What does K0 Works own?")
     assert found.hits[0].id == "p_k0"
     assert {hit.type for hit in found.hits} == {"chunk"}
-    assert all(one.is_equal for one in replay(found.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(found.trajectories[0], graph))
     assert METHODS["msgraph-local"].make(graph).retrieve(Question(text="zzz"), Allowance()).hits == ()
 
 

@@ -6,15 +6,12 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.llm.budget import Allowance
-from orienteer.methods.table import METHODS
+from orienteer.llm import Allowance
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.path import Paths, PathsConfig
-from orienteer.retrieval.bases.table import open_base
-from orienteer.retrieval.evidence import render
-from orienteer.retrieval.query import Query
+from orienteer.retrieval import Paths, PathsConfig, Query, open_base, render_evidence
 
 CHUNKS = [
     Node("c1", "chunk", "Anna Berg", "Anna Berg directed Salt in her youth."),
@@ -68,7 +65,7 @@ def test_a_path_joins_what_the_query_names_as_its_edges_point(extracted):
     found = gathered(extracted, seeds=2)
     assert [one.item for one in found.paths] == [tuple(RELATIONS)]
     assert {one.item.text for one in found.edges} == {"directed", "was filmed in", "lies in"}
-    shown = render(found, extracted).text
+    shown = render_evidence(found, extracted).text
     assert "[P1] Anna Berg -directed-> Salt -filmed_in-> Tarn -located_in-> Norvia" in shown
 
 
@@ -216,7 +213,7 @@ def test_the_same_query_gives_the_same_evidence(extracted):
 def test_a_trajectory_can_be_replayed(extracted):
     method = METHODS["path"].make(extracted, options={"paths": 3})
     result = method.retrieve(Question(text=ASKED.text), Allowance())
-    assert [one.now.nodes for one in replay(result.trajectories[0], extracted)] == [
+    assert [one.now.nodes for one in replay_trajectory(result.trajectories[0], extracted)] == [
         result.trajectories[0].steps[0].observations[0].nodes
     ]
     assert open_base("path", extracted, {"paths": 3}).gather(ASKED, Allowance()) == gathered(extracted, paths=3)

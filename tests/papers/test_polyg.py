@@ -9,11 +9,13 @@ import re
 import pytest
 
 from fakes import Answer
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, UnknownType
 from orienteer.llm import Allowance, Budget
-from orienteer.methods.baselines.polyg import NO_PLAN, PolyG, PolyGConfig
+from orienteer.methods import NO_PLAN, PolyG, PolyGConfig
 from orienteer.records import Edge, Node, Question
+
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +73,7 @@ MOST = (
 # ------------------------------------------------------------------------------------------- one way for each class
 
 
+@pytest.mark.slow
 def test_a_nested_question_is_asked_in_turn_and_a_later_one_starts_from_what_was_found(asking, clinic):
     seen = []
     say = says(
@@ -122,7 +125,7 @@ def test_every_trajectory_replays(asking, clinic):
     say = says(basic("Which?", "<s,p,*>", "D2"), basic("What?", "<s,*,*>", "#1"), cypher=[GENES])
     retriever, _ = asking("polyg", say, graph=clinic)
     walked = retriever.ask("Which genes?").trajectories[0]
-    again = list(replay(walked, clinic))
+    again = list(replay_trajectory(walked, clinic))
     assert len(again) > 4
     assert all(one.is_equal for one in again)
 

@@ -12,21 +12,35 @@ import numpy as np
 import pytest
 
 import quiz_oracle as oracle
-from orienteer.cypher.session import Cypher
+from fakes.inside import inside
+from orienteer.cypher import Cypher
 from orienteer.errors import BadOption
-from orienteer.evaluation.quiz_item import CELLS, Cell
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.checks import MOST_EDGES, REASONS, Ledger, faults, node_fault
-from orienteer.quizzes.drawer import Drawer
-from orienteer.quizzes.file import nodes_of
-from orienteer.quizzes.gold import MOST_IN_SET
-from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition, fits
-from orienteer.quizzes.proof import Fault, prove
-from orienteer.quizzes.quiz import balance, generate_quiz
+from orienteer.evaluation import QUIZ_CELLS, QuizCell
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.quizzes import (
+    DROP_REASONS,
+    MOST_EDGES,
+    MOST_IN_SET,
+    EdgeStep,
+    PlanDrawer,
+    ProofFault,
+    QuestionLedger,
+    QuestionPlan,
+    WalkCondition,
+    fits_cell,
+    generate_quiz,
+    item_faults,
+    node_fault,
+    nodes_of_quiz,
+    prove_query,
+    quiz_balance,
+)
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +52,7 @@ def languages(scratch):
 @pytest.fixture(scope="module")
 def quiz(languages):
     """Give two rounds of the grid."""
-    return generate_quiz(languages, 2 * len(CELLS), random_seed=7)
+    return generate_quiz(languages, 2 * len(QUIZ_CELLS), random_seed=7)
 
 
 def of(quiz, **wanted):
@@ -54,14 +68,14 @@ def of(quiz, **wanted):
 def test_the_grid_is_all_but_what_is_hybrid_and_simple():
     axes = ("entity", "boolean", "number", "set"), ("<h,_,_>", "<h,r,_>", "<h,*,t>", "<h,r,t>", "hybrid")
     every = set(product(*axes, ("simple", "medium", "hard")))
-    assert set(CELLS) == {cell for cell in every if (cell[1], cell[2]) != ("hybrid", "simple")}
-    assert len(CELLS) == 56
+    assert set(QUIZ_CELLS) == {cell for cell in every if (cell[1], cell[2]) != ("hybrid", "simple")}
+    assert len(QUIZ_CELLS) == 56
 
 
 def test_cells_take_turns_and_what_the_graph_cannot_give_is_said(quiz):
-    counts = balance(quiz.items)
+    counts = quiz_balance(quiz.items)
     assert len(quiz.items) == sum(counts.values())
-    assert all(counts[cell] >= 2 or cell in quiz.exhausted for cell in CELLS)
+    assert all(counts[cell] >= 2 or cell in quiz.exhausted for cell in QUIZ_CELLS)
 
 
 def test_a_short_quiz_has_as_many_of_each_answer_type(languages):
@@ -84,7 +98,7 @@ def test_every_gold_query_gives_its_answer_without_the_engine(languages, quiz):
 
 
 def test_every_item_passes_when_its_gold_query_is_run_again(languages, quiz):
-    assert not [fault for item in quiz.items for fault in faults(languages, item)]
+    assert not [fault for item in quiz.items for fault in item_faults(languages, item)]
 
 
 # ------------------------------------------------------------------------------------------------ B.3.1, difficulty
@@ -107,7 +121,7 @@ def test_medium_is_two_to_four_hops_and_two_types_at_least(quiz):
 def test_two_steps_along_one_named_type_are_simple_and_along_two_medium(second, difficulty):
     steps = [EdgeStep("tag", name, False, "package") for name in ("has tag", second)]
     plan = QuestionPlan("<h,r,t>", tuple(WalkCondition(row, (step,)) for row, step in enumerate(steps)))
-    fitting = [one for one in ("simple", "medium", "hard") if fits(plan, Cell("set", "<h,r,t>", one))]
+    fitting = [one for one in ("simple", "medium", "hard") if fits_cell(plan, QuizCell("set", "<h,r,t>", one))]
     assert fitting == [difficulty]
 
 
@@ -205,7 +219,7 @@ def test_the_seed_is_of_a_type_drawn_first(scratch):
     nodes = [Node(f"s{at}", "song", f"Song number {at} of many") for at in range(900)]
     nodes += [Node(f"b{at}", "band", f"Band with the number {at}") for at in range(9)]
     graph = Graph.from_records(nodes, [Edge("b0", "sings", "s0")], path=scratch())
-    drawer = Drawer(graph, np.random.default_rng(5))
+    drawer = PlanDrawer(graph, np.random.default_rng(5))
     drawn = [graph.arrays.ids[drawer.seed()[0]] for _ in range(2_000)]
     bands = Counter(one for one in drawn if one.startswith("b"))
     assert 900 < sum(bands.values()) < 1_100  # of 2,000: half, within four and a half standard deviations
@@ -224,7 +238,7 @@ def test_no_question_begins_from_a_hub(build):
 
 
 def test_a_node_that_is_described_is_not_named(build, monkeypatch):
-    monkeypatch.setattr("orienteer.quizzes.quiz._PATIENCE", 60)
+    monkeypatch.setattr(inside(generate_quiz), "_PATIENCE", 60)
     cities = ("Bonn", "Graz", "Lund", "Pisa", "Brno", "Metz")
     nodes = [Node(city, "city", f"{city} am Fluss", aliases=(city,)) for city in cities]
     nodes += [Node(f"{city} {what}", "club", f"{city} {what}") for city in cities for what in ("Rowers", "Fencers")]
@@ -233,7 +247,7 @@ def test_a_node_that_is_described_is_not_named(build, monkeypatch):
     clubs = [edge.source for edge in edges]
     edges += [Edge(f"m{at}", "member of", clubs[at * step % 12]) for at in range(24) for step in (1, 5)]
     graph = build(nodes, edges)
-    found = generate_quiz(graph, len(CELLS), random_seed=2)
+    found = generate_quiz(graph, len(QUIZ_CELLS), random_seed=2)
     assert found.rejected["leaking"] > 0
     for item in of(found, pattern="hybrid"):
         (described,) = oracle.described(graph, item.gold_query, item.gold_parameters)
@@ -260,7 +274,7 @@ def test_a_named_node_that_would_answer_as_well_is_ruled_out_by_words(languages)
     """What the query leaves out and the question does not, a reader would take for an answer: then it says `other`."""
     left_out = 0
     for seed in range(3):
-        for item in generate_quiz(languages, len(CELLS), random_seed=seed).items:
+        for item in generate_quiz(languages, len(QUIZ_CELLS), random_seed=seed).items:
             if "x.id = $node" in item.gold_query:  # whether two named nodes are joined
                 continue
             gold = oracle.answered(languages, item.gold_query, item.gold_parameters)
@@ -305,7 +319,7 @@ def test_nodes_that_are_to_be_avoided_are_no_clues(languages, quiz):
 def test_what_is_avoided_is_named_or_answers_or_is_a_clue(languages, tmp_path, line, nodes):
     file = tmp_path / "test.jsonl"
     file.write_text(json.dumps({"id": "1", **line}) + "\n")
-    assert {node.partition(":")[2] for node in nodes_of(languages, file)} == nodes
+    assert {node.partition(":")[2] for node in nodes_of_quiz(languages, file)} == nodes
 
 
 def test_the_same_seed_gives_the_same_quiz_and_another_seed_another(languages, quiz):
@@ -316,16 +330,16 @@ def test_the_same_seed_gives_the_same_quiz_and_another_seed_another(languages, q
 
 def test_reasons_are_those_of_the_table(quiz):
     assert quiz.rejected
-    assert set(quiz.rejected) <= set(REASONS) - {"mismatch"}, "both ways to answer follow the same rules"
+    assert set(quiz.rejected) <= set(DROP_REASONS) - {"mismatch"}, "both ways to answer follow the same rules"
 
 
 def test_what_the_engine_and_the_arrays_see_differently_is_never_kept(languages, monkeypatch):
     def wrong(graph, answer_type, query, parameters):
-        proof = prove(graph, answer_type, query, parameters)
-        return proof if isinstance(proof, Fault) else proof._replace(number=proof.number + 1)
+        proof = prove_query(graph, answer_type, query, parameters)
+        return proof if isinstance(proof, ProofFault) else proof._replace(number=proof.number + 1)
 
-    monkeypatch.setattr("orienteer.quizzes.checks.prove", wrong)
-    monkeypatch.setattr("orienteer.quizzes.quiz._PATIENCE", 3)
+    monkeypatch.setattr(inside(item_faults), "prove", wrong)
+    monkeypatch.setattr(inside(generate_quiz), "_PATIENCE", 3)
     found = generate_quiz(languages, 4, random_seed=7)
     assert found.rejected["mismatch"] > 0
     assert not [item for item in found.items if item.answer_type == "number"]
@@ -353,7 +367,7 @@ def test_a_count_or_a_seed_below_nothing_is_told(languages, count, seed):
 
 
 def reasons(graph, item, **changes):
-    return {fault.reason for fault in faults(graph, item.model_copy(update=changes))}
+    return {fault.reason for fault in item_faults(graph, item.model_copy(update=changes))}
 
 
 def test_another_answer_than_the_querys_is_a_mismatch(languages, quiz):
@@ -407,11 +421,11 @@ def test_clues_that_are_no_nodes_and_clues_to_be_avoided_are_told(languages, qui
     item = quiz.items[0]
     assert reasons(languages, item, clue_nodes=(*item.clue_nodes, "language:nothing")) == {"unknown clue"}
     assert "unknown clue" in reasons(languages, item, clue_nodes=item.clue_nodes[1:])
-    assert {one.reason for one in faults(languages, item, avoid={item.anchors[0]})} == {"avoided"}
+    assert {one.reason for one in item_faults(languages, item, avoid={item.anchors[0]})} == {"avoided"}
 
 
 def test_what_was_asked_before_is_told(quiz):
-    kept, item = Ledger(), quiz.items[0]
+    kept, item = QuestionLedger(), quiz.items[0]
     assert kept.fault(item) is None
     kept.keep(item)
     assert kept.fault(item).reason == "repeated"
@@ -420,7 +434,7 @@ def test_what_was_asked_before_is_told(quiz):
 
 
 def test_booleans_of_a_value_that_is_ahead_by_two_are_told(quiz):
-    kept, booleans = Ledger(), of(quiz, answer_type="boolean")
+    kept, booleans = QuestionLedger(), of(quiz, answer_type="boolean")
     true = [item for item in booleans if item.answers == ("True",)]
     false = next(item for item in booleans if item.answers == ("False",))
     for item in true[:2]:

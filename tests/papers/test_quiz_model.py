@@ -10,27 +10,33 @@ import pytest
 
 from fakes import Answer, FakeServer
 from films import CELL, EDGES, ENTITY, HARD, NODES, NUMBER, ORDERS, SET, order
-from orienteer.agents import replay as trace
-from orienteer.agents.agent import NO_MORE
-from orienteer.agents.replay import replay
-from orienteer.agents.requests import requests
+from orienteer.agents import NO_MORE, read_trajectories, replay_trajectory, requests_of
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.quiz_item import CELLS, Cell
-from orienteer.evaluation.running.runs import held
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.quizzes.explore.exploration import ExploreConfig, explore
-from orienteer.quizzes.explore.orders import ATTEMPTS, Objectives
-from orienteer.quizzes.explore.report import CheckedReport, Maker, check
-from orienteer.quizzes.explore.scout import Scout, ScoutConfig
-from orienteer.quizzes.explore.walker import Walker, piece, walk
-from orienteer.quizzes.file import read_quiz
-from orienteer.quizzes.kinds import AXES, definitions
+from orienteer.evaluation import QUIZ_CELLS, QuizCell, held_run, read_questions
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel
+from orienteer.quizzes import (
+    KIND_AXES,
+    ORDER_ATTEMPTS,
+    CheckedReport,
+    ExploreConfig,
+    ItemMaker,
+    Objectives,
+    Scout,
+    ScoutConfig,
+    Walker,
+    check_report,
+    explore_graph,
+    kind_definitions,
+    random_walk,
+    read_quiz,
+    subgraph_text,
+)
 from orienteer.records import Edge, Node, Trajectory
-from orienteer.serve.cli.app import main
+from orienteer.serve import main
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.slow
 
 LOOK = 'for row in cypher("MATCH (a)-[e]-(b) RETURN a.id, b.id"): print(row["a.id"], row["b.id"])'
 
@@ -98,16 +104,16 @@ def seed_of(*kinds, quizzer="model"):
 
 def test_the_places_of_a_quiz_are_every_legal_cell_once_and_again(films):
     objectives = Objectives(films, 3, "model")
-    first = [objectives.cell(place) for place in range(len(CELLS))]
-    assert sorted(first) == sorted(CELLS)
-    assert [objectives.cell(len(CELLS) + place) for place in range(len(CELLS))] == first
+    first = [objectives.cell(place) for place in range(len(QUIZ_CELLS))]
+    assert sorted(first) == sorted(QUIZ_CELLS)
+    assert [objectives.cell(len(QUIZ_CELLS) + place) for place in range(len(QUIZ_CELLS))] == first
     assert not [cell for cell in first if cell.pattern == "hybrid" and cell.difficulty == "simple"]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_as_many_booleans_are_to_be_true_as_false(films, seed):
     objectives = Objectives(films, seed, "model")
-    orders = [objectives.order(place, 0) for place in range(2 * len(CELLS))]
+    orders = [objectives.order(place, 0) for place in range(2 * len(QUIZ_CELLS))]
     values = Counter(one.wanted for one in orders if one.cell.answer_type == "boolean")
     assert values[True] == values[False] > 0
     assert {one.wanted for one in orders if one.cell.answer_type != "boolean"} == {None}
@@ -116,7 +122,7 @@ def test_as_many_booleans_are_to_be_true_as_false(films, seed):
 
 
 def test_seeds_are_drawn_by_type_first_and_then_by_node(films):
-    orders = [Objectives(films, 1, "model").order(place, at) for place in range(100) for at in range(ATTEMPTS)]
+    orders = [Objectives(films, 1, "model").order(place, at) for place in range(100) for at in range(ORDER_ATTEMPTS)]
     types = Counter(films.node(one.seed).type for one in orders)
     # Two places, four people that can be named, four films and twelve extras: a draw by node gives places a tenth.
     assert set(types) == {"film", "person", "place", "extra"}
@@ -133,8 +139,10 @@ def test_seeds_keep_clear_of_what_is_to_be_avoided(films):
 
 
 def test_every_kind_has_its_definition():
-    assert {axis: set(kinds) for axis, kinds in definitions().items()} == {axis: set(AXES[axis]) for axis in AXES}
-    assert all(len(meaning) > 40 for kinds in definitions().values() for meaning in kinds.values())
+    assert {axis: set(kinds) for axis, kinds in kind_definitions().items()} == {
+        axis: set(KIND_AXES[axis]) for axis in KIND_AXES
+    }
+    assert all(len(meaning) > 40 for kinds in kind_definitions().values() for meaning in kinds.values())
 
 
 # ------------------------------------------------------------------------------------------- an episode (3.3.2 - 3.3.4)
@@ -142,7 +150,7 @@ def test_every_kind_has_its_definition():
 
 def scouted(graph, model, order, *, run=None, **config):
     scout = Scout(graph, ScoutConfig(**config))
-    judge = partial(check, graph, order=order, maker=Maker("model", 0, "sha"))
+    judge = partial(check_report, graph, order=order, maker=ItemMaker("model", 0, "sha"))
     return scout.explore(
         order, model, run or Allowance(reserve=0), lambda report, touched: judge(report, touched=touched)
     )
@@ -168,7 +176,7 @@ def test_an_episode_explores_and_hands_in(films, served):
     assert [tool["function"]["name"] for tool in server.bodies[0]["tools"]] == ["code_interpreter", "node_id_retriever"]
     # The trajectory gives back every request.
     sent = [[message["content"] for message in body["messages"]] for body in server.bodies]
-    assert [[message.content for message in request.chat.messages] for request in requests(told)] == sent
+    assert [[message.content for message in request.chat.messages] for request in requests_of(told)] == sent
 
 
 def test_an_exploration_replays_without_the_model(films, served):
@@ -178,7 +186,7 @@ def test_an_exploration_replays_without_the_model(films, served):
     )
     model, _ = served(plays(turns=turns))
     (told,) = scouted(films, model, order()).trajectories
-    again = list(replay(told, films))
+    again = list(replay_trajectory(told, films))
     assert len(again) == 3
     assert all(one.is_equal for one in again)
 
@@ -231,7 +239,7 @@ def test_no_more_than_t_calls_are_run(films, served):
     episode = scouted(films, model, order(), max_calls=5)
     seen = [one for step in episode.trajectories[0].steps for one in step.observations]
     assert [one.text == NO_MORE for one in seen] == [False] * 5 + [True]
-    again = list(replay(episode.trajectories[0], films))
+    again = list(replay_trajectory(episode.trajectories[0], films))
     assert [one.is_equal for one in again] == [True] * 5, "what was not run is not run again"
     last = server.bodies[-2]["messages"][-1]["content"]
     assert "no calls left" in last
@@ -354,7 +362,7 @@ def test_a_quiz_is_made_and_written_down(films, served, tmp_path):
     seed = seed_of("entity", "set")
     model, server = served(by_order)
     told = []
-    found = explore(
+    found = explore_graph(
         films,
         2,
         model=model,
@@ -373,7 +381,7 @@ def test_a_quiz_is_made_and_written_down(films, served, tmp_path):
     assert {one.question.id for one in trajectories} == {item.trajectory for item in found.items}
     assert not (tmp_path / "q" / "replies").exists()
     asked = len(server.requests)
-    again = explore(films, 2, model=model, run=Allowance(reserve=0), random_seed=seed, folder=tmp_path / "q")
+    again = explore_graph(films, 2, model=model, run=Allowance(reserve=0), random_seed=seed, folder=tmp_path / "q")
     assert again.items == found.items
     assert len(server.requests) == asked, "what has ended is not asked again"
 
@@ -382,7 +390,7 @@ def test_many_at_once_give_what_one_by_one_gives(films, served):
     seed = seed_of("entity", "set")
     model, _ = served(by_order)
     one, many = (
-        explore(
+        explore_graph(
             films, 6, model=model, run=Allowance(reserve=0), random_seed=seed, config=ExploreConfig(workers=workers)
         )
         for workers in (1, 4)
@@ -390,22 +398,22 @@ def test_many_at_once_give_what_one_by_one_gives(films, served):
     assert one.items[:2] == many.items[:2]
     assert len(one.items) == len(many.items)
     assert set(one.exhausted) == set(many.exhausted)
-    assert one.rejected.total() == many.rejected.total() >= ATTEMPTS
+    assert one.rejected.total() == many.rejected.total() >= ORDER_ATTEMPTS
 
 
 def test_what_a_model_knows_by_heart_is_dropped(films, served):
     seed = seed_of("entity")
     for said, number in (("winter harbour", 0), ("Winter Harbour, I think", 1), ("unknown", 1)):
         model, server = served(plays(probe=said))
-        found = explore(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed)
+        found = explore_graph(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed)
         assert len(found.items) == number, said
-        assert found.rejected["known"] == (0 if number else ATTEMPTS)
+        assert found.rejected["known"] == (0 if number else ORDER_ATTEMPTS)
         probe = next(body for body in server.bodies if "memory" in body["messages"][0]["content"])
         assert "tools" not in probe
         assert probe["messages"][1]["content"] == ENTITY["question"], "nothing of the graph is shown"
     model, _ = served(plays(probe="winter harbour"))
     unprobed = ExploreConfig(probe=False)
-    found = explore(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed, config=unprobed)
+    found = explore_graph(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed, config=unprobed)
     assert len(found.items) == 1
 
 
@@ -414,7 +422,7 @@ def test_nothing_is_asked_twice(films, served):
         seed
         for seed in range(100_000)
         if [Objectives(films, seed, "model").cell(at) for at in range(2)]
-        == [CELL["entity"], Cell("entity", "<h,_,_>", "simple")]
+        == [CELL["entity"], QuizCell("entity", "<h,_,_>", "simple")]
     )
     loose = ENTITY | {"gold_query": ENTITY["gold_query"].replace("-[:`set in`]->", "--")}
 
@@ -424,9 +432,9 @@ def test_nothing_is_asked_twice(films, served):
 
     model, _ = served(policy)
     config = ExploreConfig(workers=1)
-    found = explore(films, 2, model=model, run=Allowance(reserve=0), random_seed=seed, config=config)
+    found = explore_graph(films, 2, model=model, run=Allowance(reserve=0), random_seed=seed, config=config)
     assert len(found.items) == 1
-    assert found.rejected == {"repeated": ATTEMPTS}
+    assert found.rejected == {"repeated": ORDER_ATTEMPTS}
     assert len(found.exhausted) == 1
 
 
@@ -435,7 +443,7 @@ def test_a_spent_budget_ends_it_and_the_same_call_goes_on(films, served, tmp_pat
     seed = seed_of("entity", "set")
     model, server = served(by_order)
     make = partial(
-        explore, films, 2, model=model, random_seed=seed, folder=tmp_path / "q", config=ExploreConfig(workers=1)
+        explore_graph, films, 2, model=model, random_seed=seed, folder=tmp_path / "q", config=ExploreConfig(workers=1)
     )
     found = make(run=Allowance(Budget(calls=calls), reserve=0))
     assert isinstance(found.stopped, BudgetExhausted)
@@ -452,7 +460,9 @@ def test_a_spent_budget_ends_it_and_the_same_call_goes_on(films, served, tmp_pat
 def test_a_kill_between_a_trajectory_and_its_line_leaves_one_of_each(films, served, tmp_path):
     seed = seed_of("entity")
     model, _ = served(by_order)
-    make = partial(explore, films, 1, model=model, run=Allowance(reserve=0), random_seed=seed, folder=tmp_path / "q")
+    make = partial(
+        explore_graph, films, 1, model=model, run=Allowance(reserve=0), random_seed=seed, folder=tmp_path / "q"
+    )
     made = make()
     episodes = tmp_path / "q" / "episodes.jsonl"
     text = episodes.read_text()
@@ -466,15 +476,15 @@ def test_a_kill_between_a_trajectory_and_its_line_leaves_one_of_each(films, serv
 def test_a_graph_without_names_costs_nothing(build, served):
     nameless = build([Node("1", "thing", "4711"), Node("2", "thing", "4712")], [Edge("1", "meets", "2")])
     model, server = served(by_order)
-    found = explore(nameless, 1, model=model, run=Allowance(reserve=0))
-    assert found.rejected == {"no seed": ATTEMPTS}
+    found = explore_graph(nameless, 1, model=model, run=Allowance(reserve=0))
+    assert found.rejected == {"no seed": ORDER_ATTEMPTS}
     assert len(found.exhausted) == 1
     assert server.requests == []
 
 
 def test_a_dead_server_ends_it(films, served):
     model, _ = served(lambda *_: Answer(status=500))
-    found = explore(films, 3, model=model, run=Allowance(reserve=0))
+    found = explore_graph(films, 3, model=model, run=Allowance(reserve=0))
     assert isinstance(found.stopped, ModelError)
     assert found.items == ()
 
@@ -488,32 +498,32 @@ def test_a_request_that_is_refused_costs_its_episode_alone(films, served):
         return plays()(messages, tools, before)
 
     model, _ = served(policy)
-    found = explore(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed)
+    found = explore_graph(films, 1, model=model, run=Allowance(reserve=0), random_seed=seed)
     assert found.rejected["refused"] >= 1
     assert found.stopped is None
 
 
 def test_a_quiz_goes_on_under_its_own_conditions_only(films, served, tmp_path):
     model, _ = served(by_order)
-    make = partial(explore, films, model=model, run=Allowance(reserve=0), folder=tmp_path / "q")
+    make = partial(explore_graph, films, model=model, run=Allowance(reserve=0), folder=tmp_path / "q")
     make(0, random_seed=1)
     with pytest.raises(BadInput, match="random_seed"):
         make(0, random_seed=2)
     with pytest.raises(BadInput, match="avoid"):
         make(0, random_seed=1, avoid={"f1"})
-    with held(tmp_path / "q"), pytest.raises(GraphBusy):
+    with held_run(tmp_path / "q"), pytest.raises(GraphBusy):
         make(0, random_seed=1)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "letter.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"letter\.txt"):
-        explore(films, 1, model=model, run=Allowance(reserve=0), folder=tmp_path / "other")
+        explore_graph(films, 1, model=model, run=Allowance(reserve=0), folder=tmp_path / "other")
 
 
 @pytest.mark.parametrize(("count", "seed"), [(-1, 0), (1, -1)])
 def test_numbers_that_cannot_be(films, served, count, seed):
     model, _ = served(by_order)
     with pytest.raises(BadOption):
-        explore(films, count, model=model, run=Allowance(reserve=0), random_seed=seed)
+        explore_graph(films, count, model=model, run=Allowance(reserve=0), random_seed=seed)
     with pytest.raises(BadOption):
         ExploreConfig(max_calls=0)
 
@@ -523,12 +533,12 @@ def test_numbers_that_cannot_be(films, served, count, seed):
 
 def test_a_walk_meets_neighbours_only(films):
     for seed in range(30):
-        rows = walk(films, films.arrays.row("c2"), np.random.default_rng(seed))
+        rows = random_walk(films, films.arrays.row("c2"), np.random.default_rng(seed))
         assert rows[0] == films.arrays.row("c2")
         assert len(set(rows)) == len(rows)
         for place, row in enumerate(rows[1:], 1):
             assert set(films.arrays.adjacency.neighbors(row).tolist()) & set(rows[:place])
-        shown = piece(films, rows)
+        shown = subgraph_text(films, rows)
         there = {films.arrays.ids[row] for row in rows}
         inside = {(edge.source, edge.type, edge.target) for edge in EDGES if {edge.source, edge.target} <= there}
         assert {line for line in shown.splitlines() if "]-" in line or "-> [" in line} == {
@@ -538,17 +548,17 @@ def test_a_walk_meets_neighbours_only(films):
 
 def test_a_node_without_edges_is_a_walk(build):
     alone = build((Node("a", "thing", "Alone"),))
-    assert walk(alone, 0, np.random.default_rng(0)) == (0,)
+    assert random_walk(alone, 0, np.random.default_rng(0)) == (0,)
 
 
 @pytest.mark.parametrize("has_met", [True, False])
 def test_a_walk_is_written_of_in_one_call(films, served, has_met):
     def met(seed):
-        return films.arrays.row("f3") in walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
+        return films.arrays.row("f3") in random_walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
 
     model, server = served(plays())
     seed = next(seed for seed in range(1000) if met(seed) == has_met)
-    judge = partial(check, films, order=order(), maker=Maker("random-walk", 0, "sha"))
+    judge = partial(check_report, films, order=order(), maker=ItemMaker("random-walk", 0, "sha"))
     found = Walker(films, temperature=0.7).explore(
         order(), model, Allowance(random_seed=seed, reserve=0), lambda report, touched: judge(report, touched=touched)
     )
@@ -568,13 +578,13 @@ def test_a_quiz_of_walks_is_checked_and_probed_as_any(films, served):
         seed
         for seed in range(100_000)
         if Objectives(films, seed, "random-walk").cell(0) == CELL["entity"]
-        and films.arrays.row("f3") in walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
+        and films.arrays.row("f3") in random_walk(films, films.arrays.row("c2"), np.random.default_rng([seed, 0]))
         and Objectives(films, seed, "random-walk").order(0, 0).seed == "c2"
     )
     config = ExploreConfig(quizzer="random-walk")
     for said, number in (("unknown", 1), ("Winter Harbour", 0)):
         model, server = served(plays(probe=said))
-        found = explore(
+        found = explore_graph(
             films, 1, model=model, run=Allowance(random_seed=seed, reserve=0), random_seed=seed, config=config
         )
         assert [item.id for item in found.items] == [f"random-walk-{seed}-0001-1"] * number
@@ -601,7 +611,7 @@ def test_the_command_writes_what_a_model_explored(films, served, tmp_path, capsy
     questions = read_questions(target, graph=films)
     assert [one.question.text for one in questions.examples] == [ENTITY["question"], SET["question"]]
     assert questions.examples[0].gold.nodes == {"f3": 1.0}
-    traced = trace.read(tmp_path / "quiz.jsonl.episodes" / "trajectories.jsonl")
+    traced = read_trajectories(tmp_path / "quiz.jsonl.episodes" / "trajectories.jsonl")
     assert len(traced) == 4
     assert main(["eval", "quiz", str(target)]) == 0
     assert "as assigned" in capsys.readouterr().out
@@ -645,5 +655,5 @@ def test_as_many_explore_at_once_as_are_asked_for(films, served, tmp_path):
     orders = [body["messages"][1]["content"] for body in server.bodies if body.get("tools")]
     assert len(set(orders)) == 2
     assert orders == sorted(orders, key=orders.index), "one after the other"
-    traced = trace.read(tmp_path / "quiz.jsonl.episodes" / "trajectories.jsonl")
+    traced = read_trajectories(tmp_path / "quiz.jsonl.episodes" / "trajectories.jsonl")
     assert any("sandbox monty" in one.marks for one in traced)

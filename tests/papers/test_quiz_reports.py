@@ -8,18 +8,25 @@ import pytest
 
 from films import CELL, EDGES, ENTITY, FALSE, HARD, NODES, NUMBER, NUMBER_AND_IDS, SET, TRUE, checked
 from mutations import mutate
-from orienteer.cypher.session import Cypher
-from orienteer.evaluation.quiz_item import Cell
-from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.checks import MOST_EDGES
-from orienteer.quizzes.explore.orders import Objectives, QuizOrder
-from orienteer.quizzes.explore.query_shape import read_shape
-from orienteer.quizzes.explore.query_walk import walked
-from orienteer.quizzes.explore.report import Maker, check, report_of
-from orienteer.quizzes.quiz import generate_quiz
+from orienteer.cypher import Cypher
+from orienteer.evaluation import QuizCell
+from orienteer.ingest import demo_records
+from orienteer.quizzes import (
+    MOST_EDGES,
+    ItemMaker,
+    Objectives,
+    QuizOrder,
+    check_report,
+    generate_quiz,
+    ids_walked,
+    read_shape,
+    report_of,
+)
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +113,7 @@ def test_rows_left_out_are_seen_wherever_they_are_left_out(cut):
 )
 def test_a_query_is_answered_along_the_edges(graph, pattern, expected):
     query = f"{pattern} {NUMBER_AND_IDS}"
-    assert walked(graph, query) == expected
+    assert ids_walked(graph, query) == expected
     assert set(Cypher(graph).query(query).rows[0][1]) == expected, "the engine says the same"
 
 
@@ -125,7 +132,7 @@ def test_a_query_is_answered_along_the_edges(graph, pattern, expected):
     ],
 )
 def test_what_cannot_be_walked_is_left_to_the_engine(graph, query):
-    assert walked(graph, query) is None
+    assert ids_walked(graph, query) is None
 
 
 def test_parallel_edges_are_two(build):
@@ -134,11 +141,12 @@ def test_parallel_edges_are_two(build):
         nodes, (Edge("a", "meets", "b"), Edge("a", "meets", "b"), Edge("a", "sees", "c"), Edge("c", "sees", "c"))
     )
     back = "MATCH (a {{id: '{}'}})--(m)--(x) " + NUMBER_AND_IDS
-    assert walked(twice, back.format("a")) == {"a"}
-    assert walked(twice, back.format("b")) == {"b", "c"}
-    assert walked(twice, back.format("c")) == {"b"}
+    assert ids_walked(twice, back.format("a")) == {"a"}
+    assert ids_walked(twice, back.format("b")) == {"b", "c"}
+    assert ids_walked(twice, back.format("c")) == {"b"}
 
 
+@pytest.mark.slow
 def test_the_arrays_agree_with_the_records_where_an_edge_type_comes_twice(build):
     """Ladybug 0.22 has given other rows for this very query."""
     nodes, edges = demo_records()
@@ -156,7 +164,7 @@ def test_the_arrays_agree_with_the_records_where_an_edge_type_comes_twice(build)
     }
     path = "(:paradigm {id: 'paradigm:array'})<-[:supports]-(a)-[:developed_at]->(b)"
     path += "<-[:developed_at]-(c)-[:designed_by]->(x)"
-    assert walked(build(nodes, edges), f"MATCH {path} {NUMBER_AND_IDS}") == expected
+    assert ids_walked(build(nodes, edges), f"MATCH {path} {NUMBER_AND_IDS}") == expected
 
 
 # ------------------------------------------------------------------------------- what a report must keep to (B.3.3)
@@ -317,6 +325,7 @@ def test_what_is_wrong_is_never_kept_and_told(graph, reason, kind, report):
     assert all(one.detail for one in faults)
 
 
+@pytest.mark.slow
 def test_what_templates_make_passes_as_a_report_too(build):
     """Two readers of one query: the templates know what they put into it, the shape is read off the text."""
     graph = build(*demo_records())
@@ -331,7 +340,7 @@ def test_what_templates_make_passes_as_a_report_too(build):
             {"question": one.question, "answer": [*answer], "clue_nodes": [*one.clue_nodes], "gold_query": text}
         )
         ordered = QuizOrder(id=one.id, place=0, cell=one.cell, seed=one.anchors[0])
-        item, faults = check(graph, report, ordered, Maker("model", 3, "sha"), touched=one.clue_nodes)
+        item, faults = check_report(graph, report, ordered, ItemMaker("model", 3, "sha"), touched=one.clue_nodes)
         assert faults == (), (one.question, text)
         assert (item.hops, item.anchors, set(item.edge_types)) == (one.hops, one.anchors, set(one.edge_types))
 
@@ -425,8 +434,8 @@ def test_a_pattern_gives_its_things_and_its_relations_and_no_others(graph, patte
         "clue_nodes": [*anchors, "f3"],
         "gold_query": f"{query} {NUMBER_AND_IDS}",
     }
-    ordered = QuizOrder(id="o", place=0, cell=Cell("entity", pattern, "simple"), seed="c2")
-    found = check(graph, report_of(report), ordered, Maker("model", 0, "sha"), touched=report["clue_nodes"])
+    ordered = QuizOrder(id="o", place=0, cell=QuizCell("entity", pattern, "simple"), seed="c2")
+    found = check_report(graph, report_of(report), ordered, ItemMaker("model", 0, "sha"), touched=report["clue_nodes"])
     assert [one.reason for one in found.faults] == reasons, found.faults
 
 

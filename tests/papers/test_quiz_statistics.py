@@ -10,15 +10,21 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BudgetExhausted, ModelError
-from orienteer.evaluation.quiz_item import CELLS, QuizItem
-from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.quizzes.file import as_lines, read_quiz
-from orienteer.quizzes.kinds import AXES, definitions, kappa, sort_questions, statistics_of
-from orienteer.serve.cli.app import main
+from orienteer.evaluation import QUIZ_CELLS, QuizItem
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
+from orienteer.quizzes import (
+    KIND_AXES,
+    cohen_kappa,
+    kind_definitions,
+    questions_as_lines,
+    read_quiz,
+    sort_questions,
+    statistics_of,
+)
+from orienteer.serve import main
 
 
-def item(number, cell=CELLS[0], *, clues=1, question=None):
+def item(number, cell=QUIZ_CELLS[0], *, clues=1, question=None):
     return QuizItem(
         id=f"q{number}",
         question=question or f"Which ship, number {number}, sank?",
@@ -39,7 +45,7 @@ def verdict(cell):
     return json.dumps(cell._asdict())
 
 
-ITEMS = tuple(item(number, cell) for number, cell in enumerate(CELLS))
+ITEMS = tuple(item(number, cell) for number, cell in enumerate(QUIZ_CELLS))
 BY_QUESTION = {one.question: one.cell for one in ITEMS}
 
 
@@ -55,7 +61,7 @@ def test_the_judge_sees_the_question_and_the_definitions_and_nothing_else():
 
     def policy(messages, tools, sampling):
         seen.append((messages, tools, sampling.temperature))
-        return verdict(CELLS[0])
+        return verdict(QUIZ_CELLS[0])
 
     sort_questions(ITEMS[:3], ScriptedModel(policy), Allowance(reserve=0), workers=1)
     assert len(seen) == 3
@@ -64,7 +70,7 @@ def test_the_judge_sees_the_question_and_the_definitions_and_nothing_else():
         assert messages[1].content == one.question
         assert messages[0] == seen[0][0][0], "what is assigned to a question changes nothing of what is shown"
         assert (tools, temperature) == ((), 0.0)
-        for meaning in (text for kinds in definitions().values() for text in kinds.values()):
+        for meaning in (text for kinds in kind_definitions().values() for text in kinds.values()):
             assert meaning in messages[0].content
         for kept in (*one.answers, *one.anchors, *one.clue_nodes, "secret", one.id):
             assert kept not in messages[0].content + messages[1].content
@@ -131,7 +137,7 @@ def test_orders_in_a_question_are_data():
 
     def policy(messages, tools, sampling):
         seen.append(messages)
-        return verdict(CELLS[0])
+        return verdict(QUIZ_CELLS[0])
 
     sort_questions([sly], ScriptedModel(policy), Allowance(reserve=0))
     assert seen[0][1].content == sly.question
@@ -143,10 +149,10 @@ def test_orders_in_a_question_are_data():
 
 def test_without_a_judge_the_shares_are_the_assigned_ones():
     found = statistics_of(ITEMS)
-    assert (found.items, found.judged, found.judge) == (len(CELLS), 0, None)
+    assert (found.items, found.judged, found.judge) == (len(QUIZ_CELLS), 0, None)
     for name, axis in found.axes.items():
-        counts = Counter(getattr(cell, name) for cell in CELLS)
-        assert axis.assigned == pytest.approx({kind: counts[kind] / len(CELLS) for kind in AXES[name]})
+        counts = Counter(getattr(cell, name) for cell in QUIZ_CELLS)
+        assert axis.assigned == pytest.approx({kind: counts[kind] / len(QUIZ_CELLS) for kind in KIND_AXES[name]})
         assert (axis.judged, axis.agreement, axis.kappa) == (None, None, None)
 
 
@@ -157,19 +163,19 @@ def test_with_a_judge_shares_agreement_and_kappa_are_given_by_axis():
 
     said = sort_questions(ITEMS, ScriptedModel(policy, "judge"), Allowance(reserve=0)).verdicts
     found = statistics_of(ITEMS, said)
-    assert (found.judged, found.judge) == (len(CELLS), "judge")
+    assert (found.judged, found.judge) == (len(QUIZ_CELLS), "judge")
     assert found.axes["difficulty"].agreement == found.axes["difficulty"].kappa == 1.0
     pattern = found.axes["pattern"]
-    assert pattern.judged == {kind: float(kind == "hybrid") for kind in AXES["pattern"]}
-    assert pattern.agreement == pytest.approx(sum(cell.pattern == "hybrid" for cell in CELLS) / len(CELLS))
+    assert pattern.judged == {kind: float(kind == "hybrid") for kind in KIND_AXES["pattern"]}
+    assert pattern.agreement == pytest.approx(sum(cell.pattern == "hybrid" for cell in QUIZ_CELLS) / len(QUIZ_CELLS))
     assert pattern.kappa == pytest.approx(0.0), "who always says the same agrees by chance alone"
-    assert sum(sum(row.values()) for row in pattern.confusion.values()) == len(CELLS)
+    assert sum(sum(row.values()) for row in pattern.confusion.values()) == len(QUIZ_CELLS)
 
 
 def test_questions_that_were_not_judged_are_in_no_share():
     said = sort_questions(ITEMS[:3], ScriptedModel(agreeing), Allowance(reserve=0)).verdicts
     found = statistics_of(ITEMS, said)
-    assert (found.items, found.judged) == (len(CELLS), 3)
+    assert (found.items, found.judged) == (len(QUIZ_CELLS), 3)
     assert sum(found.axes["answer_type"].judged.values()) == pytest.approx(1.0)
     strange = said[0].model_copy(update={"id": "another quiz"})
     assert statistics_of(ITEMS, [strange]).judged == 0
@@ -187,14 +193,14 @@ def test_kappa_is_cohens_by_the_matrix(pairs):
     shares = matrix / matrix.sum()
     by_chance = float(shares.sum(axis=1) @ shares.sum(axis=0))
     expected = None if len(kinds) == 1 else (float(np.trace(shares)) - by_chance) / (1 - by_chance)
-    assert kappa(pairs) == (None if expected is None else pytest.approx(expected))
+    assert cohen_kappa(pairs) == (None if expected is None else pytest.approx(expected))
 
 
 def test_kappa_of_a_worked_example():
     """Cohen's own kind of table: 20 and 15 of 50 agreed on, 5 and 10 not: 0.7 observed, 0.5 by chance."""
     pairs = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
-    assert kappa(pairs) == pytest.approx(0.4)
-    assert kappa([]) is None
+    assert cohen_kappa(pairs) == pytest.approx(0.4)
+    assert cohen_kappa([]) is None
 
 
 def test_lengths_and_clues_are_spread_as_they_are():
@@ -220,13 +226,16 @@ def test_an_empty_quiz_has_no_lengths():
 @pytest.fixture
 def quiz(tmp_path):
     path = tmp_path / "quiz.jsonl"
-    path.write_text(as_lines(ITEMS))
+    path.write_text(questions_as_lines(ITEMS))
     return path
 
 
 def test_a_quiz_is_read_as_it_was_written(quiz, tmp_path):
     assert read_quiz(quiz) == ITEMS
-    for text, told in (("{}", "line 1"), (f"{as_lines(ITEMS[:1])}\n{as_lines(ITEMS[:1])}", "second item")):
+    for text, told in (
+        ("{}", "line 1"),
+        (f"{questions_as_lines(ITEMS[:1])}\n{questions_as_lines(ITEMS[:1])}", "second item"),
+    ):
         (tmp_path / "bad.jsonl").write_text(text)
         with pytest.raises(BadInput, match=told):
             read_quiz(tmp_path / "bad.jsonl")
@@ -243,6 +252,7 @@ def test_the_command_without_a_model_says_assigned(quiz, capsys):
         assert kind in told
 
 
+@pytest.mark.slow
 def test_the_command_with_a_model_asks_it_once(quiz, capsys):
     def policy(body, _before):
         return Answer(content=verdict(BY_QUESTION[body["messages"][-1]["content"]]))
@@ -254,20 +264,22 @@ def test_the_command_with_a_model_asks_it_once(quiz, capsys):
         assert "agreement 100.0 %, Cohen's kappa 1.00" in told
         assert main([*command, "--json", "-q"]) == 0
         found = json.loads(capsys.readouterr().out)
-        assert found["judged"] == len(CELLS)
+        assert found["judged"] == len(QUIZ_CELLS)
         assert found["axes"]["pattern"]["kappa"] == 1.0
-        assert len(server.requests) == len(CELLS)
+        assert len(server.requests) == len(QUIZ_CELLS)
 
 
+@pytest.mark.server
 def test_a_spent_budget_shows_what_there_is_and_fails(quiz, capsys):
-    with FakeServer(lambda *_: Answer(content=verdict(CELLS[0]))) as server:
+    with FakeServer(lambda *_: Answer(content=verdict(QUIZ_CELLS[0]))) as server:
         command = ["eval", "quiz", str(quiz), "--model", "fake", "--base-url", server.url, "--budget-calls", "3"]
         assert main([*command, "-w", "1"]) == 1
     told = capsys.readouterr()
-    assert f"3 of {len(CELLS)}" in told.out
+    assert f"3 of {len(QUIZ_CELLS)}" in told.out
     assert "budget of 3 calls" in told.err
 
 
+@pytest.mark.server
 def test_a_server_that_is_dead_is_told():
     with FakeServer(lambda *_: Answer(status=500)) as server:
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))

@@ -6,10 +6,9 @@ import pytest
 
 from fakes.limits import limits_in
 from orienteer.errors import BadOption, ModelError
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.rar import Rar, RarConfig
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import Rar, RarConfig
 from orienteer.records import Message, Question
 
 QUESTION = "Which languages did Niklaus Wirth design?"

@@ -5,13 +5,11 @@ import pytest
 from coast import QUESTION as BORN_WHERE
 from fakes import Answer
 from fakes.limits import limits_in
-from orienteer.agents import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ModelError, UnknownType
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.react import React, ReactConfig
-from orienteer.methods.table import METHODS
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS, React, ReactConfig
 from orienteer.records import Message, Node, Question, ToolCall
 
 QUESTION = "Which languages did Niklaus Wirth design?"
@@ -190,7 +188,7 @@ def test_the_trajectory_replays_and_begins_as_it_is_said_to(graph):
     react = React(graph, ScriptedModel(script([search("Wirth")], [add("language:pascal"), FINISH])))
     question = Question(text=QUESTION)
     [trajectory] = react.retrieve(question, Allowance(random_seed=3)).trajectories
-    assert all(one.is_equal for one in replay.replay(trajectory, graph))
+    assert all(one.is_equal for one in replay_trajectory(trajectory, graph))
     begun = react.begin_agent(question, 0, random_seed=3)
     assert begun.steps == ()
     assert begun.model_dump(include={"opening", "tools", "sampling", "prompt_hash", "method"}) == trajectory.model_dump(
@@ -247,7 +245,7 @@ def test_over_documents_its_searches_replay(coast):
     [trajectory] = ask(coast, script(READS, other, [add("d#1"), FINISH]), k=3).trajectories
     counts = [len(step.observations[0].nodes) for step in trajectory.steps[:2]]
     assert counts == [2, 1]
-    assert all(one.is_equal for one in replay.replay(trajectory, coast))
+    assert all(one.is_equal for one in replay_trajectory(trajectory, coast))
 
 
 def test_over_documents_other_nodes_are_searched_where_they_are_asked_for(coast):
@@ -278,9 +276,10 @@ def test_passages_that_do_not_fit_are_counted(build):
     observed = result.trajectories[0].steps[0].observations[0]
     assert observed.nodes == tuple(f"c{at:02}" for at in range(10))
     assert observed.text.endswith("\n... 4 more did not fit into this reply")
-    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
 
 
+@pytest.mark.server
 def test_its_answer_is_made_of_whole_passages(asking):
     def say(system, user):
         if system.startswith("You answer"):

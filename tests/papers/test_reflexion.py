@@ -5,11 +5,9 @@ import json
 import pytest
 
 from orienteer.errors import BadOption, ModelError
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.prompts import prompt_of
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.reflexion import Reflexion, ReflexionConfig
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, ScriptedModel, prompt_of
+from orienteer.methods import Reflexion, ReflexionConfig
 from orienteer.records import Message, Question
 
 QUESTION = "Which languages did Niklaus Wirth design?"

@@ -9,30 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.cypher.view import Identifiers, View
+from orienteer.cypher import View, ViewIdentifiers
 from orienteer.errors import BadOption
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.quiz_item import QuizItem
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told
-from orienteer.evaluation.scores.rewards import (
+from orienteer.evaluation import (
     FAILED_COST,
     FEW_NODES,
     FEW_STRINGS,
     MOST_COST,
-    THRESHOLD,
-    by_cases,
+    REWARD_THRESHOLD,
+    RUN_TRAJECTORIES,
+    QuestionTrajectories,
+    QuizItem,
+    RunLine,
+    RunManifest,
+    StoredRun,
     final_answer,
+    read_questions,
     reward,
+    reward_by_cases,
+    score_runs,
     squad_f1,
 )
-from orienteer.evaluation.scores.table import score_runs
 from orienteer.files import append_line
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.method import GraphScout
-from orienteer.quizzes.quiz import generate_quiz
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods import GraphScout, GraphScoutConfig
+from orienteer.quizzes import generate_quiz
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
 
 CLUES = ("Disease::DOID:10652", "Gene::3064")
@@ -215,16 +217,16 @@ SHARES = st.floats(0, 1, allow_nan=False)
 @given(SHARES, SHARES)
 def test_equation_5(answer, clues):
     expected = answer if answer >= 0.4 else (answer + clues if answer + clues < 0.4 else 0.4)
-    assert by_cases(answer, clues) == expected
-    assert by_cases(answer, clues) >= min(answer, THRESHOLD)
-    assert by_cases(answer, 0) == answer  # without clues it is the answer's part alone
+    assert reward_by_cases(answer, clues) == expected
+    assert reward_by_cases(answer, clues) >= min(answer, REWARD_THRESHOLD)
+    assert reward_by_cases(answer, 0) == answer  # without clues it is the answer's part alone
 
 
 def test_equation_5_at_its_seams():
-    assert by_cases(0.4, 1.0) == 0.4
-    assert by_cases(0.39, 0.0) == 0.39
-    assert by_cases(0.39, 0.5) == by_cases(0.0, 1.0) == 0.4
-    assert by_cases(0.6, 1.0, threshold=0.7) == 0.7
+    assert reward_by_cases(0.4, 1.0) == 0.4
+    assert reward_by_cases(0.39, 0.0) == 0.39
+    assert reward_by_cases(0.39, 0.5) == reward_by_cases(0.0, 1.0) == 0.4
+    assert reward_by_cases(0.6, 1.0, threshold=0.7) == 0.7
 
 
 def test_all_of_it_together():
@@ -318,6 +320,7 @@ def test_calls_that_could_not_be_read_are_failed_ones():
     assert (graded.failed_calls, graded.total) == (2, pytest.approx(1 - 2 * FAILED_COST))
 
 
+@pytest.mark.slow
 def test_an_honest_answer_to_any_item_of_a_real_quiz_has_full_marks(build):
     pytest.importorskip("ladybug")
     nodes, edges = demo_records()
@@ -342,14 +345,15 @@ def test_a_run_over_a_quiz_is_measured_by_its_trajectories(tmp_path):
     examples = read_questions(file).examples
     by_question = {"1": ends("Salt"), "2": ends("250, 251", says("Gene::3064"))}
     lines = [
-        Line(id=example.question.id, method="graphscout", question=example.question.text, answer="", gold=example.gold,
-             fields=example.fields)
+        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="",
+                gold=example.gold, fields=example.fields)
         for example in examples
     ]  # fmt: skip
     lines += [line.model_copy(update={"method": "vanilla"}) for line in lines]
     for number, trajectory in by_question.items():
         append_line(
-            tmp_path / TRAJECTORIES, Told(id=number, method="graphscout", trajectories=(trajectory,)).model_dump_json()
+            tmp_path / RUN_TRAJECTORIES,
+            QuestionTrajectories(id=number, method="graphscout", trajectories=(trajectory,)).model_dump_json(),
         )
     facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": 3}
     manifest = RunManifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
@@ -369,13 +373,14 @@ def stored(folder, quiz, *trajectories):
     file.write_text("".join(quiz_item.model_dump_json() + "\n" for quiz_item in quiz))
     examples = read_questions(file).examples
     lines = [
-        Line(id=example.question.id, method="graphscout", question=example.question.text, answer="x", gold=example.gold,
-             fields=example.fields)
+        RunLine(id=example.question.id, method="graphscout", question=example.question.text, answer="x",
+                gold=example.gold, fields=example.fields)
         for example in examples
     ]  # fmt: skip
     for line, trajectory in zip(lines, trajectories, strict=True):
         append_line(
-            folder / TRAJECTORIES, Told(id=line.id, method="graphscout", trajectories=(trajectory,)).model_dump_json()
+            folder / RUN_TRAJECTORIES,
+            QuestionTrajectories(id=line.id, method="graphscout", trajectories=(trajectory,)).model_dump_json(),
         )
     facts = {"graph": "g", "graph_sha256": "", "nodes": 1, "edges": 0, "questions_sha256": "", "count": len(quiz)}
     manifest = RunManifest(dataset="jsonl", orienteer="0", python="3", created="now", **facts)
@@ -435,7 +440,7 @@ def scout(build):
         solver = GraphScout(graph, ScriptedModel(policy), GraphScoutConfig(view="biomedical"))
         return solver.retrieve(Question(text="Which pathway?"), Allowance(reserve=0))
 
-    identifiers = Identifiers(graph.arrays, View(label="biomedical"))
+    identifiers = ViewIdentifiers(graph.arrays, View(label="biomedical"))
     clues = ("Disease::DOID:10652", "Gene::7", "Pathway::PW1")
     spellings = {clue: (identifiers.of(graph.arrays.ids.find(clue)),) for clue in clues}
     return play, item("Cell Cycle", clues=clues), spellings
@@ -449,6 +454,7 @@ ALL = "rows = cypher(\"MATCH (d:Disease {id: 'DOID:10652'})-[:DISEASE_DOWNREGULA
 NEXT = "print(cypher(\"MATCH (g:Gene {id: '7'})-->(p:Pathway:biomedical) RETURN p.id AS id, p.name AS name\"))"
 
 
+@pytest.mark.process
 def test_an_episode_of_graphscout_is_worth_what_it_did(scout):
     play, quiz, spellings = scout
     result = play(spoken(ALL + "print(len(rows))"), spoken(NEXT), "\\answer{Cell Cycle}")
@@ -465,7 +471,7 @@ def test_ids_in_an_argument_that_a_tool_does_not_know_are_not_named(scout):
     arguments = {"queries": ["zzzz"], "note": ["DOID:10652", "7", "PW1"]}
     stuffed = json.dumps({"name": "node_id_retriever", "arguments": arguments})
     trajectory = play(f"<tool_call>{stuffed}</tool_call>", "\\answer{Metabolism}").trajectories[0]
-    assert total(trajectory, quiz, spellings=spellings) == THRESHOLD
+    assert total(trajectory, quiz, spellings=spellings) == REWARD_THRESHOLD
     assert reward(trajectory, quiz, mode="strict", spellings=spellings).touched == ()
 
 
@@ -477,6 +483,7 @@ def test_errors_that_the_code_itself_catches_are_none(scout):
     assert (graded.failed_calls, graded.total) == (0, 1.0)
 
 
+@pytest.mark.process
 def test_an_episode_that_dumps_fails_and_guesses(scout):
     play, quiz, spellings = scout
     result = play(
@@ -485,7 +492,7 @@ def test_an_episode_that_dumps_fails_and_guesses(scout):
     trajectory = result.trajectories[0]
     paper = reward(trajectory, quiz, spellings=spellings)
     strict = reward(trajectory, quiz, mode="strict", spellings=spellings)
-    assert (paper.total, paper.touched) == (THRESHOLD, quiz.clue_nodes[:2])
+    assert (paper.total, paper.touched) == (REWARD_THRESHOLD, quiz.clue_nodes[:2])
     assert (strict.failed_calls, strict.touched) == (1, quiz.clue_nodes[:1])  # the gene stood among thirty
     assert strict.total == pytest.approx(1 / 3 - FAILED_COST)
 

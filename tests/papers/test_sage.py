@@ -7,19 +7,22 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.running.runner import evaluate
-from orienteer.evaluation.running.runs import read_run
-from orienteer.graph.adjacency import EdgeWeights
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.sage.config import TOTALS, SageConfig, seeds_of
-from orienteer.methods.sage.hop import EdgeWeight, OneHop
-from orienteer.methods.sage.method import Sage, names_an_edge
-from orienteer.methods.table import METHODS, method_of
+from orienteer.evaluation import Example, Gold, QuestionSet, evaluate, read_run
+from orienteer.graph import EdgeWeights, Graph
+from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods import (
+    METHODS,
+    SAGE_TOTALS,
+    EdgeWeight,
+    OneHop,
+    Sage,
+    SageConfig,
+    method_of,
+    names_an_edge,
+    seeds_of,
+)
 from orienteer.records import Edge, Message, Node, Observed, Question, Ranked, Reply, Result, Step, ToolCall, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -191,7 +194,7 @@ def test_seeds_first_then_the_best_neighbours(graph, k, pruning):
 def test_half_of_a_result_are_seeds():
     """The splits of the authors' code: 5 = 2 + 3, 10 = 5 + 5, and so on."""
     assert [seeds_of(total) for total in (1, 2, 5, 10, 20, 40, 50, 80, 100)] == [1, 1, 2, 5, 10, 20, 25, 40, 50]
-    assert list(TOTALS) == sorted(TOTALS)
+    assert list(SAGE_TOTALS) == sorted(SAGE_TOTALS)
 
 
 def test_each_beginning_of_the_union_is_a_union_of_that_size(graph):
@@ -354,6 +357,7 @@ def test_the_marks_of_a_plan_tell_it_before_its_calls():
     assert not names_an_edge([fell])
 
 
+@pytest.mark.slow
 def test_over_spark_the_policies_follow_the_plan(graph):
     """One call writes the plan; -Edge expands what a plan without edges has found, and not what one along edges has."""
     search = {"op": "lexical_search", "into": "alike", "query": QUESTION}
@@ -434,6 +438,7 @@ def test_over_ark_the_agents_are_counted_and_the_budget_is_kept(graph):
     assert found.usage.calls == sum(len(one.steps) for one in found.trajectories if one.model)
 
 
+@pytest.mark.process
 def test_a_run_knows_the_method_that_finds_seeds(graph, tmp_path):
     """Its options and its prompts are conditions of the run, as far as the settings set them."""
     example = Example(question=Question(id="q", text=QUESTION), gold=Gold(nodes={"n01": 1.0}))
@@ -483,7 +488,7 @@ def test_the_work_is_in_the_trail_and_replays(graph):
     tools = [call.name for step in walked.steps for call in step.reply.message.tool_calls]
     assert tools == ["search_in_graph", "search_in_neighborhood"]
     assert found.usage.calls == 0
-    again = list(replay(walked, graph))
+    again = list(replay_trajectory(walked, graph))
     assert again
     assert all(one.is_equal for one in again)
 

@@ -10,13 +10,19 @@ import pytest
 
 from fakes.bag import Bag
 from orienteer.errors import BadOption
-from orienteer.graph.names.mentions import find_names
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
-from orienteer.ingest.documents.join.statistics import statistics
-from orienteer.ingest.documents.plots import page_of, write_plots
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.page.svg import tally
+from orienteer.graph import find_names
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    build_graph,
+    compare_parts,
+    compared_fields,
+    plots_page,
+    similar_edges,
+    similarity_statistics,
+    write_plots,
+)
+from orienteer.page import draw_tally
 from orienteer.records import Node
 
 WORDS = ("ferry", "harbour", "market", "wood", "fish", "salt", "night", "tide", "mill", "hill", "captain", "lamp")
@@ -62,9 +68,9 @@ def figures(corpus):
 
 def figures_of(nodes, config):
     names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
-    kinds = fields_of(nodes)
-    several = compare(kinds, names, Bag(), config, is_measured=True)
-    return statistics(several, kinds, config, is_measured=True)
+    kinds = compared_fields(nodes)
+    several = compare_parts(kinds, names, Bag(), config, is_measured=True)
+    return similarity_statistics(several, kinds, config, is_measured=True)
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +195,7 @@ def test_fixed_thresholds_are_shown_in_place_of_percentiles(corpus):
 def test_edges_name_what_a_model_found_in_both(corpus):
     config = BuildConfig(similar_percentile=50.0)
     names = find_names(corpus, progress=lambda stage, count: None, share=config.name_share)
-    several = compare(fields_of(corpus), names, Bag(), config)
+    several = compare_parts(compared_fields(corpus), names, Bag(), config)
     held = {node.id: set(node.properties.get("entities", ())) for node in corpus}
     seen = 0
     for batch in similar_edges(several, names, config):
@@ -207,7 +213,7 @@ def test_edges_name_what_a_model_found_in_both(corpus):
 
 
 def test_the_page_has_every_figure_and_table(figures, tmp_path):
-    page = "".join(page_of(figures, title="a <b>graph</b>"))
+    page = "".join(plots_page(figures, title="a <b>graph</b>"))
     assert set(re.findall(r"<small>figure (\d+)</small>", page)) == {str(number) for number in range(5, 14)}
     assert set(re.findall(r"<small>table (\d+)</small>", page)) == {"3", "5", "17", "18", "19"}
     assert "<b>graph" not in page
@@ -220,12 +226,12 @@ def test_the_page_has_every_figure_and_table(figures, tmp_path):
 
 def test_means_of_ten_and_more_are_written_whole(figures):
     means = {pair: {**values, "entities": 10.5} for pair, values in figures["means"].items()}
-    page = "".join(page_of({**figures, "means": means}, title="x"))
+    page = "".join(plots_page({**figures, "means": means}, title="x"))
     assert page.count("<td>10.500</td>") == len(PAIRS)
 
 
 def test_bars_are_as_many_pairs_as_they_say(figures):
-    page = "".join(page_of(figures, title="x"))
+    page = "".join(plots_page(figures, title="x"))
     said = [int(count.replace(",", "")) for count in re.findall(r": ([\d,]+) pairs</title>", page)]
     drawn = (("table-table", ("column", "description", "title")), ("chunk-chunk", ("topic", "content")),
              ("table-chunk", ("title", "summary", "column")))  # fmt: skip
@@ -234,16 +240,20 @@ def test_bars_are_as_many_pairs_as_they_say(figures):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 40])
 def test_an_axis_of_counts_has_whole_numbers_each_once(count):
-    labels = re.findall(r'text-anchor="end" class="tick">([^<]+)', tally([1, count], "names", kind="chunks", most=50))
+    labels = re.findall(
+        r'text-anchor="end" class="tick">([^<]+)', draw_tally([1, count], "names", kind="chunks", most=50)
+    )
     assert len(set(labels)) == len(labels) > 1
-    below = re.findall(r'text-anchor="middle" class="tick">([^<]+)', tally([1, count], "names", kind="chunks", most=50))
+    below = re.findall(
+        r'text-anchor="middle" class="tick">([^<]+)', draw_tally([1, count], "names", kind="chunks", most=50)
+    )
     assert below == ["0", "1"]
 
 
 def test_a_graph_without_tables_or_events_says_so():
     random = np.random.default_rng(1)
     nodes = [Node(f"c{at}", "chunk", f"C {at}", " ".join(some(random, WORDS, 8))) for at in range(5)]
-    page = "".join(page_of(figures_of(nodes, BuildConfig()), title="x"))
+    page = "".join(plots_page(figures_of(nodes, BuildConfig()), title="x"))
     assert page.count("There are no such pairs.") == 2
     assert "No events: they take a model" in page
     assert set(re.findall(r"<small>figure (\d+)</small>", page)) == {"8", "9", "10"}

@@ -7,17 +7,21 @@ import pytest
 
 from fakes.embedder import embedded
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.pieces.similar import LayerAbout, SimilarPairs, open_layer, publish_layer
-from orienteer.graph.store import Graph
+from orienteer.agents import replay_trajectory
+from orienteer.graph import (
+    EdgeBatch,
+    Graph,
+    GraphBuilder,
+    LayerAbout,
+    SimilarPairs,
+    open_similar_layer,
+    publish_similar_layer,
+)
 from orienteer.llm import Allowance
-from orienteer.methods.sage.config import SageConfig
-from orienteer.methods.sage.hop import LAYER, EdgeWeight, LinkingRows, OneHop
-from orienteer.methods.sage.method import Sage
-from orienteer.methods.sage.union import Expander
+from orienteer.methods import SIMILAR_LAYER, EdgeWeight, LinkingRows, OneHop, Sage, SageConfig, SeedExpander
 from orienteer.records import Edge, Node, Question
+
+pytestmark = pytest.mark.slow
 
 WORDS = ["river", "town", "bridge", "tower", "king", "war", "ship", "grain", "stone", "mill"]
 QUESTION = "Which river town has a Bridge Tower?"
@@ -62,7 +66,9 @@ def lie_beside(graph, pairs):
         density=1.0,
     )
     rows = np.array([(graph.arrays.row(one), graph.arrays.row(other)) for one, other in pairs], np.int32)
-    publish_layer(graph, about, SimilarPairs(rows[:, 0], rows[:, 1], np.array(list(pairs.values()), np.float32)))
+    publish_similar_layer(
+        graph, about, SimilarPairs(rows[:, 0], rows[:, 1], np.array(list(pairs.values()), np.float32))
+    )
     return Graph.open(graph.path, embedder=graph.arrays.searcher.open_embedder)
 
 
@@ -124,7 +130,7 @@ def test_what_is_walked_is_told(twins):
     assert any("beside the graph" in note for note in found.notes)
     (walked,) = found.trajectories
     assert walked.marks == ("similar",)
-    assert all(one.is_equal for one in replay(walked, beside))
+    assert all(one.is_equal for one in replay_trajectory(walked, beside))
     assert "similar" not in beside.schema.edge_types
     assert not any("similar" in seen.text for step in walked.steps for seen in step.observations)
     alone = ask(beside, edge_types=("similar",))
@@ -140,16 +146,16 @@ def test_what_is_reached_says_which_edge_lies_beside(twins):
     seeds = np.array([3, 7], np.int32)
     found = walk.from_(seeds, np.ones(2), QUESTION)
     assert found.rows.tolist() == walk.around(seeds).tolist()
-    layer = open_layer(beside)
+    layer = open_similar_layer(beside)
     alike = layer.around(seeds)
     for row, through, edge, kind in zip(found.rows, found.through, found.edge, found.kind, strict=True):
-        if kind == LAYER:
-            assert edge == LAYER
+        if kind == SIMILAR_LAYER:
+            assert edge == SIMILAR_LAYER
             assert (int(through), int(row)) in set(zip(alike.owner.tolist(), alike.neighbor.tolist(), strict=True))
         else:
             assert beside.arrays.adjacency.neighbor[edge] == row
-    assert (found.kind == LAYER).any()
-    assert (found.kind != LAYER).any()
+    assert (found.kind == SIMILAR_LAYER).any()
+    assert (found.kind != SIMILAR_LAYER).any()
     assert layer.greatest == pytest.approx(alike.weight.max(), abs=1)
 
 
@@ -311,14 +317,14 @@ def test_the_ranking_alone_is_that_of_the_method(fleet, papers, twins, options, 
             for text in (QUESTION, "Who is captain of the Low Tide? Ask Node 3, or Part 1 2."):
                 own = dict(options)
                 question = Question(text=text, k=k, **limits_in(own))
-                rows = Expander(graph, SageConfig(**own).settled()).of(question).ranking()
+                rows = SeedExpander(graph, SageConfig(**own).settled()).of(question).ranking()
                 assert [graph.arrays.ids[row] for row in rows] == ids(ask(graph, text, k=k, **options))
 
 
 def test_seeds_that_the_question_names_are_in_the_trail(papers):
     """The tools' search knows no bonus: the neighbourhood of a seed that it did not find is looked at by itself."""
     text = "river town bridge tower king war, as Part 4 2 and Part 5 0 say?"
-    plain, raised = (Expander(papers, SageConfig(titles=titles)).of(Question(text=text)) for titles in (0.0, 1.0))
+    plain, raised = (SeedExpander(papers, SageConfig(titles=titles)).of(Question(text=text)) for titles in (0.0, 1.0))
     tools, seeds = ({papers.arrays.ids[row] for row in one.seeds(2, is_filtered=False)} for one in (plain, raised))
     assert seeds == {"d4#2", "d5#0"} != tools
     found = ask(papers, text, k=4, titles=1.0)
@@ -333,4 +339,4 @@ def test_seeds_that_the_question_names_are_in_the_trail(papers):
     ]
     starts = [arguments["node"] for name, arguments in calls if name == "search_in_neighborhood"]
     assert starts == ["@1", *sorted(seeds - tools, key=starts.index)]
-    assert all(one.is_equal for one in replay(found.trajectories[0], papers))
+    assert all(one.is_equal for one in replay_trajectory(found.trajectories[0], papers))

@@ -7,12 +7,16 @@ import pytest
 
 from fakes.bag import Bag
 from orienteer.errors import BadOption
-from orienteer.graph.names.mentions import find_names
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.segments import joinable_columns
-from orienteer.ingest.documents.join.similar_chunks import compare, fields_of, similar_edges
-from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.graph import Graph, find_names
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    build_graph,
+    compare_parts,
+    compared_fields,
+    joinable_columns,
+    similar_edges,
+)
 from orienteer.records import Node
 
 TOWNS = ("Salt Bay", "Low Tide", "Tall Pines", "Old Mill", "Far Hill", "Red Rock")
@@ -41,7 +45,7 @@ def made(config=None, nodes=None):
     config = config or BuildConfig()
     nodes = nodes or corpus()
     names = find_names(nodes, progress=lambda stage, count: None, share=config.name_share)
-    several = compare(fields_of(nodes), names, Bag(), config)
+    several = compare_parts(compared_fields(nodes), names, Bag(), config)
     edges = {}
     for batch in similar_edges(several, names, config):
         for source, target, extra in zip(batch.sources, batch.targets, batch.extras, strict=True):
@@ -158,6 +162,7 @@ def test_faithful_is_the_papers_recipe_and_nothing_else(tmp_path):
         build_graph([tmp_path / "docs"], tmp_path / "other", options=BuildOptions(config=BuildConfig(faithful=True)))
 
 
+@pytest.mark.slow
 def test_what_is_deleted_is_in_no_index_any_more(tmp_path):
     docs, target, cache = tmp_path / "docs", tmp_path / "graph", tmp_path / "cache"
     docs.mkdir()
@@ -181,6 +186,7 @@ def found_everywhere(path):
     return {hit.id for mode in modes for hit in graph.search("Fish Wood Near", 99, mode=mode) if "#" in hit.id}
 
 
+@pytest.mark.slow
 def test_a_build_with_an_embedder_has_vectors_and_pays_nothing_twice(tmp_path):
     (tmp_path / "docs").mkdir()
     for at, town in enumerate(TOWNS):

@@ -6,12 +6,13 @@ import pytest
 
 from coast import QUESTION, prompts
 from fakes import Answer
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
 from orienteer.llm import Budget
-from orienteer.methods.baselines.search_o1 import AGAIN, EMPTY, NONE_LEFT, SearchO1Config
+from orienteer.methods import NO_SEARCH_LEFT, SEARCH_FOUND_NOTHING, SEARCHED_BEFORE, SearchO1Config
 from orienteer.retriever import failure
+
+pytestmark = pytest.mark.server
 
 FIRST = "I need the designer first.\n<search>designer of Mill Light</search>"
 SECOND = "It was Varga.\n<search>engineer Ines Varga</search>"
@@ -147,7 +148,7 @@ def test_a_search_that_was_made_before_costs_nothing_more(asking):
     retriever, server = asking("search-o1", reasons(FIRST, FIRST, LAST))
     result = retriever.ask(QUESTION)
     assert len(searches(result)) == len(documents(server)) == 1
-    assert f"<result>{AGAIN}</result>" in reasoning(server)[-1]
+    assert f"<result>{SEARCHED_BEFORE}</result>" in reasoning(server)[-1]
 
 
 def test_a_search_that_finds_nothing_is_no_document_to_reason_in(asking):
@@ -156,7 +157,7 @@ def test_a_search_that_finds_nothing_is_no_document_to_reason_in(asking):
     )
     result = retriever.ask("zebra qqq")
     assert documents(server) == []
-    assert f"<result>{EMPTY}</result>" in reasoning(server)[-1]
+    assert f"<result>{SEARCH_FOUND_NOTHING}</result>" in reasoning(server)[-1]
     assert (result.answer, result.hits) == (NOT_THERE, ())
 
 
@@ -169,17 +170,17 @@ def test_searches_are_limited_and_the_model_is_told_how_many_are_left(asking):
     assert [prompt.rpartition("\n")[2] for prompt in asked] == [
         "Searches left: 2.",
         "Searches left: 1.",
-        NONE_LEFT,
-        NONE_LEFT,
+        NO_SEARCH_LEFT,
+        NO_SEARCH_LEFT,
     ]
-    assert f"<result>{NONE_LEFT}</result>" in asked[-1]
+    assert f"<result>{NO_SEARCH_LEFT}</result>" in asked[-1]
     assert any("no answer after 4 turns" in note for note in result.notes)
 
 
 def test_the_last_turn_has_no_search_left(asking):
     retriever, server = asking("search-o1", reasons(FIRST, LAST), max_turns=2)
     assert retriever.ask(QUESTION).answer == "Orsova [d#1]"
-    assert prompts(server)[-1].endswith(NONE_LEFT)
+    assert prompts(server)[-1].endswith(NO_SEARCH_LEFT)
 
 
 def test_a_course_without_an_answer_is_answered_from_its_hits(asking):
@@ -228,7 +229,7 @@ def test_reason_in_documents_that_says_nothing_is_told(asking, said):
     retriever, server = asking("search-o1", reasons(FIRST, LAST, condensed=said))
     result = retriever.ask(QUESTION)
     assert any("nothing was said of the documents found by 'designer of Mill Light'" in one for one in result.notes)
-    assert f"<result>{EMPTY}</result>" in reasoning(server)[-1]
+    assert f"<result>{SEARCH_FOUND_NOTHING}</result>" in reasoning(server)[-1]
 
 
 def test_no_document_and_no_reading_of_one_feigns_a_mark(asking):
@@ -270,7 +271,7 @@ def test_a_server_that_dies_on_the_way_is_an_error_too(asking):
 def test_searches_are_tool_calls_that_replay_and_every_call_is_recorded(asking, coast):
     retriever, server = asking("search-o1", reasons(FIRST, SECOND, LAST))
     walked, *asked = retriever.ask(QUESTION).trajectories
-    assert [one.is_equal for one in replay(walked, coast)] == [True] * 2
+    assert [one.is_equal for one in replay_trajectory(walked, coast)] == [True] * 2
     assert [one.opening[-1].content for one in asked] == prompts(server)
     said = [one.method.partition(": ")[2] for one in asked]
     assert said == ["search-o1", "search-o1-documents", "search-o1", "search-o1-documents", "search-o1"]

@@ -7,19 +7,13 @@ import pytest
 from coast import BORN, QUESTION, prompts
 from fakes import Answer
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.asker import Task, _outcome
-from orienteer.evaluation.running.sweep import Variant
-from orienteer.evaluation.scores.answers import short_answer
+from orienteer.evaluation import AskTask, Example, Gold, MethodVariant, outcome_of, short_answer
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods.bases import KnowledgeBaseMethod
-from orienteer.methods.table import method_of
+from orienteer.methods import KnowledgeBaseMethod, method_of
 from orienteer.records import Question
-from orienteer.retrieval.bases.naive import NaiveConfig
-from orienteer.retrieval.evidence import Evidence, Scored
+from orienteer.retrieval import Evidence, NaiveConfig, Scored
 from orienteer.retriever import failure
 
 ANSWER = "Varga drew the light [N1]. She was born there [C1]. **Answer:** Orsova [C1, E1]"
@@ -150,6 +144,7 @@ def test_the_answers_call_comes_out_of_the_reserve(coast):
     assert result.answer.startswith("Orsova")
 
 
+@pytest.mark.server
 def test_naive_with_a_model_is_naive_rag(asking):
     retriever, server = asking("naive", lambda system, user: "Orsova [C1].")
     result = retriever.ask("Who was Ines Varga?", 2)
@@ -164,20 +159,23 @@ def test_naive_with_a_model_is_naive_rag(asking):
     assert [one.method for one in result.trajectories] == ["naive", "answer"]
 
 
+@pytest.mark.server
 def test_a_ranking_alone_asks_no_model(asking):
     retriever, server = asking("naive", lambda system, user: "never")
     assert retriever.search(QUESTION).answer is None
     assert server.bodies == []
 
 
+@pytest.mark.server
 def test_the_way_of_answering_is_no_part_of_the_search(asking, coast):
     retriever, _ = asking("naive", lambda system, user: "x", answer_from="text", answer_tokens=500)
     gathered = retriever.ask(QUESTION, 3).trajectories[0]
     said = json.loads(gathered.steps[0].reply.message.tool_calls[0].arguments)
     assert said["options"] == {"k": 3}
-    assert [one.is_equal for one in replay(gathered, coast)] == [True]
+    assert [one.is_equal for one in replay_trajectory(gathered, coast)] == [True]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("calls", [1, 2])
 def test_a_small_budget_still_answers(asking, calls):
     retriever, _ = asking("naive", lambda system, user: "Orsova [C1].", budget=Budget(calls=calls))
@@ -186,6 +184,7 @@ def test_a_small_budget_still_answers(asking, calls):
     assert result.usage.calls == 1
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error_and_no_answer(asking):
     retriever, _ = asking("naive", lambda system, user: Answer(status=500))
     result = retriever.ask(QUESTION)
@@ -204,8 +203,8 @@ def test_what_an_answer_cites_is_no_part_of_it_to_a_measure(asking, tmp_path, co
     relational = KnowledgeBaseMethod(Fixed(coast, whole(coast)))
     relational.name = "naive"
     result = relational.retrieve_and_answer(Question(text=QUESTION), Allowance(), ScriptedModel(lambda *_: ANSWER))
-    variant = Variant("naive", method_of("naive"), {})
+    variant = MethodVariant("naive", method_of("naive"), {})
     asked = Example(question=Question(id="q", text=QUESTION), gold=Gold(answers=("Orsova",)))
-    line = _outcome(Task(asked, variant), result).line
+    line = outcome_of(AskTask(asked, variant), result).line
     assert line.cited == ("person:varga", "town:orsova")
     assert short_answer(line.answer, line.citations) == "Orsova"

@@ -9,26 +9,27 @@ from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
+from fakes.inside import inside
 from fakes.limits import limits_in
-from orienteer.agents import replay
+from orienteer.agents import replay_trajectory
+from orienteer.cypher import LadybugEngine, is_copy_new
 from orienteer.errors import BadOption, MissingExtra, ModelError
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prompts import prompt_of
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.spark import check as checking
-from orienteer.methods.spark.check import check
-from orienteer.methods.spark.examples import examples_of
-from orienteer.methods.spark.execution import before_jump
-from orienteer.methods.spark.method import Spark, SparkConfig
-from orienteer.methods.spark.plan import KINDS, SCHEMA
-from orienteer.methods.spark.profile import property_uses
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
+from orienteer.ingest import demo_records
+from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel, prompt_of
+from orienteer.methods import (
+    PLAN_KINDS,
+    PLAN_SCHEMA,
+    Spark,
+    SparkConfig,
+    before_jump,
+    check_plan,
+    examples_of,
+    has_cypher,
+    property_uses,
+)
 from orienteer.records import Edge, Node, Question
-from orienteer.tools.select import AGGREGATES, COMPARISONS
+from orienteer.tools import AGGREGATES, COMPARISONS
 
 QUESTION = "Who worked at both Bell Labs and Google?"
 BOTH = [
@@ -93,7 +94,7 @@ def found(graph, steps, **options):
 
 
 def faults(graph, steps, answer=None):
-    return check(graph, {"steps": steps, "answer": answer or steps[-1]["into"]}).faults
+    return check_plan(graph, {"steps": steps, "answer": answer or steps[-1]["into"]}).faults
 
 
 def fallback(graph, question=QUESTION):
@@ -199,6 +200,7 @@ def test_what_is_no_plan_is_answered_by_plain_search_and_said(graph, reply):
     assert any("plain search" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_the_fallback_is_hybrid_where_there_are_vectors(tmp_path):
     graph = embedded(Graph.from_records(*demo_records(), path=tmp_path / "graph"), tmp_path / "cache")
     result = ask(graph, "no plan", "no plan")
@@ -448,6 +450,7 @@ def test_a_huge_k_is_bounded_and_said(graph):
     assert len(json.loads(result.model_dump_json())["hits"]) <= 20
 
 
+@pytest.mark.slow
 def test_values_are_data_wherever_they_stand(graph):
     for value in ("' OR 1=1 --", "$question", "@1", "a\nb", '"}]}', "born >= 0", "\\", "\u202e", "x" * 10_000):
         steps = [
@@ -480,11 +483,11 @@ PARTS = {
 
 
 def parts_of(op, *, required):
-    known = KINDS[op].model_fields
+    known = PLAN_KINDS[op].model_fields
     return {name: part for name, part in PARTS.items() if name in known and known[name].is_required() == required}
 
 
-STEP = st.sampled_from([kind for kind in KINDS if kind != "cypher"]).flatmap(
+STEP = st.sampled_from([kind for kind in PLAN_KINDS if kind != "cypher"]).flatmap(
     lambda op: st.fixed_dictionaries(
         {"op": st.just(op), "into": st.sampled_from(["a", "b", "c", "d"])} | parts_of(op, required=True),
         optional=parts_of(op, required=False),
@@ -492,20 +495,21 @@ STEP = st.sampled_from([kind for kind in KINDS if kind != "cypher"]).flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(steps=st.lists(STEP, min_size=1, max_size=4))
 def test_whatever_a_plan_holds_there_is_a_ranking_and_a_trail_that_replays(graph, steps):
     result = ask(graph, steps, faithful=True)
     assert (result.stopped_by, result.usage.calls) == ("finish", 1)
     assert result.hits
-    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
 
 
 # --------------------------------------------------------------------------------------------------------- limits
 
 
 def test_a_step_that_leaves_too_much_ends_the_plan(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.methods.spark.execution.MOST_ROWS", 7)
+    monkeypatch.setattr(inside(before_jump), "MOST_ROWS", 7)
     result = ask(graph, BOTH)  # Bell Labs had eight of them
     assert {"over-retrieval", "fallback"} <= marks(result)
     assert ids(result) == fallback(graph)
@@ -518,7 +522,7 @@ def test_a_step_that_takes_too_long_ends_the_plan(graph, monkeypatch):
 
 
 def test_an_answer_that_is_no_selection_is_marked(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.methods.spark.execution.OVER_RETRIEVAL", 2)
+    monkeypatch.setattr(inside(before_jump), "OVER_RETRIEVAL", 2)
     result = ask(graph, BOTH)
     assert "over-retrieval" in marks(result)
     assert "fallback" not in marks(result)
@@ -573,7 +577,7 @@ def test_the_trail_replays_without_a_model_and_set_joins_are_counted(graph):
     ]
     for plan in (steps, "no plan"):
         trail = ask(graph, plan, plan, fill=True).trajectories[0]
-        replayed = list(replay.replay(trail, graph))
+        replayed = list(replay_trajectory(trail, graph))
         assert len(replayed) == len(trail.steps) > 0
         assert all(one.is_equal for one in replayed)
     assert ask(graph, steps).trajectories[0].set_joins == 1
@@ -686,6 +690,7 @@ def wide(build):
     return build(nodes, [Edge(f"n{at}", f"edge number {at}", f"n{at + 1}") for at in range(159)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tokens", [1_500, 2_000, 4_000])
 def test_the_prompt_keeps_its_budget_and_counts_what_it_leaves_out(wide, tokens):
     text = prompt(wide, prompt_tokens=tokens, question="?")
@@ -694,6 +699,7 @@ def test_the_prompt_keeps_its_budget_and_counts_what_it_leaves_out(wide, tokens)
         assert f"more {what}" in text
 
 
+@pytest.mark.slow
 def test_no_value_of_a_node_is_shown_where_that_is_not_allowed(build):
     secret = [
         Node(f"p{at}", "person", f"Zyx{at}", f"Qwert{at} likes jam", properties={"town": f"Uvw{at}"}) for at in range(9)
@@ -708,6 +714,7 @@ def test_no_value_of_a_node_is_shown_where_that_is_not_allowed(build):
     assert "Uvw0" in prompt(graph)
 
 
+@pytest.mark.slow
 def test_three_to_five_examples_are_made_of_the_graph_and_give_something(graph, shop):
     for one in (graph, shop):
         examples = examples_of(one, offers_cypher=False)
@@ -744,6 +751,7 @@ def test_the_prompt_without_a_schema_to_speak_of_stands(build):
 # --------------------------------------------------------------------------------------------------------- Cypher
 
 
+@pytest.mark.slow
 def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     pytest.importorskip("ladybug")
     query = "MATCH (p:person)-[:worked_at]->(o:organization {name: 'Google'}) RETURN p ORDER BY p.born DESC"
@@ -754,13 +762,14 @@ def test_a_cypher_step_runs_where_the_extra_is_there(graph):
     known = [year for year in born if year is not None]
     assert known == sorted(known, reverse=True)
     assert "edges" in marks(result)
-    assert all(one.is_equal for one in replay.replay(result.trajectories[0], graph))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], graph))
     assert "edges" not in marks(ask(graph, [{**steps[0], "query": "MATCH (p:person) RETURN p"}], cypher=True))
     for wrong in ("CREATE (a:person)", "MATCH (a:zebra) RETURN a", "MATCH (a:person) RETURN a.shoe", "x"):
         assert "fallback" in marks(ask(graph, *[[{**steps[0], "query": wrong}]] * 2, cypher=True))
     assert "there is no cypher here" in " ".join(ask(graph, steps, steps).notes)
 
 
+@pytest.mark.process
 def test_what_cypher_has_found_is_kept_however_long_its_turn_took(graph):
     """Many questions share one engine, which stops a statement at a limit of its own."""
     pytest.importorskip("ladybug")
@@ -773,19 +782,20 @@ def test_without_the_extra_a_cypher_step_is_refused_and_not_offered(graph, monke
     def engine():
         raise MissingExtra("Cypher", "cypher")
 
-    monkeypatch.setattr("orienteer.cypher.ladybug.database.engine", engine)
-    monkeypatch.setattr("orienteer.cypher.ladybug.engine.engine", engine)
+    monkeypatch.setattr(inside(is_copy_new), "engine", engine)
+    monkeypatch.setattr(inside(LadybugEngine), "engine", engine)
     graph = Graph.open(graph.path)
     steps = [{"op": "cypher", "query": "MATCH (n) RETURN n", "into": "a"}]
     [fault] = faults(graph, steps)
     assert "pip install" in fault.text
     assert "- cypher" not in prompt(graph, cypher=True)
-    assert not checking.has_cypher()
+    assert not has_cypher()
 
 
 # --------------------------------------------------------------------------------------------------- end to end
 
 
+@pytest.mark.server
 def test_over_http_one_request_carries_the_schema_and_the_answer_comes_back(graph):
     def policy(body, before):
         return Answer(content=json.dumps({"steps": BOTH, "answer": "both"}))
@@ -796,7 +806,7 @@ def test_over_http_one_request_carries_the_schema_and_the_answer_comes_back(grap
             Question(text=QUESTION), Allowance()
         )
         [body] = server.bodies
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert body["response_format"]["json_schema"]["schema"] == PLAN_SCHEMA
     assert body["temperature"] == 0
     assert body["messages"][0]["content"] == prompt_of("spark").system
     assert ids(result) == ids(ask(graph, BOTH))

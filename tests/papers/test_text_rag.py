@@ -12,22 +12,18 @@ from coast import prompts
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.agents.answer import NOT_THERE
-from orienteer.agents.replay import replay
+from orienteer.agents import NOT_THERE, replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.linearized import Linearizer, render_nodes
-from orienteer.methods.baselines.text_rag import TextRag, TextRagConfig
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
+from orienteer.index import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
+from orienteer.methods import Linearizer, TextRag, TextRagConfig, render_nodes
 from orienteer.records import Edge, Node, Question, Sampling
-from orienteer.retrieval.mentions import named_in
+from orienteer.retrieval import named_in
 from orienteer.retriever import failure
-from orienteer.text.sentences import tokens as count_tokens
+from orienteer.text import count_tokens
+
+pytestmark = pytest.mark.slow
 
 QUESTION = "Which compound treats Malaria?"
 ANSWER = "Quinine treats it [N1]. Answer: Quinine [N1]"
@@ -77,6 +73,7 @@ def told(document):
     return found
 
 
+@pytest.mark.server
 def test_one_search_and_one_call_over_http(asking, clinic):
     retriever, server = asking("text-rag", lambda system, user: ANSWER, graph=clinic, mode="lexical")
     result = retriever.ask(QUESTION)
@@ -317,6 +314,7 @@ def test_without_vectors_that_is_told_with_the_way_out(clinic):
         TextRag(clinic)
 
 
+@pytest.mark.server
 def test_a_ranking_asks_no_model_and_is_that_of_the_search(asking, clinic):
     retriever, server = asking("text-rag", lambda system, user: "never", graph=clinic, mode="lexical")
     result = retriever.search(QUESTION)
@@ -414,6 +412,7 @@ def test_nothing_found_costs_nothing_and_is_told(clinic):
     assert (result.answer, result.hits, seen) == (NOT_THERE, (), [])
 
 
+@pytest.mark.server
 def test_a_dead_server_is_an_error(asking, clinic):
     retriever, _ = asking("text-rag", lambda system, user: Answer(status=500), graph=clinic, mode="lexical")
     result = retriever.ask(QUESTION)
@@ -430,6 +429,7 @@ def test_a_spent_budget_leaves_the_ranking(clinic):
     assert any("no answer" in note for note in result.notes)
 
 
+@pytest.mark.server
 def test_one_call_is_within_every_budget_that_allows_one(asking, clinic):
     retriever, _ = asking("text-rag", lambda system, user: ANSWER, graph=clinic, mode="lexical", budget=Budget(calls=1))
     assert retriever.ask(QUESTION).answer == "Quinine [c3]"
@@ -437,7 +437,7 @@ def test_one_call_is_within_every_budget_that_allows_one(asking, clinic):
 
 def test_its_search_replays(vectors):
     result, _ = answered(vectors, mode="dense")
-    replayed = list(replay(result.trajectories[0], vectors))
+    replayed = list(replay_trajectory(result.trajectories[0], vectors))
     assert len(replayed) == 1
     assert all(one.is_equal for one in replayed)
     assert json.loads(result.trajectories[0].steps[0].reply.message.tool_calls[0].arguments)["query"] == QUESTION
@@ -462,6 +462,7 @@ def test_the_call_is_made_as_the_temperature_and_the_seed_say(clinic):
     assert seen == [Sampling(temperature=0.0, random_seed=7), Sampling(temperature=0.7, random_seed=7)]
 
 
+@pytest.mark.server
 def test_a_query_that_a_server_embeds_is_paid_by_the_question_or_goes_by_words(scratch):
     words = WordEmbedder()
     made = Graph.from_records(NODES, EDGES, path=scratch())

@@ -5,12 +5,11 @@ import json
 import pytest
 
 from fakes.limits import limits_in
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.evaluation.running.runs import work_of
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.baselines.think_on_graph import ThinkOnGraph, ThinkOnGraphConfig
+from orienteer.evaluation import work_of
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import ThinkOnGraph, ThinkOnGraphConfig
 from orienteer.records import Edge, Node, Question
 
 
@@ -239,7 +238,7 @@ def test_filters_keep_answers(rivers):
 
 def test_the_walk_replays(rivers):
     result = ask(rivers, Thinker(relations=CHAIN, nodes=ON_CHAIN))
-    assert all(one.is_equal for one in replay(result.trajectories[0], rivers))
+    assert all(one.is_equal for one in replay_trajectory(result.trajectories[0], rivers))
 
 
 def test_options_that_cannot_be_are_refused():

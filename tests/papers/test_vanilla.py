@@ -6,9 +6,11 @@ from coast import QUESTION, prompts
 from fakes import Answer
 from orienteer.errors import BudgetExhausted, ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods.baselines.vanilla import NOTHING, Vanilla
+from orienteer.methods import VANILLA_NOTE, Vanilla
 from orienteer.records import Question
 from orienteer.retriever import failure
+
+pytestmark = pytest.mark.server
 
 
 def test_the_model_is_asked_the_question_and_nothing_else(asking):
@@ -25,7 +27,7 @@ def test_that_nothing_was_retrieved_is_told(asking):
     retriever, _ = asking("vanilla", lambda system, user: "Orsova [C1] [d#0].")
     result = retriever.ask(QUESTION)
     [trajectory] = result.trajectories
-    assert result.notes == (NOTHING,)
+    assert result.notes == (VANILLA_NOTE,)
     assert (trajectory.selected, trajectory.tools) == ((), ())
     assert trajectory.answer == result.answer == "Orsova [C1] [d#0]."
 
@@ -33,7 +35,7 @@ def test_that_nothing_was_retrieved_is_told(asking):
 def test_a_ranking_of_it_is_empty_free_and_told(asking):
     retriever, server = asking("vanilla", lambda system, user: "never")
     result = retriever.search(QUESTION)
-    assert (result.hits, result.answer, result.notes) == ((), None, (NOTHING,))
+    assert (result.hits, result.answer, result.notes) == ((), None, (VANILLA_NOTE,))
     assert (result.usage.calls, server.bodies) == (0, [])
 
 

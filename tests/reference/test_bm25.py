@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Hit, Node
 
 K1, B = 1.2, 0.75

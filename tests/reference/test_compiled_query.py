@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import MissingExtra
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 
 LARGE, HUB, MIDDLE = 9_000, 6_000, 900  # nodes, and the degrees of two hubs: one above what is looked up one by one
@@ -158,7 +158,7 @@ def test_no_command_loads_numba(small):
         ["ask", small.path, "Who directed Night Ferry?"],
     ]
     code = (
-        "import json, sys; from orienteer.serve.cli.app import main\n"
+        "import json, sys; from orienteer.serve import main\n"
         "codes = [main(command) for command in json.loads(sys.argv[1])]\n"
         "print(json.dumps([codes, [name.split('.')[0] for name in sys.modules]]))"
     )

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -281,3 +281,24 @@ def test_a_condition_that_the_engine_gives_no_order_for_is_noted(made):
         f"{begin} MATCH {rest} RETURN 1",
     ):
         assert Cypher(graph).query(text).notes == ()
+
+
+def test_types_properties_and_texts_may_be_called_as_the_engines_variables_are(scratch):
+    """What the engine joins in which order is read off its own text, where `v0` may be a variable or a type."""
+    found = []
+    for a, b, r, s, key, text in (("A", "B", "R", "S", "k", "x"), ("v0", "v1", "v2", "v3", "v4", "nodes(v5")):
+        chance = np.random.default_rng(3)
+        nodes = [Node(f"n{at}", (a, b)[at % 2], "x", properties={key: (text, "y")[at % 3 == 0]}) for at in range(12)]
+        ends = chance.integers(0, 12, (40, 2)).tolist()
+        edges = [Edge(f"n{one}", (r, s)[(one + two) % 2], f"n{two}") for one, two in ends if one != two]
+        cypher = Cypher(Graph.from_records(nodes, edges, path=scratch()))
+        for query in (
+            f"MATCH (x:{a}) WHERE EXISTS {{ (x)-[:{r}]-(y)-[:{s}]-(z) WHERE y.{key} = '{text}' }} RETURN x.id",
+            f"MATCH (x:{a}) RETURN x.id, COUNT {{ (x)--(y:{b})-[:{s}]-(z) WHERE y.{key} <> z.{key} }} AS number",
+            f"MATCH (x:{a}) OPTIONAL MATCH (x)-[:{r}]-(y)-[:{s}]-(z:{b}) WHERE z.{key} = '{text}' RETURN x.id, z.id",
+            f"MATCH (x:{a})-[:{r}]-(y), (z:{b})-[:{s}]-(w) WHERE y.{key} = '{text}' AND w.{key} = 'y' RETURN x.id",
+        ):
+            table = cypher.query(query, limit=None)
+            assert table.rows, query
+            found.append((sorted(map(repr, table.rows)), table.notes))
+    assert found[:4] == found[4:]

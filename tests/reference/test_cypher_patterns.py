@@ -4,6 +4,7 @@ The brute force knows what Cypher says: no edge twice in one MATCH, parallel edg
 edge is walked both ways once. Names are longer than twelve characters where it matters to the engine.
 """
 
+import re
 from collections import Counter, defaultdict
 from itertools import count
 from typing import NamedTuple
@@ -11,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
@@ -91,6 +92,23 @@ class Brute:
             if types[0] is None or self.types[end] == types[0]:
                 for rest in self.walks(end, hops[1:], types[1:], seen):
                     yield (start, *rest)
+
+    def laid(self, pattern):
+        """Yield the nodes by name for each way to lay paths of named nodes."""
+        paths = [re.split(r"(<?-\[.*?\]->?)", path) for path in pattern.split(", ")]
+        steps = [(path[at - 1], path[at], path[at + 1]) for path in paths for at in range(1, len(path), 2)]
+        ways = [({}, frozenset())]
+        for start, edge, end in steps:
+            arrow = "<-" if edge[0] == "<" else "->" if edge[-1] == ">" else "--"
+            hop = Hop((), arrow, 1, 3 if "*" in edge else 1)
+            ways = [
+                ({**names, start[1]: begin, end[1]: stop}, seen)
+                for names, used in ways
+                for begin in ([names[start[1]]] if start[1] in names else self.types)
+                for stop, seen in self.step(begin, hop, used)
+                if {**names, start[1]: begin}.get(end[1], stop) == stop
+            ]
+        return (names for names, _ in ways)
 
 
 def random_pattern(chance):
@@ -292,3 +310,48 @@ def test_no_edge_stands_twice_whatever_way_the_engine_joins(scratch, condition):
 
 def test_conditions_and_optional_patterns(made):
     assert check_conditions(made, 20, seed=2) > 8
+
+
+# Types that lead to themselves, to one another and in a ring; `one` and `other` are nodes of A and of B.
+RINGS = {
+    "A to A and B": "AA AB",
+    "both ways": "AB BA",
+    "all ways": "AA AB BA BB",
+    "around": "AB BC CA",
+    "away": "AB BC",
+}
+CYCLES = [
+    pattern
+    for arrow in ("-[{}]->", "<-[{}]-", "-[{}]-")
+    for hops in ("", "*1..3")
+    for edge in (arrow.format(hops),)
+    for pattern in (
+        f"(a){edge}(a)",
+        f"(a){edge}(b){edge}(a)",
+        f"(a){edge}(b), (b)-[{hops}]->(a)",
+        f"(a){edge}(a){edge}(b)",
+    )
+]
+
+
+@pytest.mark.parametrize("ways", RINGS.values(), ids=RINGS)
+def test_cycles_of_one_or_two_names_end_and_are_laid_as_brute_force_lays_them(scratch, ways):
+    nodes = [Node(f"{node_type}{number}", node_type, "x") for node_type in "ABC" for number in (1, 2)]
+    edges = [
+        Edge(f"{source}{one}", "R", f"{target}{other}")
+        for source, target in ways.split()
+        for one, other in ((1, 2), (2, 1), (1, 1))
+        if (source, one) != (target, other)
+    ]
+    graph, brute = Graph.from_records(nodes, edges, path=scratch()), Brute(nodes, edges)
+    for pattern in CYCLES:
+        names = sorted(set(pattern) & {"a", "b"})
+        right = Counter(tuple(laid[name] for name in names) for laid in brute.laid(pattern))
+        text = f"MATCH {pattern} RETURN {', '.join(f'{name}.id' for name in names)}"
+        try:
+            found = Cypher(graph).query(text, limit=None)
+        except BadQuery as error:
+            if not is_impossible(error, right):
+                raise
+            continue
+        assert Counter(found.rows) == right, text

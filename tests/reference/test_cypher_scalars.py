@@ -6,14 +6,15 @@ what the engine would answer wrongly, is refused with what to write.
 
 import itertools
 import math
+import random
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher
 from orienteer.errors import BadQuery
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Node
 
 pytestmark = pytest.mark.corpus("groups of Cypher values against brute force")
@@ -481,3 +482,88 @@ def test_what_has_no_answer_is_refused(graph, expression, advice):
     assert advice in str(caught.value)
     assert "broke" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def shaped(chance, depth=0):
+    """Return a random shape: None for a number, a list of alike shapes, or a map of shapes."""
+    kind = chance.choice(["list", "map", "number"] if depth else ["list", "map"])
+    if kind == "number" or depth > 2:
+        return None
+    if kind == "list":
+        return [shaped(chance, depth + 1)] * chance.randrange(3)
+    return {key: shaped(chance, depth + 1) for key in chance.sample(["k", "Key", "l"], chance.randrange(1, 3))}
+
+
+def filled(chance, shape):
+    """Return values in a shape as Cypher writes them, and a function that gives them by node."""
+    if shape is None:
+        key = chance.choice(["i", "j", "1", "2"])
+        return (f"n.{key}", lambda node: node[key]) if key in "ij" else (key, lambda node: int(key))
+    if isinstance(shape, list):
+        parts = [filled(chance, inner) for inner in shape]
+        return f"[{', '.join(text for text, _ in parts)}]", lambda node: [part(node) for _, part in parts]
+    keyed = {key: filled(chance, shape[key]) for key in chance.sample(list(shape), len(shape))}
+    text = ", ".join(f"{key}: {text}" for key, (text, _) in keyed.items())
+    return f"{{{text}}}", lambda node: {key: part(node) for key, (_, part) in keyed.items()}
+
+
+def equal(one, other):
+    """Compare as openCypher says it: null if a part may be equal or not."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, int):
+        return one == other
+    if len(one) != len(other) or (isinstance(one, dict) and one.keys() != other.keys()):
+        return False
+    places = one if isinstance(one, dict) else range(len(one))
+    found = [equal(one[place], other[place]) for place in places]
+    return False if False in found else None if None in found else True
+
+
+def differ(one, other):
+    return None if equal(one, other) is None else not equal(one, other)
+
+
+def among(one, items):
+    found = [equal(one, item) for item in items]
+    return True if True in found else None if None in found else False
+
+
+def test_null_in_lists_and_maps_is_neither_equal_nor_different(scratch):
+    """Lists and maps with null in some of them, compared in RETURN and behind a WITH: right, or refused."""
+    values = [{"i": i, "j": j} for i in (None, 1, 2) for j in (None, 1)]
+    nodes = [
+        Node(f"n{at}", "T", "x", properties={key: value for key, value in node.items() if value is not None})
+        for at, node in enumerate(values)
+    ]
+    cypher, chance = Cypher(Graph.from_records(nodes, [], path=scratch())), random.Random(7)
+    answered = nulls = 0
+    for _ in range(50):
+        shape = shaped(chance)
+        one, other, *items = (filled(chance, inner) for inner in (shape, shape, *[None] * chance.randrange(4)))
+        number = filled(chance, None)
+        some = (
+            f"[{', '.join(text for text, _ in items)}]",
+            lambda node, items=items: [part(node) for _, part in items],
+        )
+        others = (f"[{one[0]}, {other[0]}]", lambda node, one=one, other=other: [one[1](node), other[1](node)])
+        for left, operator, right, meaning in (
+            (one, "=", other, equal),
+            (one, "<>", other, differ),
+            (number, "IN", some, among),
+            (one, "IN", others, among),
+        ):
+            expected = [meaning(left[1](node), right[1](node)) for node in values]
+            for query in (
+                f"MATCH (n:T) RETURN {left[0]} {operator} {right[0]} AS x ORDER BY n.id",
+                f"MATCH (n:T) WITH n.id AS id, {left[0]} AS a, {right[0]} AS b RETURN a {operator} b AS x ORDER BY id",
+            ):
+                try:
+                    found = [row[0] for row in cypher.query(query).rows]
+                except BadQuery:
+                    continue
+                assert found == expected, query
+                answered += 1
+                nulls += None in expected
+    assert answered > 150
+    assert nulls > 50

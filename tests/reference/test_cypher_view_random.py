@@ -10,8 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import View
+from orienteer.cypher import Cypher, View
 from orienteer.errors import BadQuery
 from orienteer.records import Edge, Node
 

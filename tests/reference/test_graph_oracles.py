@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import AmbiguousNode, BadInput, UnknownNode
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.records import Edge, Kind, Node
 
 TYPES = ("gene", "drug")

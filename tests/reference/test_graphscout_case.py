@@ -10,12 +10,9 @@ import ast
 import pytest
 
 from hetionet import hetionet
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import Identifiers, View
+from orienteer.cypher import Cypher, View, ViewIdentifiers
 from orienteer.errors import BadQuery, MissingExtra, UnknownType, UnsafeSandbox
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import CodeInterpreter
-from orienteer.tools.session import Session
+from orienteer.tools import CodeConfig, CodeInterpreter, Session
 
 pytestmark = pytest.mark.data
 pytest.importorskip("ladybug")
@@ -132,7 +129,7 @@ def test_regulates_alone_went_one_way_in_the_original_too(graph):
 
 
 def test_every_node_of_hetionet_is_found_by_its_identifier(graph):
-    identifiers = Identifiers(graph.arrays, VIEW)
+    identifiers = ViewIdentifiers(graph.arrays, VIEW)
     for row in range(0, len(graph), 7):
         assert row in identifiers.rows(identifiers.of(row))
         assert graph.arrays.ids[row] == f"{graph.arrays.type_at(row)}::{identifiers.of(row)}"

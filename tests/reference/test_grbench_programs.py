@@ -17,11 +17,9 @@ from pathlib import Path
 import pytest
 
 from hetionet import hetionet
-from orienteer.cypher.view import View
+from orienteer.cypher import View
 from orienteer.errors import MissingExtra, UnsafeSandbox
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import CodeInterpreter
-from orienteer.tools.session import Session
+from orienteer.tools import CodeConfig, CodeInterpreter, Session
 
 pytestmark = [pytest.mark.data, pytest.mark.slow]
 pytest.importorskip("ladybug")

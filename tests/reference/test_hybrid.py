@@ -5,7 +5,7 @@ import pytest
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
 
 WORDS = [f"word{number}" for number in range(60)]

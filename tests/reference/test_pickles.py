@@ -16,9 +16,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
-from orienteer.ingest.benchmarks import instructions, pickles
-from orienteer.ingest.benchmarks.stand_ins import ArrayState, BadPickle, Dictionary, Dtype, Members, PickleName
-from orienteer.ingest.benchmarks.tensors import _Storage, tensor
+from orienteer.ingest import (
+    ALLOWED_INSTRUCTIONS,
+    ArrayState,
+    BadPickle,
+    PickledDictionary,
+    PickledDtype,
+    PickledMembers,
+    PickleName,
+    TensorStorage,
+    load_pickle,
+    mapped_pickle,
+    pickle_items,
+    pickle_parts,
+    pickle_references,
+    read_tensor,
+)
 from torch_files import REAL, archive, tensor_pickle, torch_file
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=9)
@@ -44,7 +57,7 @@ def written(tmp_path):
 def test_plain_values_are_read_as_python_reads_them(tmp_path_factory, value, protocol):
     path = tmp_path_factory.mktemp("p") / "x.pkl"
     path.write_bytes(pickle.dumps(value, protocol))
-    assert pickles.load(path) == value
+    assert load_pickle(path) == value
 
 
 @PROTOCOLS
@@ -67,7 +80,7 @@ def test_what_numpy_and_the_standard_library_add(written, protocol):
         "none": b"",
         "array": bytearray(b"q"),
     }
-    assert pickles.load(written(value, protocol)) == {
+    assert load_pickle(written(value, protocol)) == {
         "text": "Acme",
         "whole": -3,
         "real": 1.5,
@@ -91,16 +104,16 @@ def test_what_numpy_and_the_standard_library_add(written, protocol):
 def test_members_come_one_by_one(written, protocol):
     shared = ["red", "blue"]
     value = {number: {"name": f"n{number}", "color": shared, "x": number / 2} for number in range(2500)}
-    found = pickles.items(written(value, protocol))
+    found = pickle_items(written(value, protocol))
     assert next(found) == ("0", {"name": "n0", "color": ["red", "blue"], "x": 0.0})
     assert dict(found) == {str(number): one for number, one in value.items() if number}
 
 
 def test_only_what_is_referred_to_is_remembered(written):
     value = {number: {"name": f"n{number}"} for number in range(3000)}
-    with pickles._mapped(written(value)) as data:
-        referred = instructions.references(data)
-        batches = list(instructions.parts(data, referred, is_streamed=True))
+    with mapped_pickle(written(value)) as data:
+        referred = pickle_references(data)
+        batches = list(pickle_parts(data, referred, is_streamed=True))
     assert len(batches) >= 4  # three of a thousand, and the end
     assert len(referred) <= 2  # the key that all share, and the dictionary
     assert sum(batch.count(b"r\x02\x00\x00\x00") for batch in batches) == 1
@@ -108,7 +121,7 @@ def test_only_what_is_referred_to_is_remembered(written):
 
 def test_something_else_than_one_dictionary_has_no_members(written):
     with pytest.raises(BadPickle, match="something else than one dictionary"):
-        list(pickles.items(written([{"a": 1}])))
+        list(pickle_items(written([{"a": 1}])))
 
 
 # ------------------------------------------------------------------------------------------------------ hostile files
@@ -278,7 +291,7 @@ HOSTILE = {**CALLS, **INSTRUCTIONS, **STATES, **SIZES, **COPIES, **DEEP}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.parametrize("read", [pickles.load, lambda path: list(pickles.items(path))], ids=["load", "items"])
+@pytest.mark.parametrize("read", [load_pickle, lambda path: list(pickle_items(path))], ids=["load", "items"])
 def test_a_hostile_pickle_is_refused_and_nothing_runs(written, tmp_path, monkeypatch, name, read):
     path = written(HOSTILE[name])
     monkeypatch.chdir(tmp_path)
@@ -298,7 +311,7 @@ def test_a_name_that_never_ends_is_refused(tmp_path):
     path = tmp_path / "x.pkl"
     path.write_bytes(b"\x80\x04c.")
     with pytest.raises(BadInput, match="no newline found"):
-        pickles.load(path)
+        load_pickle(path)
 
 
 @given(st.binary(max_size=60))
@@ -306,29 +319,29 @@ def test_no_bytes_do_anything_but_raise(tmp_path_factory, code):
     path = tmp_path_factory.mktemp("p") / "x.pkl"
     path.write_bytes(b"\x80\x04" + code + b".")
     with suppress(BadInput):
-        pickles.load(path)
+        load_pickle(path)
 
 
 def test_every_instruction_that_is_not_read_is_refused_by_name(written):
     names = {instruction.name for instruction in pickletools.opcodes}
-    assert names >= instructions.ALLOWED
-    for name in names - instructions.ALLOWED:
+    assert names >= ALLOWED_INSTRUCTIONS
+    for name in names - ALLOWED_INSTRUCTIONS:
         code = next(instruction.code for instruction in pickletools.opcodes if instruction.name == name)
         argument = b"\x01\x00\x00\x00\n\n" if name.startswith("EXT") else b"1\n1\n"
         argument = b"'1'\n" if name == "STRING" else argument
         with pytest.raises(BadPickle, match=f"the instruction {name}"):
-            pickles.load(written(b"\x80\x04" + code.encode("latin1") + argument + b"."))
+            load_pickle(written(b"\x80\x04" + code.encode("latin1") + argument + b"."))
 
 
 def test_what_stands_in_for_a_name_cannot_be_changed():
     """Every object of ours that a file can reach has only what it was made with."""
     stand_ins = [
         PickleName(("a", "b"), dict),
-        Dictionary(),
-        Members(),
-        Dtype("i8"),
+        PickledDictionary(),
+        PickledMembers(),
+        PickledDtype("i8"),
         ArrayState(),
-        _Storage("LongStorage", "0", 1),
+        TensorStorage("LongStorage", "0", 1),
     ]
     for stand_in in stand_ins:
         assert not hasattr(stand_in, "__dict__"), stand_in
@@ -350,29 +363,29 @@ def saved(tmp_path):
 
 
 def test_a_file_that_torch_wrote(saved):
-    found = tensor(saved(REAL))
+    found = read_tensor(saved(REAL))
     assert found.dtype == np.int64
     assert found.tolist() == [[0, 1, 2, 2], [1, 2, 0, 0]]
     assert not found.flags.writeable
 
 
 def test_bytes_made_by_hand_are_read_the_same(saved):
-    assert tensor(saved(torch_file([[0, 1, 2, 2], [1, 2, 0, 0]]))).tolist() == tensor(saved(REAL)).tolist()
-    assert tensor(saved(torch_file([1.5, 2.5], "f4"))).tolist() == [1.5, 2.5]
-    assert tensor(saved(torch_file(np.zeros((2, 0))))).shape == (2, 0)
+    assert read_tensor(saved(torch_file([[0, 1, 2, 2], [1, 2, 0, 0]]))).tolist() == read_tensor(saved(REAL)).tolist()
+    assert read_tensor(saved(torch_file([1.5, 2.5], "f4"))).tolist() == [1.5, 2.5]
+    assert read_tensor(saved(torch_file(np.zeros((2, 0))))).shape == (2, 0)
 
 
 def test_a_part_of_a_storage(saved):
     numbers = np.arange(12, dtype="<i8").tobytes()
     turned = tensor_pickle([3, 2], 12, strides=[1, 4], offset=1)
-    found = tensor(saved(archive({"data.pkl": turned, "data/0": numbers})))
+    found = read_tensor(saved(archive({"data.pkl": turned, "data/0": numbers})))
     assert found.tolist() == [[1, 5], [2, 6], [3, 7]]
 
 
 def test_numbers_of_a_big_endian_machine(saved):
     numbers = np.arange(3, dtype=">i8").tobytes()
     content = {"data.pkl": tensor_pickle([3], 3), "byteorder": b"big", "data/0": numbers}
-    assert tensor(saved(archive(content))).tolist() == [0, 1, 2]
+    assert read_tensor(saved(archive(content))).tolist() == [0, 1, 2]
 
 
 def test_torch_itself_agrees(saved, tmp_path):
@@ -380,9 +393,9 @@ def test_torch_itself_agrees(saved, tmp_path):
     whole = torch.arange(24).reshape(4, 6)
     for one in (whole, whole[:, 2:4], whole.t(), whole[1], whole.to(torch.int32), torch.zeros(3), whole[:, :0]):
         torch.save(one, tmp_path / "t.pt")
-        assert tensor(tmp_path / "t.pt").tolist() == one.tolist()
+        assert read_tensor(tmp_path / "t.pt").tolist() == one.tolist()
     path = saved(torch_file([[0, 1], [1, 0]]))
-    assert torch.load(path, weights_only=True).tolist() == tensor(path).tolist()
+    assert torch.load(path, weights_only=True).tolist() == read_tensor(path).tolist()
 
 
 _NUMBERS = np.arange(4, dtype="<i8").tobytes()
@@ -427,7 +440,7 @@ BAD_TENSORS = {
 def test_a_bad_tensor_is_refused(saved, name):
     content, said = BAD_TENSORS[name]
     with pytest.raises(BadInput, match=said):
-        tensor(saved(content))
+        read_tensor(saved(content))
 
 
 @pytest.mark.parametrize(("at", "byte"), [(46, 0xFF), (42, 0xFF), (20, 0x7F)])
@@ -437,7 +450,7 @@ def test_a_damaged_directory_is_refused(saved, at, byte):
     if at == 46:  # a name in UTF-8, as the flag says, that is none
         whole[whole.index(b"PK\x01\x02") + 9] |= 0x08
     with pytest.raises(BadInput):
-        tensor(saved(bytes(whole)))
+        read_tensor(saved(bytes(whole)))
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -447,7 +460,7 @@ def test_no_damage_does_anything_but_raise(saved, changes):
     for at, byte in changes:
         whole[at] = byte
     with suppress(BadInput):
-        tensor(saved(bytes(whole)))
+        read_tensor(saved(bytes(whole)))
 
 
 def test_a_member_that_says_less_than_it_unfolds_to_is_refused(saved):
@@ -457,4 +470,4 @@ def test_a_member_that_says_less_than_it_unfolds_to_is_refused(saved):
     place = content.rindex(b"archive/data/0") - 46  # the entry in the directory at the end
     forged = content[: place + 24] + struct.pack("<I", 1 << 30) + content[place + 28 :]
     with pytest.raises(BadInput):
-        tensor(saved(forged))
+        read_tensor(saved(forged))

@@ -4,8 +4,8 @@ import pytest
 
 import quiz_oracle as oracle
 from hetionet import hetionet
-from orienteer.evaluation.quiz_item import CELLS
-from orienteer.quizzes.quiz import generate_quiz
+from orienteer.evaluation import QUIZ_CELLS
+from orienteer.quizzes import generate_quiz
 
 pytest.importorskip("ladybug")
 pytestmark = pytest.mark.data
@@ -14,8 +14,8 @@ METAEDGES = ("DaG", "DlA", "DpS", "DrD", "CtD", "CpD", "CrC", "PCiC", "GpCC", "C
 
 def test_every_gold_query_gives_its_answer_over_the_stores_own_arrays(data_folder, tmp_path_factory):
     graph = hetionet(data_folder, tmp_path_factory.mktemp("quiz"), METAEDGES)
-    quiz = generate_quiz(graph, len(CELLS), random_seed=7)
-    assert len(quiz.items) == len(CELLS)
+    quiz = generate_quiz(graph, len(QUIZ_CELLS), random_seed=7)
+    assert len(quiz.items) == len(QUIZ_CELLS)
     assert "mismatch" not in quiz.rejected
     for item in quiz.items:
         ids = oracle.answered(graph, item.gold_query, item.gold_parameters)

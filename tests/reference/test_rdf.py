@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import import_graph
 
 pytest.importorskip("pyoxigraph")
 rdflib = pytest.importorskip("rdflib")

@@ -229,7 +229,7 @@ def worlds(tmp_path: Path, name: str) -> Graph:
     sys.path.insert(0, str(ROOT / "benchmarks"))
     pytest.importorskip("pandas")
     from intents.frames import DEMO, WORLDS
-    from orienteer.ingest.importer import ImportOptions, import_graph
+    from orienteer.ingest import ImportOptions, import_graph
 
     import_graph([DEMO if name == "demo" else WORLDS / name], tmp_path / name, options=ImportOptions())
     return Graph.open(tmp_path / name)
@@ -289,7 +289,7 @@ def test_a_notebook_says_how_it_was_read_and_what_is_only_nearby(ask: Retriever)
 
 
 def test_a_count_over_edges_that_are_known_in_part_says_so(tmp_path: Path) -> None:
-    from orienteer.ingest.importer import ImportOptions, import_graph
+    from orienteer.ingest import ImportOptions, import_graph
 
     (tmp_path / "nodes.csv").write_text("id,type,name\ng1,gene,TP53\nt1,tissue,liver\nt2,tissue,lung\n")
     (tmp_path / "edges.csv").write_text("source,type,target\nt1,expresses,g1\nt2,expresses,g1\n")

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.index.arrays import Folder
-from orienteer.index.vectors import LEAST_RECALL, VectorIndex, create_halves, write_index
+from orienteer.index import LEAST_RECALL, ArrayFolder, VectorIndex, create_halves, write_index
 
 DIMENSION = 40  # no multiple of 64
 
@@ -27,7 +26,7 @@ def written(folder, vectors, counts=None, **options):
     halves = create_halves(folder, *vectors.shape)
     halves[:] = vectors
     write_index(folder, first, halves)
-    return VectorIndex(Folder(folder), vectors.shape[1], **options)
+    return VectorIndex(ArrayFolder(folder), vectors.shape[1], **options)
 
 
 def true_scores(vectors, counts, query, best):

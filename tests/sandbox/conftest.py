@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.sandbox.cpython import CPythonInterpreter
-from orienteer.sandbox.interpreter import Limits
+from orienteer.sandbox import CPythonInterpreter, Limits
 
 
 @pytest.fixture

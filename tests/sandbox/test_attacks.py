@@ -19,10 +19,9 @@ from pathlib import Path
 import pytest
 
 import orienteer
-from orienteer.cypher.session import Cypher
-from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.tiers import open_interpreter
-from orienteer.tools.code.interpreter import ServedCypher
+from orienteer.cypher import Cypher
+from orienteer.sandbox import Limits, open_interpreter
+from orienteer.tools import ServedCypher
 
 LINUX = sys.platform.startswith("linux")
 TIERS = [

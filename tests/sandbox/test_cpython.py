@@ -12,10 +12,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.sandbox.confinement import landlock_version
-from orienteer.sandbox.cpython import CPythonInterpreter
-from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.tiers import open_interpreter
+from orienteer.sandbox import CPythonInterpreter, Limits, landlock_version, open_interpreter
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
 
@@ -347,8 +344,8 @@ time.sleep(60)
 def test_it_ends_with_its_parent(code):
     program = textwrap.dedent("""
         import sys
-        from orienteer.sandbox.cpython import CPythonInterpreter
-        from orienteer.sandbox.interpreter import Limits
+        from orienteer.sandbox import CPythonInterpreter
+        from orienteer.sandbox import Limits
         interpreter = CPythonInterpreter({"say": lambda: print(interpreter.process, flush=True)}, Limits(seconds=60))
         interpreter.run("say()\\n" + sys.argv[1])
     """)

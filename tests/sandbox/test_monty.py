@@ -17,13 +17,11 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadQuery, MissingExtra, UnsafeSandbox
-from orienteer.sandbox.confinement import landlock_version, launch_program
-from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.tiers import open_interpreter
+from orienteer.sandbox import Limits, landlock_version, launch_program, open_interpreter
 
 pytest.importorskip("pydantic_monty")
 
-from orienteer.sandbox.monty import MontyInterpreter
+from orienteer.sandbox import MontyInterpreter
 
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks /proc, which Linux has")
 
@@ -288,8 +286,8 @@ def test_state_that_fills_all_memory_is_given_up(monty):
 def test_an_interrupt_ends_code_at_once(code):
     program = textwrap.dedent("""
         import sys
-        from orienteer.sandbox.interpreter import Limits
-        from orienteer.sandbox.monty import MontyInterpreter
+        from orienteer.sandbox import Limits
+        from orienteer.sandbox import MontyInterpreter
         monty = MontyInterpreter({"say": lambda: None}, Limits(seconds=600))
         monty.run("x = 1")
         print("begun", flush=True)
@@ -386,8 +384,8 @@ def test_a_worker_that_stands_still_ends_with_its_interpreter(becomes):
 
 GROWTH = """
 import resource, sys
-from orienteer.sandbox.interpreter import Limits
-from orienteer.sandbox.monty import MontyInterpreter
+from orienteer.sandbox import Limits
+from orienteer.sandbox import MontyInterpreter
 monty = MontyInterpreter({"cypher": lambda text: None}, Limits(memory_mb=300))
 monty.run("1")
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

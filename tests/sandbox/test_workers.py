@@ -13,9 +13,17 @@ from pathlib import Path
 import pytest
 
 import office_files as office
-from orienteer.sandbox import launch, workers
-from orienteer.sandbox.pipe import DeadlinePassed, PipeClosed, PipeError
-from orienteer.sandbox.workers import PYTHON, NotReady, Worker
+from orienteer.sandbox import (
+    PYTHON_FLAGS,
+    DeadlinePassed,
+    PipeClosed,
+    PipeError,
+    Worker,
+    WorkerNotReady,
+    launched_confined,
+    package_paths,
+    tie_lifetime,
+)
 
 pytestmark = [
     pytest.mark.corpus("attacks on workers"),
@@ -30,8 +38,8 @@ while head := sys.stdin.buffer.read(4):
     sys.stdout.buffer.flush()
 """
 OPENED = """
-    from orienteer.sandbox.interpreter import Limits
-    from orienteer.sandbox.tiers import open_interpreter
+    from orienteer.sandbox import Limits
+    from orienteer.sandbox import open_interpreter
     interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=100))
     interpreter.run("1")
     say({process})
@@ -39,7 +47,7 @@ OPENED = """
 """
 CYPHER = """
     from orienteer import Cypher, Graph
-    from orienteer.ingest.demo import demo_records
+    from orienteer.ingest import demo_records
     graph = Graph.from_records(*demo_records())
     Cypher(graph).query("RETURN 1")
     say(Cypher(graph).engine.processes[0].worker.pid)
@@ -48,8 +56,8 @@ CYPHER = """
 """
 CONVERTER = """
     from pathlib import Path
-    from orienteer.ingest.documents.read.converter import Converter
-    from orienteer.ingest.documents.read.files import File
+    from orienteer.ingest import Converter
+    from orienteer.ingest import SourceFile as File
     with Converter(seconds=100) as converter:
         say(converter._started("pdf", ".pdf").popen.pid)
         converter(File(Path(sys.argv[1]), "a.pdf", "converted"), "")
@@ -92,7 +100,7 @@ def echo():
     processes = []
 
     def started(program=ECHO, *, longest=1000):
-        processes.append(Worker([sys.executable, *PYTHON, "-c", program], longest=longest))
+        processes.append(Worker([sys.executable, *PYTHON_FLAGS, "-c", program], longest=longest))
         return processes[-1]
 
     yield started
@@ -165,7 +173,7 @@ def say(content):
 )
 def test_one_that_is_never_ready_is_ended_and_told_why(echo, program, why):
     worker = echo(SAYS + program)
-    with pytest.raises(NotReady) as raised:
+    with pytest.raises(WorkerNotReady) as raised:
         worker.ready(0.5 if "after" in why else 20)
     assert str(raised.value) == why
     assert not worker.is_running
@@ -207,7 +215,7 @@ sys.stdin.read()
 def test_packages_are_found_wherever_it_is_started(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["src", "", "/elsewhere"]))
     monkeypatch.setenv("PYTHONHOME", "/home/of/python")
-    packages = workers.packages()
+    packages = package_paths()
     assert packages["PYTHONPATH"].split(os.pathsep) == [str(Path("src").absolute()), "/elsewhere"]
     assert packages["PYTHONHOME"] == "/home/of/python"
     assert set(packages) == {"PYTHONPATH", "PYTHONHOME", "PYTHONUSERBASE"}
@@ -224,7 +232,7 @@ def test_a_worker_that_cannot_start_leaves_nothing_open():
 def test_the_kernel_kills_when_the_other_end_closes_though_it_be_stopped():
     theirs, ours = os.pipe()
     with subprocess.Popen(["sleep", "60"], pass_fds=(theirs,)) as process:
-        assert workers.tie(process.pid, theirs)
+        assert tie_lifetime(process.pid, theirs)
         os.close(theirs)
         process.send_signal(signal.SIGSTOP)
         assert process.poll() is None
@@ -244,8 +252,8 @@ FORKED = """
     os.waitpid(child, 0)
     {ours}
 """
-SANDBOXED = """from orienteer.sandbox.interpreter import Limits
-    from orienteer.sandbox.tiers import open_interpreter
+SANDBOXED = """from orienteer.sandbox import Limits
+    from orienteer.sandbox import open_interpreter
     interpreter = open_interpreter({tier!r}, {{}}, Limits(seconds=20))
     interpreter.run("x = 'ours'")"""
 
@@ -279,7 +287,7 @@ def test_a_forked_process_does_not_ask_the_engine_of_the_other():
     pytest.importorskip("ladybug")
     source = FORKED.format(
         setup="""from orienteer import Cypher, Graph
-    from orienteer.ingest.demo import demo_records
+    from orienteer.ingest import demo_records
     graph = Graph.from_records(*demo_records())
     Cypher(graph).query("RETURN 1")
     process = Cypher(graph).engine.processes[0]
@@ -305,13 +313,15 @@ def test_nothing_is_collected_while_any_thread_launches():
         is_first_over.wait(20)
         collecting.append(gc.isenabled())
 
-    thread = threading.Thread(target=launch.launched, args=(second, Path(sys.executable)), kwargs={"longest": 1 << 20})
+    thread = threading.Thread(
+        target=launched_confined, args=(second, Path(sys.executable)), kwargs={"longest": 1 << 20}
+    )
 
     def first():
         thread.start()
         is_second_begun.wait(20)
 
-    launch.launched(first, Path(sys.executable), longest=1 << 20)
+    launched_confined(first, Path(sys.executable), longest=1 << 20)
     is_first_over.set()
     thread.join()
     assert (collecting, gc.isenabled()) == ([False], True)

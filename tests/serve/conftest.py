@@ -3,8 +3,8 @@
 import pytest
 
 from fakes.talks import Searcher, graphs_at
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from fakes.http_site import serving
 from orienteer.errors import BadOption
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel
 from orienteer.records import Trajectory, Usage
-from orienteer.serve.door import ServeOptions, served_budget
-from orienteer.serve.http.slots import Slots
+from orienteer.serve import QuestionSlots, ServeOptions, served_budget
 from orienteer.settings import Settings
 
 PAST = [{"question": "Who designed Erlang?", "answer": "Joe Armstrong"}]
@@ -140,7 +139,7 @@ def leaky(languages):
 
 
 def test_the_log_has_questions_where_it_was_asked_for(languages, caplog):
-    caplog.set_level(logging.INFO, logger="orienteer.serve.http")
+    caplog.set_level(logging.INFO, logger="orienteer.serve")
     hostile = 'who "is"\nGET /admin 200 \x1b[2J\u202eit?'
     chat = {"model": "orienteer/languages", "messages": [{"role": "user", "content": "Who designed Go?"}]}
 
@@ -170,7 +169,7 @@ def test_a_server_without_metrics_has_none(languages):
 
 
 def test_places_have_a_thread_each(languages):
-    with serving({"languages": languages}, slots=Slots(7, 0)) as client:
+    with serving({"languages": languages}, slots=QuestionSlots(7, 0)) as client:
         assert client.site.question_pool._max_workers == 7
 
 

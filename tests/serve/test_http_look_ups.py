@@ -12,14 +12,13 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import serving, until
+from fakes.inside import inside
 from orienteer.display import Count
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.graph import Graph
+from orienteer.ingest import BuildOptions, build_graph, demo_records
 from orienteer.records import Node
-from orienteer.serve.cli.app import main
-from orienteer.serve.graphs import ServedGraph
+from orienteer.serve import ServedGraph, ServedGraphs, main
 
 
 @pytest.fixture
@@ -143,7 +142,7 @@ def test_a_node_of_no_document_is_a_page_of_one_part(client):
 
 
 def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(inside(ServedGraphs), "LOOK_SECONDS", 0.0)
     path = scratch()
     Graph.from_records([Node("n0", "t", "first")], [], path=path)
     with serving({"g": path}) as client:
@@ -158,7 +157,7 @@ def test_a_new_generation_is_taken_without_a_failed_request(scratch, monkeypatch
 
 def test_the_last_generation_goes_with_its_last_request(scratch, monkeypatch):
     """Some forty mapped files go with it: no reference may lead around to it, for the collector comes seldom."""
-    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(inside(ServedGraphs), "LOOK_SECONDS", 0.0)
     path = scratch()
     nodes, edges = demo_records()
     Graph.from_records(nodes, edges, path=path)
@@ -181,7 +180,7 @@ def test_the_last_generation_goes_with_its_last_request(scratch, monkeypatch):
 
 
 def test_a_generation_that_cannot_be_opened_leaves_the_last_one(scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(inside(ServedGraphs), "LOOK_SECONDS", 0.0)
     path = scratch()
     Graph.from_records([Node("n", "t", "here")], [], path=path)
     with serving({"g": path}) as client:

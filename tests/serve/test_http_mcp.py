@@ -15,7 +15,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from fakes.http_site import serving, until
 from fakes.talks import run
-from orienteer.serve.http.slots import Slots
+from orienteer.serve import QuestionSlots
 
 ERAS = ("legacy", "auto")
 KEY = "a key of sixteen and more"
@@ -113,7 +113,7 @@ def test_a_server_without_agents_has_no_such_place(client):
 @pytest.mark.parametrize("era", ERAS)
 def test_questions_of_agents_take_the_places_of_all(languages, searcher, era):
     model = searcher(turns=400, seconds=0.05)
-    with serving({"languages": languages}, model=model.model, has_mcp=True, slots=Slots(1, 0)) as client:
+    with serving({"languages": languages}, model=model.model, has_mcp=True, slots=QuestionSlots(1, 0)) as client:
 
         async def use(agent):
             first = asyncio.create_task(agent.call_tool("ask", QUESTION))
@@ -137,7 +137,7 @@ def test_questions_of_agents_take_the_places_of_all(languages, searcher, era):
 def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era):
     pytest.importorskip("ladybug")
     model = searcher(turns=400, seconds=0.05)
-    options = {"model": model.model, "has_mcp": True, "has_cypher": True, "slots": Slots(1, 0)}
+    options = {"model": model.model, "has_mcp": True, "has_cypher": True, "slots": QuestionSlots(1, 0)}
     statement = {"query": "MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 1"}
     with serving({"languages": languages}, **options) as client:
 

@@ -10,9 +10,9 @@ import openai
 
 from fakes.http_site import serving
 from orienteer.errors import ModelError
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel
 from orienteer.records import Usage
-from orienteer.serve.http.chat_messages import chore_reply
+from orienteer.serve import chore_reply
 
 ASKED = [{"role": "user", "content": "Who designed Python?"}]
 FOLLOWED = [*ASKED, {"role": "assistant", "content": "Guido van Rossum"}, {"role": "user", "content": "And Ruby?"}]

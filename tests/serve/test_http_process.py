@@ -21,8 +21,8 @@ if sys.platform == "win32":
 
 from fakes import Answer, FakeServer
 from fakes.http_site import events_of
-from orienteer.serve.cli.app import main
-from orienteer.serve.http.server import listening
+from fakes.inside import inside
+from orienteer.serve import listening_socket, main, serve_command
 
 
 class Process:
@@ -275,7 +275,7 @@ def test_a_folder_that_came_from_elsewhere_opens_no_server(tmp_path, monkeypatch
 
 def test_a_reply_is_sent_at_once():
     """asyncio turns off the system's waiting for more only for sockets that name TCP; else a reply takes 40 ms."""
-    with listening("127.0.0.1", 0) as listener:
+    with listening_socket("127.0.0.1", 0) as listener:
         assert listener.proto == socket.IPPROTO_TCP
 
 
@@ -286,7 +286,7 @@ def test_a_port_that_is_taken_is_told(refused, languages):
 
 
 def test_without_the_extra_the_command_says_how_to_get_it(refused, languages, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.cli.serve.find_spec", lambda name: None)
+    monkeypatch.setattr(inside(serve_command), "find_spec", lambda name: None)
     told = refused("serve", languages.path)
     assert told == "error: serving over HTTP needs the extra 'serve': pip install 'orienteer[serve]'\n"
 
@@ -294,7 +294,7 @@ def test_without_the_extra_the_command_says_how_to_get_it(refused, languages, mo
 def test_the_command_line_loads_no_server(languages):
     arguments = ["search", str(languages.path), "rust", "-q"]
     code = (
-        "import sys; from orienteer.serve.cli.app import main; "
+        "import sys; from orienteer.serve import main; "
         f"main({arguments!r}); print([name for name in ('fastapi', 'uvicorn', 'starlette') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

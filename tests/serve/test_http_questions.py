@@ -13,18 +13,21 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import events_of, serving, until
+from fakes.inside import inside
 from orienteer.errors import BadOption, ModelError, Refused
-from orienteer.evaluation.datasets import jsonl
-from orienteer.llm.budget import Budget
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.evaluation import read_jsonl_questions
+from orienteer.llm import Budget, ScriptedModel
 from orienteer.records import Usage
-from orienteer.serve.graphs import Answering
-from orienteer.serve.http import slots as slots_module
-from orienteer.serve.http.bodies import AskBody
-from orienteer.serve.http.feedback import FeedbackFile
-from orienteer.serve.http.running import Question, within
-from orienteer.serve.http.site import Site
-from orienteer.serve.http.slots import Slots
+from orienteer.serve import (
+    Answering,
+    AskBody,
+    FeedbackFile,
+    HttpSite,
+    QuestionSlots,
+    RunningQuestion,
+    question_routes,
+    smaller_budget,
+)
 from orienteer.settings import Settings
 
 ASK = {"question": "Who designed Python?", "graph": "languages", "k": 3}
@@ -86,7 +89,7 @@ def test_events_come_in_order_and_say_each_thing_once(client):
 
 
 def test_a_whole_answer_is_what_the_command_prints(client, languages, capsys):
-    from orienteer.serve.cli.app import main
+    from orienteer.serve import main
 
     assert main(["ask", str(languages.path), ASK["question"], "-k", "3", "--json", "-q"]) == 0
     printed, shown = json.loads(capsys.readouterr().out), client.post("/api/ask", ASK).json
@@ -140,7 +143,7 @@ def test_a_model_that_fails_is_told_as_a_status_or_as_the_last_event(languages):
 
 
 def test_a_comment_is_sent_where_nothing_is_said(languages, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.http.questions.PING_SECONDS", 0.05)
+    monkeypatch.setattr(inside(question_routes), "PING_SECONDS", 0.05)
     held = HeldModel()
     with (
         serving({"languages": languages}, model=held.model) as client,
@@ -155,9 +158,9 @@ def test_a_comment_is_sent_where_nothing_is_said(languages, monkeypatch):
 
 def test_a_budget_holds_within_the_servers():
     most = Budget(calls=30, seconds=45.0)
-    assert within(most, Budget()) == most
-    assert within(most, Budget(calls=5, tokens=100)) == Budget(calls=5, seconds=45.0, tokens=100)
-    assert within(most, Budget(calls=500, seconds=500.0)) == most
+    assert smaller_budget(most, Budget()) == most
+    assert smaller_budget(most, Budget(calls=5, tokens=100)) == Budget(calls=5, seconds=45.0, tokens=100)
+    assert smaller_budget(most, Budget(calls=500, seconds=500.0)) == most
 
 
 def test_a_question_spends_no_more_than_the_server_allows(languages):
@@ -178,7 +181,7 @@ def test_a_question_spends_no_more_than_the_server_allows(languages):
 @pytest.mark.parametrize("accept", ["text/event-stream", "application/json"])
 def test_who_leaves_stops_the_question_and_frees_its_place(languages, accept):
     held = HeldModel()
-    with serving({"languages": languages}, model=held.model, slots=Slots(1, 0)) as client:
+    with serving({"languages": languages}, model=held.model, slots=QuestionSlots(1, 0)) as client:
         connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=20)
         body = json.dumps({**ASK, "method": "ark"})
         connection.request("POST", "/api/ask", body, {"content-type": "application/json", "accept": accept})
@@ -197,7 +200,7 @@ def test_who_leaves_stops_the_question_and_frees_its_place(languages, accept):
 
 def test_who_leaves_in_line_is_forgotten(languages):
     held = HeldModel()
-    with serving({"languages": languages}, model=held.model, slots=Slots(1, 1)) as client:
+    with serving({"languages": languages}, model=held.model, slots=QuestionSlots(1, 1)) as client:
         with ThreadPoolExecutor() as pool:
             first = pool.submit(client.post, "/api/ask", {**ASK, "method": "ark", "budget": {"calls": 3}})
             until(lambda: held.calls >= 1)
@@ -236,10 +239,10 @@ def test_of_thirty_at_once_twelve_are_answered_and_the_others_told_when_to_come(
 def test_who_waits_too_long_is_turned_away(monkeypatch):
     import asyncio
 
-    monkeypatch.setattr(slots_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(inside(QuestionSlots), "PATIENCE", 0.01)
 
     async def crowd():
-        slots = Slots(1, 5)
+        slots = QuestionSlots(1, 5)
         slot = await slots.take()
         with pytest.raises(Refused) as refused:
             await slots.take()
@@ -264,7 +267,7 @@ def test_thumbs_become_questions_that_eval_reads(languages, tmp_path):
         assert client.post("/api/feedback", {**good, "nodes": ["Ruby"], "is_good": False}).status == 200
         assert client.post("/api/feedback", {**good, "nodes": ["nobody at all"]}).status == 404
         assert client.get("/api/graphs").json["has_feedback"]
-    questions = jsonl.read(file, split=None, graph=languages).examples
+    questions = read_jsonl_questions(file, split=None, graph=languages).examples
     assert [dict(example.gold.nodes) for example in questions] == [{"person:guido-van-rossum": 1.0}, {}]
     assert questions[1].fields["rejected"] == ["language:ruby"]
     assert file.stat().st_mode & 0o777 == 0o600
@@ -281,7 +284,7 @@ def test_cypher_answers_where_it_was_asked_for_and_only_reads(small):
 
 
 def test_what_takes_long_keeps_its_place_until_it_has_ended():
-    site = Site(Answering(Settings(), Budget()), slots=Slots(1, 0))
+    site = HttpSite(Answering(Settings(), Budget()), slots=QuestionSlots(1, 0))
     ends = threading.Event()
 
     def long():
@@ -313,7 +316,7 @@ def test_a_question_that_is_given_up_while_it_begins_is_stopped(languages, searc
     model = searcher(turns=400, seconds=0.02)
 
     async def ask(site):
-        question = Question(site, await site.slots.take())
+        question = RunningQuestion(site, await site.slots.take())
         starting = asyncio.create_task(question.start(site.graphs.named(None).current(), AskBody(question="Rust?")))
         await asyncio.sleep(0)
         starting.cancel()
@@ -327,5 +330,5 @@ def test_a_question_that_is_given_up_while_it_begins_is_stopped(languages, searc
         return calls
 
     with serving({"languages": languages}, model=model.model) as client:
-        site = Site(answering=client.site.answering, graphs=client.site.graphs)
+        site = HttpSite(answering=client.site.answering, graphs=client.site.graphs)
         assert asyncio.run(asyncio.wait_for(ask(site), 30)) == model.calls

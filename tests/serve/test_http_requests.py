@@ -1,7 +1,9 @@
 """Who is let in, and what a wrong request gets: one clear status and sentence, no path of the machine, no end."""
 
+import asyncio
 import json
 import logging
+import math
 import socket
 import sys
 from pathlib import Path
@@ -13,9 +15,9 @@ from hypothesis import strategies as st
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 from fakes.http_site import serving, until
+from fakes.inside import inside
 from orienteer.errors import BadOption, UsageError
-from orienteer.serve.http import guard
-from orienteer.serve.http.guard import rules
+from orienteer.serve import MOST_OF_AN_ADDRESS, UPKEEP, AskBody, Guard, Metrics, Problem, guard_rules, neighbors_page
 
 JSON = {"content-type": "application/json"}
 KEY = "a-key-with-ümlauts-1234"
@@ -220,32 +222,157 @@ def test_with_keys_every_path_but_the_page_and_its_health_needs_one(small, tmp_p
 def test_any_host_but_this_machine_needs_a_key(host):
     chosen = {"allowed_hosts": (), "origins": (), "open_paths": ()}
     with pytest.raises(UsageError, match="opens the server to others: set ORIENTEER_SERVE_KEYS"):
-        rules(host, keys=(), **chosen)
-    assert rules(host, keys=["k" * 16], **chosen).keys == ("k" * 16,)
+        guard_rules(host, keys=(), **chosen)
+    assert guard_rules(host, keys=["k" * 16], **chosen).keys == ("k" * 16,)
     with pytest.raises(BadOption, match="has 15 characters: it must have 16") as refused:
-        rules("127.0.0.1", keys=["secret-secret-s"], **chosen)
+        guard_rules("127.0.0.1", keys=["secret-secret-s"], **chosen)
     assert "secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("origin", ["*", "https://*", "friend.example", "https://a/b", "null", "ftp://a"])
 def test_an_origin_is_that_of_one_site(origin):
     with pytest.raises(BadOption, match="is no origin"):
-        rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
+        guard_rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
 
 
-def test_too_many_at_once_are_refused_in_the_same_shape(small, monkeypatch):
-    monkeypatch.setattr(guard, "MOST_AT_ONCE", 0)
+def test_too_many_at_once_are_refused_in_the_same_shape_and_the_server_is_seen_to_live(small, monkeypatch):
+    monkeypatch.setattr(inside(guard_rules), "MOST_AT_ONCE", 0)
     with serving({"small": small}) as client:
-        refused = client.get("/health")
+        refused = client.get("/api/graphs")
         assert (refused.status, refused.headers["retry-after"]) == (503, "1")
         assert refused.error["message"].endswith("come again in a second")
+        assert [client.get(path).status for path in UPKEEP] == [200, 200]
+
+
+def test_one_address_does_not_hold_every_place():
+    held, replies = asyncio.Event(), []
+
+    async def slow(scope, receive, send):
+        await held.wait()
+
+    async def ask(guarded, address, path="/api/graphs"):
+        async def send(message):
+            replies.append((address, message.get("status", message["type"])))
+
+        scope = {"type": "http", "method": "GET", "path": path, "scheme": "http", "client": (address, 1)}
+        await guarded({**scope, "headers": [(b"host", b"localhost")]}, None, send)
+
+    async def run():
+        let_in = guard_rules("127.0.0.1", keys=(), allowed_hosts=(), origins=(), open_paths=())
+        guarded = Guard(slow, let_in, Metrics())
+        of_one = [asyncio.create_task(ask(guarded, "10.0.0.1")) for _ in range(MOST_OF_AN_ADDRESS)]
+        await asyncio.sleep(0)
+        assert replies == []  # so many are let in
+        await ask(guarded, "10.0.0.1")
+        assert replies[0] == ("10.0.0.1", 503)
+        others = [
+            asyncio.create_task(ask(guarded, "10.0.0.2")),
+            asyncio.create_task(ask(guarded, "10.0.0.1", "/health")),
+        ]
+        await asyncio.sleep(0)
+        assert len(replies) == 2  # the status and the body of the one that was refused
+        held.set()
+        await asyncio.gather(*of_one, *others)
+        again = [asyncio.create_task(ask(guarded, "10.0.0.1")) for _ in range(MOST_OF_AN_ADDRESS)]
+        await asyncio.gather(*again)  # places are free again
+        assert len(replies) == 2
+
+    asyncio.run(run())
+
+
+OWN = ("127.0.0.1", "localhost", "[::1]", "box.local")
+AFTER = (
+    ".evil.com",
+    "evil",
+    "/evil",
+    "@evil.com",
+    "?",
+    "#",
+    ":80/evil",
+    ":80:80",
+    ":x",
+    ":-1",
+    ":+1",
+    ":123456",
+    ", evil",
+    " evil",
+    "\tevil",
+    "]",
+    ":80.evil.com",
+    ":٣",
+    "%00",
+    "\\evil",
+    ".",
+    "..",
+)
+BEFORE = ("evil.com:", "evil.com@", "evil.", "/", "[", "http://", "x,", "evil.com#")
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_a_host_is_a_name_and_perhaps_a_port_and_nothing_else(small, own):
+    with serving({"small": small}, hosts=("BOX.local",)) as client:
+        for good in (own, own.upper(), f"{own}:80", f"{own}:", f"{own}:65535"):
+            assert client.get("/api/graphs", host=good).status == 200, good
+        for bad in (*(own + after for after in AFTER), *(before + own for before in BEFORE)):
+            reply = client.send("GET", "/api/graphs", headers={"host": bad.encode().decode("latin-1")})
+            assert reply.status in (400, 421), bad
+
+
+@pytest.mark.parametrize(
+    ("origin", "proxied", "status"),
+    [
+        ("http://{host}", None, 200),
+        ("HTTP://{host}", None, 200),
+        ("https://{host}", None, 403),
+        ("ftp://{host}", None, 403),
+        ("file://{host}", None, 403),
+        ("chrome-extension://{host}", None, 403),
+        ("{host}", None, 403),
+        ("//{host}", None, 403),
+        ("x//{host}", None, 403),
+        ("http://{host}/", None, 403),
+        ("https://{host}", "https", 200),
+        ("https://{host}", "https, http", 200),
+        ("http://{host}", "https", 403),
+        ("http://evil.example", "https", 403),
+    ],
+)
+def test_an_origin_is_the_servers_own_by_scheme_host_and_port(lone, origin, proxied, status):
+    host = f"127.0.0.1:{lone.port}"
+    sent = {} if proxied is None else {"x-forwarded-proto": proxied}
+    assert lone.get("/api/graphs", origin=origin.format(host=host), **sent).status == status
+
+
+LARGE_NUMBERS = ("1e400", "-1e400", "1e999999999", "9" * 400, "-" + "9" * 400, "9" * 400 + ".5", "9" * 10_000)
+PLACES = ("{}", "[{}]", '{{"a": {}}}', '[[{{"a": [1, {}]}}]]')
+ROUTES = (
+    *(f"/api/{look_up}" for look_up in ("search", "neighbors", "intersect", "paths", "list", "subgraph", "facets")),
+    "/api/ask",
+    "/v1/chat/completions",
+)
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("number", LARGE_NUMBERS, ids=lambda number: number[:12])
+def test_a_number_that_no_double_holds_is_no_json_wherever_it_stands(lone, path, number):
+    for field in ("k", "offset", "query", "nodes", "budget", "temperature", "anything"):
+        for place in PLACES:
+            body = f'{{"{field}": {place.format(number)}}}'
+            reply = lone.send("POST", path, body.encode(), JSON)
+            assert reply.status == 400, (body[:60], reply.body)
+            assert reply.error["message"].startswith("the body is no JSON")
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan, 10**400, [math.nan], {"a": [1, {"b": math.inf}]}])
+def test_a_reply_about_a_value_that_json_cannot_say_leaves_it_out(value):
+    assert json.loads(Problem(400, "it is wrong", value).response().body)["error"]["value"] is None
 
 
 def test_a_line_of_the_log_has_neither_query_nor_body(lone, caplog):
     def lines():
         return [record.getMessage() for record in caplog.records if record.name.endswith("guard")]
 
-    with caplog.at_level(logging.INFO, logger="orienteer.serve.http"):
+    with caplog.at_level(logging.INFO, logger="orienteer.serve"):
         lone.get("/api/node?id=secret-node")
         lone.post("/api/search", {"query": "secret words"})
         lone.post("/api/ask", {"question": "secret question"})
@@ -286,7 +413,7 @@ def test_a_body_that_lies_about_its_length_is_cut_off(lone):
 
 
 def test_a_body_that_does_not_come_is_waited_for_no_longer(lone, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.http.bodies.BODY_SECONDS", 0.1)
+    monkeypatch.setattr(inside(AskBody), "BODY_SECONDS", 0.1)
     head = (
         b"POST /api/search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{"
     )
@@ -300,7 +427,7 @@ def test_a_bug_is_told_by_the_id_of_its_request_alone(small, caplog, monkeypatch
     def fail(graph, node):
         raise RuntimeError(f"secret of {node}")
 
-    monkeypatch.setattr("orienteer.serve.views.pages.node", fail)
+    monkeypatch.setattr(inside(neighbors_page), "node", fail)
     with serving({"small": small}) as client:
         reply = client.get("/api/node?id=p1")
         assert reply.status == 500

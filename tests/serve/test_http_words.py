@@ -10,7 +10,7 @@ import openai
 
 from fakes import Answer, FakeServer
 from fakes.http_site import events_of, serving
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm import OpenAIConfig, OpenAIModel
 
 ASKED = [{"role": "user", "content": "Was it Guido van Rossum?"}]
 GUIDO = "person:guido-van-rossum"

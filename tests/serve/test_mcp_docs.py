@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.serve.mcp.tools import tools_of
+from orienteer.serve import tools_of
 
 PAGE = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
 CALLS = re.findall(r"^```text\n(\w+) (\{[^\n]*\})\n(.*?)\n```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -19,10 +19,10 @@ def test_a_reply_is_what_the_page_shows(served, name, arguments, shown):
     from mcp import Client
 
     from fakes.talks import run
-    from orienteer.serve.mcp.server import server
+    from orienteer.serve import mcp_server
 
     async def call():
-        async with Client(server(served)) as client:
+        async with Client(mcp_server(served)) as client:
             return await client.call_tool(name, json.loads(arguments))
 
     assert run(call()).content[0].text == shown

@@ -20,9 +20,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from fakes.talks import graphs_at, run
-from orienteer.llm.budget import Budget
-from orienteer.serve.mcp.http import MOST_BYTES, http_face
-from orienteer.serve.mcp.server import server
+from orienteer.llm import Budget
+from orienteer.serve import MOST_MCP_BYTES, mcp_http_face, mcp_server
 from orienteer.settings import Settings
 
 ERAS = ("legacy", "auto")
@@ -62,7 +61,11 @@ def listening(graphs, **options):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     config = uvicorn.Config(
-        application(http_face(server(graphs), **options)), port=port, log_level="error", lifespan="on", ws="none"
+        application(mcp_http_face(mcp_server(graphs), **options)),
+        port=port,
+        log_level="error",
+        lifespan="on",
+        ws="none",
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=running.run)
@@ -130,7 +133,7 @@ def test_behind_a_door_the_door_decides(languages):
 
 
 def test_a_body_has_a_size(address):
-    body = {**HELLO, "params": {"x": "y" * MOST_BYTES}}
+    body = {**HELLO, "params": {"x": "y" * MOST_MCP_BYTES}}
     assert httpx2.post(f"{address}/mcp", json=body, headers=HEADERS).status_code == 413
 
 

@@ -13,13 +13,13 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from fakes.inside import inside
 from fakes.talks import graphs_at, run
 from orienteer.errors import ModelError
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Budget
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.llm import Budget, ScriptedModel
 from orienteer.records import Edge, Node
-from orienteer.serve.mcp.server import server
+from orienteer.serve import ServedGraphs, mcp_server
 from orienteer.settings import Settings
 
 ERAS = ("legacy", "auto")
@@ -37,7 +37,7 @@ def talk(era):
 
     def talked(graphs, use, **options):
         async def within():
-            async with Client(server(graphs, **options), mode=era) as client:
+            async with Client(mcp_server(graphs, **options), mode=era) as client:
                 assert client.protocol_version == PROTOCOLS[era]
                 try:
                     return await use(client)
@@ -347,7 +347,7 @@ def test_several_graphs_by_name(talk, languages, small):
 
 
 def test_a_graph_that_is_published_anew_is_opened_between_calls(talk, scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(inside(ServedGraphs), "LOOK_SECONDS", 0.0)
     path = scratch()
     Graph.from_records([Node("a", "thing", "Old name")], [], path=path)
     graphs = graphs_at({"things": path})
@@ -374,7 +374,7 @@ def test_a_graph_that_is_published_anew_is_opened_between_calls(talk, scratch, m
 
 
 def test_no_reply_names_a_path_of_this_machine(talk, languages, scratch, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.graphs.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(inside(ServedGraphs), "LOOK_SECONDS", 0.0)
     path = scratch() / "secret-folder" / "things"
     path.parent.mkdir(parents=True)
     shutil.copytree(languages.path, path)

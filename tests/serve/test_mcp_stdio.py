@@ -133,8 +133,8 @@ def test_a_call_that_is_cancelled_after_its_reply_does_no_harm(start, languages)
 def test_it_starts_without_numpy():
     """Codex 0.171 begins a session before its servers are up: what the list of tools does not need comes later."""
     loads = (
-        "import sys, orienteer.serve.cli.app, orienteer.serve.graphs, orienteer.serve.mcp.server, "
-        "orienteer.serve.mcp.stdio; sys.exit('numpy' in sys.modules)"
+        "import sys; from orienteer.serve import ServedGraphs, command_line, mcp_server, serve_stdio; "
+        "sys.exit('numpy' in sys.modules)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     assert subprocess.run([sys.executable, "-c", loads], env=environment, check=False).returncode == 0

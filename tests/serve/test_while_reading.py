@@ -13,14 +13,12 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 from mcp import Client
 
 from fakes.http_site import serving, until
+from fakes.inside import inside
 from fakes.talks import run
 from orienteer.errors import BadInput
-from orienteer.ingest.documents import so_far
-from orienteer.ingest.sources import graph_at
-from orienteer.llm.budget import Budget
-from orienteer.serve.graphs import Answering, ServedGraph, ServedGraphs
-from orienteer.serve.making import Stage, told_of
-from orienteer.serve.mcp.server import server
+from orienteer.ingest import PartialBuilder, PartialGraph, graph_at
+from orienteer.llm import Budget
+from orienteer.serve import Answering, BuildStage, ServedGraph, ServedGraphs, build_progress_of, mcp_server
 from orienteer.settings import Settings
 
 TEXTS = {
@@ -43,10 +41,10 @@ def folder(tmp_path):
 @pytest.fixture(autouse=True)
 def eager(monkeypatch):
     """Have a part made after each file."""
-    monkeypatch.setattr(so_far, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(so_far, "LEAST_GROWTH", 1.0)
-    monkeypatch.setattr(so_far, "MOST_SHARE", 1e9)
-    monkeypatch.setattr(so_far, "MOST_SHARE_AT_THE_END", 1e9)
+    monkeypatch.setattr(inside(PartialBuilder), "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(inside(PartialBuilder), "LEAST_GROWTH", 1.0)
+    monkeypatch.setattr(inside(PartialBuilder), "MOST_SHARE", 1e9)
+    monkeypatch.setattr(inside(PartialBuilder), "MOST_SHARE_AT_THE_END", 1e9)
 
 
 class Held:
@@ -176,14 +174,14 @@ def test_chat_clients_are_told(folder, tmp_path):
 
 
 async def _called(graphs, calls):
-    async with Client(server(graphs)) as client:
+    async with Client(mcp_server(graphs)) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         replies = [await client.call_tool(name, arguments) for name, arguments in calls]
         return tools, [(reply.is_error, reply.content[0].text) for reply in replies]
 
 
 def test_agents_find_their_tools_at_once_and_are_told_what_answers(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr("orienteer.serve.mcp.server._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(inside(mcp_server), "_PATIENCE_SECONDS", 0.0)
     graphs, held = ServedGraphs(), Held(folder, tmp_path / "cache")
     graph = ServedGraph("notes", Answering(Settings(), Budget()))
     graphs.add(graph)
@@ -294,9 +292,9 @@ def test_questions_during_every_change_of_generation_are_answered(folder, tmp_pa
 
 
 def test_a_stage_tells_the_time_left():
-    stage = Stage("reading documents", 30, 120, began=-1e9)
+    stage = BuildStage("reading documents", 30, 120, began=-1e9)
     assert stage.left.startswith(", about ")
     assert stage.left.endswith(" min left")
-    told = told_of(so_far.Interim(None, 20, 120), stage)
+    told = build_progress_of(PartialGraph(None, 20, 120), stage)
     assert told.startswith("20 of 120 files are read so far, about ")
-    assert Stage("reading", 30, None).left == ""
+    assert BuildStage("reading", 30, None).left == ""

@@ -7,12 +7,11 @@ import shutil
 import pytest
 
 from e2e.conftest import cli, home, process, users_file  # noqa: F401  fixtures of the command line
-from orienteer.graph.store import Graph
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.collection import trajectories
+from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories
 from training import tiny
 
 
@@ -36,7 +35,7 @@ def books(worlds):
 def taught(worlds, scratch):
     """Give the folder of a collection of the teacher `anchor` over both graphs."""
     folder = scratch()
-    collect(
+    collect_trajectories(
         list(worlds.values()),
         folder,
         CollectConfig(teacher="anchor", count=12, patterns=("one_hop", "two_anchors")),
@@ -48,7 +47,7 @@ def taught(worlds, scratch):
 @pytest.fixture(scope="session")
 def episodes(taught):
     """Give the trajectories of the collection, those of both graphs."""
-    return [trajectory for _, trajectory in trajectories(taught)]
+    return [trajectory for _, trajectory in collected_trajectories(taught)]
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +55,7 @@ def quizzed(worlds, scratch):
     """Give the folder of a collection of the programs of quizzes."""
     pytest.importorskip("ladybug")
     folder = scratch()
-    collect([worlds["books"]], folder, CollectConfig(teacher="quiz", count=8), settings=Settings())
+    collect_trajectories([worlds["books"]], folder, CollectConfig(teacher="quiz", count=8), settings=Settings())
     return folder
 
 
@@ -96,15 +95,14 @@ def lesson(worlds, scratch):
     """Give the folder of a collection of four questions about the ships, which a student can know by heart."""
     folder = scratch()
     config = CollectConfig(teacher="anchor", count=4, patterns=("one_hop",))
-    collect([worlds["ships"]], folder, config, settings=Settings())
+    collect_trajectories([worlds["ships"]], folder, config, settings=Settings())
     return folder
 
 
 @pytest.fixture(scope="session")
 def pupil(base, lesson, scratch):
     """Give the folder of a training in which a student learns the lesson nearly by heart."""
-    from orienteer.training.recipes import SftConfig
-    from orienteer.training.sft import distil
+    from orienteer.training import SftConfig, distil
 
     folder = scratch()
     settings = {**tiny.SETTINGS, "epochs": "48", "learning_rate": "5e-3", "schedule": "constant", "save_steps": "16"}

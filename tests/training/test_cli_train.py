@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.training.collection import read_collection, trajectories
+from orienteer.training import collected_trajectories, read_collection
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_collection_at_the_command_line(here, cli):
 def test_given_questions_at_the_command_line(here, cli):
     ran = cli("train", "collect", "books", "questions.jsonl", "--teacher", "anchor", "-o", "c")
     assert ran.code == 0, ran.err
-    [(name, trajectory)] = trajectories(here / "c")
+    [(name, trajectory)] = collected_trajectories(here / "c")
     assert (name, set(trajectory.selected)) == ("books", {"n0", "n4"})
 
 
@@ -196,6 +196,7 @@ def test_a_manifest_of_another_version_is_told(here, taught, cli):
         assert "is no manifest of this version: collect anew, in another folder" in ran.err
 
 
+@pytest.mark.training
 @pytest.mark.filterwarnings("ignore")
 def test_from_graphs_to_a_student_that_is_exported(here, episodes, cli, process):
     """The four commands, one after another, as the documentation has them."""
@@ -234,6 +235,7 @@ def _set(**options):
     return [part for name, value in options.items() for part in ("--set", f"{name}={value}")]
 
 
+@pytest.mark.training
 @pytest.mark.filterwarnings("ignore")
 def test_a_student_of_a_student_knows_the_file_that_the_first_came_from(here, episodes, lesson, cli):
     """So that `train export` needs to be told once."""

@@ -8,16 +8,15 @@ from collections import Counter
 
 import pytest
 
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import read_questions
-from orienteer.graph.store import Graph
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.quizzes.file import nodes_of
+from orienteer.evaluation import read_questions
+from orienteer.graph import Graph
+from orienteer.llm import ScriptedModel
+from orienteer.quizzes import nodes_of_quiz
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.collection import read_collection, trajectories
+from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from training import tiny
 
 
@@ -27,7 +26,7 @@ def gathered(books, tmp_path):
 
     def made(folder="collection", *, graphs=(), model=None, questions=None, avoid=None, **config):
         config = {"teacher": "anchor", "count": 10, **config}
-        return collect(
+        return collect_trajectories(
             list(graphs or [books]),
             tmp_path / folder,
             CollectConfig(**config),
@@ -60,7 +59,7 @@ def contents(folder):
 
 def test_the_trail_of_anchor_ends_with_what_anchor_answers(books, gathered, tmp_path):
     part = gathered(count=30).parts[0]
-    told = [trajectory for _, trajectory in trajectories(tmp_path / "collection")]
+    told = [trajectory for _, trajectory in collected_trajectories(tmp_path / "collection")]
     assert len(told) == part.trajectories > 10
     anchor = Retriever(books, "anchor", settings=Settings())
     golds = {
@@ -79,7 +78,7 @@ def test_an_episode_is_one_of_the_agent_and_replays(books, episodes, worlds):
     assert {episode.dialect for episode in episodes} == {"terse"}
     for episode in episodes:
         graph = next(graph for graph in worlds.values() if all(node in graph for node in episode.selected))
-        assert all(call.is_equal for call in replay(episode, graph))
+        assert all(call.is_equal for call in replay_trajectory(episode, graph))
         called = [call.name for step in episode.steps for call in step.reply.message.tool_calls]
         assert called[-2:] == ["add_to_answer", "finish"]
 
@@ -98,7 +97,7 @@ def test_the_program_of_a_quiz_runs_its_proof_and_says_its_answer(books, quizzed
     part = read_collection(quizzed).parts[0]
     assert part.trajectories == part.questions == 8, "a gold query was proven before: it runs"
     items = {item["id"]: item for item in lines(quizzed / "books" / "questions.jsonl")}
-    for _, trajectory in trajectories(quizzed):
+    for _, trajectory in collected_trajectories(quizzed):
         item = items[trajectory.question.id]
         assert trajectory.method == "graphscout"
         first, last = trajectory.steps
@@ -115,7 +114,7 @@ def test_the_program_of_a_quiz_says_a_set_as_its_prompt_asks_for_it(quizzed):
     items = {item["id"]: item for item in lines(quizzed / "books" / "questions.jsonl")}
     sets = [
         (trajectory, items[trajectory.question.id]["answers"])
-        for _, trajectory in trajectories(quizzed)
+        for _, trajectory in collected_trajectories(quizzed)
         if items[trajectory.question.id]["answer_type"] == "set"
     ]
     assert sets
@@ -146,7 +145,7 @@ def test_given_questions_are_asked_and_no_others(gathered, tmp_path):
     file = written(tmp_path / "given.jsonl", GIVEN)
     part = gathered(questions=file).parts[0]
     assert part.questions == part.trajectories == 3
-    asked = {trajectory.question.id: trajectory for _, trajectory in trajectories(tmp_path / "collection")}
+    asked = {trajectory.question.id: trajectory for _, trajectory in collected_trajectories(tmp_path / "collection")}
     assert {name: set(one.selected) for name, one in asked.items()} == {row["id"]: set(row["nodes"]) for row in GIVEN}
 
 
@@ -187,7 +186,7 @@ def test_no_question_shares_text_or_nodes_with_a_test_set(gathered, tmp_path, te
     file = written(tmp_path / "given.jsonl", [{**row, "anchors": anchors[row["id"]]} for row in GIVEN])
     part = gathered(questions=file, avoid=written(tmp_path / "test.jsonl", [test])).parts[0]
     assert (part.questions, part.avoided) == (len(left), 3 - len(left))
-    assert [trajectory.question.id for _, trajectory in trajectories(tmp_path / "collection")] == left
+    assert [trajectory.question.id for _, trajectory in collected_trajectories(tmp_path / "collection")] == left
 
 
 def test_generated_questions_are_apart_from_a_test_set_of_the_same_generator(books, gathered, tmp_path):
@@ -197,9 +196,9 @@ def test_generated_questions_are_apart_from_a_test_set_of_the_same_generator(boo
     part = gathered("train", count=40, avoid=file).parts[0]
     assert gathered("folder", count=40, avoid=tmp_path / "test").parts[0].avoided == part.avoided, "or of a collection"
     assert part.avoided > 0
-    forbidden = nodes_of(books, file)
+    forbidden = nodes_of_quiz(books, file)
     rows = {row["id"]: row for row in lines(tmp_path / "train" / "books" / "questions.jsonl")}
-    for _, trajectory in trajectories(tmp_path / "train"):
+    for _, trajectory in collected_trajectories(tmp_path / "train"):
         row = rows[trajectory.question.id]
         assert forbidden.isdisjoint([*row["nodes"], *row["anchors"]])
 
@@ -355,11 +354,11 @@ def test_the_card_adds_up(gathered, worlds, tmp_path):
 
 
 def test_it_is_read_graph_by_graph(taught, episodes):
-    assert {name for name, _ in trajectories(taught)} == {"books", "ships"}
-    one = list(trajectories(taught, graphs=("ships",)))
+    assert {name for name, _ in collected_trajectories(taught)} == {"books", "ships"}
+    one = list(collected_trajectories(taught, graphs=("ships",)))
     assert 0 < len(one) < len(episodes)
     with pytest.raises(BadInput, match="holds no graph 'nothing': there are books, ships"):
-        list(trajectories(taught, graphs=("nothing",)))
+        list(collected_trajectories(taught, graphs=("nothing",)))
 
 
 def test_two_graphs_of_one_name_are_told_apart_or_refused(gathered, books, tmp_path):

@@ -12,10 +12,9 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.recorder import canonical
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
+from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.settings import Settings
-from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.collection import read_collection, trajectories
+from orienteer.training import CollectConfig, collect_trajectories, collected_trajectories, read_collection
 from training.tiny import NOVELS, wait_for
 
 TEACHER = "ark agents=1"
@@ -73,7 +72,9 @@ def undisturbed(worlds, scratch):
     """Give the folder of a collection that nothing cut off, and how often its progress was told."""
     folder, told = scratch(), []
     config = CollectConfig(teacher="anchor", count=6)
-    collect(list(worlds.values()), folder, config, settings=Settings(), progress=lambda *at: told.append(at))
+    collect_trajectories(
+        list(worlds.values()), folder, config, settings=Settings(), progress=lambda *at: told.append(at)
+    )
     return folder, len(told)
 
 
@@ -90,8 +91,10 @@ def test_killed_at_any_question_of_any_graph_it_comes_to_the_same(worlds, undist
 
     graphs = list(worlds.values())
     with pytest.raises(Killed):
-        collect(graphs, tmp_path / "c", config, settings=Settings(), progress=progress)
-    collect(graphs, tmp_path / "c", config, settings=Settings(), progress=lambda graph, done: told.update([graph]))
+        collect_trajectories(graphs, tmp_path / "c", config, settings=Settings(), progress=progress)
+    collect_trajectories(
+        graphs, tmp_path / "c", config, settings=Settings(), progress=lambda graph, done: told.update([graph])
+    )
     assert without_times(tmp_path / "c") == without_times(folder)
     assert told["books"] == (6 if at > 6 else 6 + at), "a graph that is done is not gone through again"
 
@@ -103,7 +106,7 @@ def test_an_unfinished_collection_is_not_learnt_from(worlds, tmp_path, cli):
 
     config = CollectConfig(teacher="anchor", count=3)
     with pytest.raises(Killed):
-        collect(list(worlds.values()), tmp_path / "c", config, settings=Settings(), progress=progress)
+        collect_trajectories(list(worlds.values()), tmp_path / "c", config, settings=Settings(), progress=progress)
     ran = cli("train", "sft", tmp_path / "c", "--student", "smollm2", "-o", tmp_path / "s")
     assert ran.code == 2
     assert "not collected to the end: repeat the command that wrote it" in ran.err
@@ -140,7 +143,7 @@ def teach(worlds, server, tmp_path):
     def run(folder, replies=10**6):
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))
         try:
-            return collect(
+            return collect_trajectories(
                 list(worlds.values()),
                 tmp_path / folder,
                 CollectConfig(teacher=TEACHER, samples=SAMPLES, count=4, workers=1),
@@ -188,9 +191,11 @@ def test_trajectories_stand_in_the_order_of_samples_and_questions_however_they_c
     with FakeServer(slowly) as server:
         model = OpenAIModel("fake", OpenAIConfig(base_url=server.url, retries=0))
         config = CollectConfig(teacher=TEACHER, samples=1, workers=4)
-        collect([worlds["books"]], tmp_path / "c", config, questions=questions, model=model, settings=Settings())
+        collect_trajectories(
+            [worlds["books"]], tmp_path / "c", config, questions=questions, model=model, settings=Settings()
+        )
         model.close()
-    assert [one.question.id for _, one in trajectories(tmp_path / "c")] == [f"q{at:02}" for at in range(6)]
+    assert [one.question.id for _, one in collected_trajectories(tmp_path / "c")] == [f"q{at:02}" for at in range(6)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
@@ -210,7 +215,7 @@ def test_a_process_that_is_killed_goes_on(worlds, server, process, tmp_path):
     assert again.returncode == 0, err
     assert len(set(map(canonical, server.bodies))) == 40
     assert len(server.bodies) <= 41, "but for the reply that was under way"
-    assert len(list(trajectories(tmp_path / "c"))) == 20
+    assert len(list(collected_trajectories(tmp_path / "c"))) == 20
 
 
 # ------------------------------------------------------------------------------------------------- a teacher that dies
@@ -247,7 +252,7 @@ def test_a_teacher_that_dies_is_told_in_a_sentence_and_loses_nothing(dying, home
     again, more = dying()
     assert again.code == 0, again.err
     assert len(bodies[:8]) + len(more) == 52, "four questions were paid for before it died"
-    assert len(list(trajectories(home / "c"))) == 26, "those that failed are asked again"
+    assert len(list(collected_trajectories(home / "c"))) == 26, "those that failed are asked again"
     assert read_collection(home / "c").parts[0].without == 0
     assert read_collection(home / "c").usage.calls == 52
 

@@ -13,17 +13,13 @@ import sys
 import pytest
 
 from orienteer.errors import BadInput, Error
-from orienteer.training.export import export
-from orienteer.training.recipes import SftConfig
-from orienteer.training.runs import Training, save
-from orienteer.training.sft import distil
-from orienteer.training.student import open_student
+from orienteer.training import SftConfig, Training, distil, export_student, open_student, save_student
 from training import tiny
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
 gguf = pytest.importorskip("gguf")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 BITS = {"f16": 2**-11, "q8_0": 1 / 254 + 2**-10}
 """By precision, how far a weight may be off: of itself, or of the greatest of its block of 32. Scales are halves."""
@@ -63,7 +59,7 @@ def test_a_gguf_file_is_opened_as_the_model_that_it_was(made):
 def test_its_weights_come_back(made, tmp_path, precision):
     """Read by transformers, which turns the rows of queries and keys back by itself."""
     _, base_gguf, training = made
-    export(training, tmp_path / "s.gguf", precision=precision)
+    export_student(training, tmp_path / "s.gguf", precision=precision)
     trained, again = weights(training / "model"), open_student(str(tmp_path / "s.gguf")).model.state_dict()
     assert any(not torch.equal(trained[name], weight) for name, weight in weights(made[0]).items()), "it was trained"
     for name, weight in trained.items():
@@ -78,7 +74,7 @@ def test_its_weights_come_back(made, tmp_path, precision):
 
 def test_the_file_says_what_the_base_says_but_for_name_and_bits(made, tmp_path):
     _, base_gguf, training = made
-    export(training, tmp_path / "s.gguf", precision="f16")
+    export_student(training, tmp_path / "s.gguf", precision="f16")
     old, new = gguf.GGUFReader(base_gguf), gguf.GGUFReader(tmp_path / "s.gguf")
     apart = {"general.name", "general.file_type"}
     said = [
@@ -99,7 +95,7 @@ def test_the_file_says_what_the_base_says_but_for_name_and_bits(made, tmp_path):
 
 def test_the_card_beside_it_tells_how_it_is_asked_and_made(made, tmp_path):
     *_, training = made
-    card = export(training, tmp_path / "s.gguf")
+    card = export_student(training, tmp_path / "s.gguf")
     assert card == tmp_path / "s.card.json"
     told = json.loads(card.read_text())
     assert (told["agent"], told["dialect"], told["file"]) == ("ark tools=compact agents=1", "terse", "s.gguf")
@@ -113,7 +109,7 @@ def test_an_engine_loads_it_and_says_something(made, tmp_path):
     """In a process of its own: an engine that cannot read a file ends the process."""
     _needs_an_engine()
     *_, training = made
-    export(training, tmp_path / "s.gguf")
+    export_student(training, tmp_path / "s.gguf")
     assert said_by_an_engine(tmp_path / "s.gguf")
 
 
@@ -160,7 +156,7 @@ def test_a_base_of_another_model_is_refused(made, episodes, tmp_path):
     other = "qwen3" if "llama" in json.loads((made[0] / "config.json").read_text())["model_type"] else "llama"
     wrong = tiny.as_gguf(tiny.student(tmp_path / "o", tiny.texts_of(episodes), kind=other), tmp_path / "o.gguf")
     with pytest.raises(BadInput, match="the base is of another model than") as told:
-        export(training, tmp_path / "s.gguf", base=wrong)
+        export_student(training, tmp_path / "s.gguf", base=wrong)
     assert "\n" not in str(told.value)
     assert not list(tmp_path.glob("s.*"))
 
@@ -170,16 +166,16 @@ def test_a_base_with_other_sizes_is_refused(made, episodes, tmp_path):
     random = tiny.student(tmp_path / "o", tiny.texts_of(episodes)[:5], kind=kind)
     wrong = tiny.as_gguf(random, tmp_path / "o.gguf")
     with pytest.raises(BadInput, match="the base is of another model than"):
-        export(made[2], tmp_path / "s.gguf", base=wrong)
+        export_student(made[2], tmp_path / "s.gguf", base=wrong)
 
 
 def test_a_base_that_is_no_gguf_is_refused(made, tmp_path):
     for name, content in (("a.gguf", b"hello"), ("b.gguf", b""), ("c.gguf", b"GGUF" + bytes(200))):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(BadInput, match="is no GGUF file"):
-            export(made[2], tmp_path / "s.gguf", base=tmp_path / name)
+            export_student(made[2], tmp_path / "s.gguf", base=tmp_path / name)
     with pytest.raises((BadInput, OSError)):
-        export(made[2], tmp_path / "s.gguf", base=tmp_path / "nowhere.gguf")
+        export_student(made[2], tmp_path / "s.gguf", base=tmp_path / "nowhere.gguf")
 
 
 def test_a_base_of_an_unknown_kind_is_refused(made, tmp_path):
@@ -192,12 +188,12 @@ def test_a_base_of_an_unknown_kind_is_refused(made, tmp_path):
     with pytest.raises(
         BadInput, match="is a model of the kind gemma3, and how llama.cpp writes that is not known here"
     ):
-        export(made[2], tmp_path / "s.gguf", base=tmp_path / "g.gguf")
+        export_student(made[2], tmp_path / "s.gguf", base=tmp_path / "g.gguf")
 
 
 def test_without_a_base_one_is_asked_for(pupil, tmp_path):
     with pytest.raises(BadInput, match="does not say which GGUF file it came from"):
-        export(pupil, tmp_path / "s.gguf")
+        export_student(pupil, tmp_path / "s.gguf")
 
 
 def test_an_unfinished_training_is_not_exported(made, tmp_path):
@@ -205,7 +201,7 @@ def test_an_unfinished_training_is_not_exported(made, tmp_path):
     file = tmp_path / "t" / "training.json"
     file.write_text(file.read_text().replace('"is_complete": true', '"is_complete": false'))
     with pytest.raises(BadInput, match="is not at its end: repeat the command that began it"):
-        export(tmp_path / "t", tmp_path / "s.gguf")
+        export_student(tmp_path / "t", tmp_path / "s.gguf")
 
 
 def test_a_student_that_is_gone_or_damaged_is_told(made, tmp_path):
@@ -213,10 +209,10 @@ def test_a_student_that_is_gone_or_damaged_is_told(made, tmp_path):
     weights = tmp_path / "t" / "model" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(BadInput):
-        export(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
+        export_student(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
     weights.unlink()
     with pytest.raises(BadInput):
-        export(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
+        export_student(tmp_path / "t", tmp_path / "s.gguf", base=made[1])
     assert not list(tmp_path.glob("s.*"))
 
 
@@ -229,7 +225,7 @@ def test_a_disk_that_is_full_leaves_the_file_that_was_there(made, tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
     try:
         with pytest.raises((Error, OSError)):
-            export(made[2], tmp_path / "s.gguf")
+            export_student(made[2], tmp_path / "s.gguf")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert [path.name for path in tmp_path.iterdir()] == ["s.gguf"]
@@ -249,9 +245,9 @@ def test_smollm2_comes_back_and_an_engine_loads_it(tmp_path):
         kind="sft", student="smollm2", collection_sha256="0", agent="ark tools=compact agents=1", dialect="terse",
         settings={}, is_complete=True,
     )  # fmt: skip
-    save(student, student.model, tmp_path, training)
+    save_student(student, student.model, tmp_path, training)
     (tmp_path / "training.json").write_text(training.model_dump_json())
-    export(tmp_path, tmp_path / "s.gguf", precision="f16")
+    export_student(tmp_path, tmp_path / "s.gguf", precision="f16")
     again = open_student(str(tmp_path / "s.gguf")).model.state_dict()
     own = student.model.state_dict()
     assert all(torch.allclose(again[name], own[name], rtol=2**-11, atol=1e-7) for name in own)

@@ -9,22 +9,28 @@ from types import SimpleNamespace
 
 import pytest
 
-from orienteer.agents import replay
+from fakes.inside import inside
+from orienteer.agents import read_trajectories, replay_trajectory
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.scores.rewards import Reward
+from orienteer.evaluation import Reward
 from orienteer.records import Message, Question, Raw, Reply, Step, Trajectory
 from orienteer.settings import Settings
-from orienteer.training.grpo import _has_vllm, _trainer, reinforce, vllm_sampler
-from orienteer.training.policy import Policy
-from orienteer.training.recipes import GrpoConfig
-from orienteer.training.rollouts import Collapse
-from orienteer.training.runs import read_training
-from orienteer.training.student import open_student
+from orienteer.training import (
+    GrpoConfig,
+    RewardCollapse,
+    StudentPolicy,
+    grpo_trainer,
+    open_student,
+    read_training,
+    reinforce,
+    samples_by_vllm,
+    vllm_sampler,
+)
 from training import tiny
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 SMALL = {
     **tiny.SETTINGS, "reward": "nodes", "batch": "2", "group": "4", "micro_batch": "8", "turns": "3", "order": "random",
@@ -110,9 +116,9 @@ def test_rewards_vary_within_a_group_and_then_weights_move(varied, pupil):
 def test_every_rollout_is_a_trajectory_that_trace_reads(trained, worlds, cli):
     for step in (1, 2, 3):
         file = trained / "rollouts" / f"step-{step:05}.jsonl"
-        kept = list(replay.read(file))
+        kept = list(read_trajectories(file))
         assert len(kept) == 8
-        assert all(call.is_equal for one in kept for call in replay.replay(one, worlds["ships"]))
+        assert all(call.is_equal for one in kept for call in replay_trajectory(one, worlds["ships"]))
         assert cli("trace", "show", file, "-q").code == 0
     assert all(step.reply.raw.token_ids is None for one in kept for step in one.steps), "they would be most of the file"
 
@@ -186,7 +192,7 @@ class Fixed:
     """Episodes that are known, with their rewards: what a trainer is given in place of those that are played."""
 
     def __init__(self, episodes, rewards, *, patience=0):
-        self.episodes, self.rewards, self.collapse = episodes, rewards, Collapse(patience)
+        self.episodes, self.rewards, self.collapse = episodes, rewards, RewardCollapse(patience)
 
     def play(self, policy, step):
         got = self.rewards[(step - 1) % len(self.rewards)]
@@ -238,8 +244,8 @@ def gradients_of(student, folder, episodes, rewards, **options):
             caught.update({name: weight.grad.clone() for name, weight in model.named_parameters()})
 
     chosen = config(**{"batch": 1, "micro_batch": 4, "max_steps": 1, "kl": 0, **options})
-    policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, folder, chosen, Fixed(episodes, rewards), policy, lambda *at: None)
+    policy = StudentPolicy(student.model, student.tokenizer, name="student")
+    trainer = grpo_trainer(student, folder, chosen, Fixed(episodes, rewards), policy, lambda *at: None)
     trainer.add_callback(Catch())
     trainer.train()
     return caught
@@ -316,8 +322,8 @@ def test_the_trainer_is_told_the_figures_of_the_paper(fresh, tmp_path):
     """Table 3 of 003: what TRL calls them."""
     student = fresh()
     chosen = GrpoConfig.read({**tiny.SETTINGS, "batch": "16", "micro_batch": "1", "kl": "0"})
-    policy = Policy(student.model, student.tokenizer, name="student")
-    trainer = _trainer(student, tmp_path, chosen, SimpleNamespace(), policy, lambda *at: None)
+    policy = StudentPolicy(student.model, student.tokenizer, name="student")
+    trainer = grpo_trainer(student, tmp_path, chosen, SimpleNamespace(), policy, lambda *at: None)
     args = trainer.args
     assert (args.num_generations, args.generation_batch_size, args.max_steps) == (8, 128, 400)
     assert (args.gradient_accumulation_steps * args.per_device_train_batch_size, args.num_iterations) == (128, 1)
@@ -329,10 +335,10 @@ def test_the_trainer_is_told_the_figures_of_the_paper(fresh, tmp_path):
 def test_training_ends_when_rewards_have_collapsed(fresh, tmp_path):
     student = fresh()
     chosen = config(batch=1, micro_batch=4, max_steps=9, kl=0, learning_rate=1e-6, save_steps=100)
-    policy = Policy(student.model, student.tokenizer, name="student")
+    policy = StudentPolicy(student.model, student.tokenizer, name="student")
     rewards = [[1.0, 0.9, 1.0, 1.0], [1.0, 1.0, 1.0, 0.8], *[[0.1, 0.0, 0.0, 0.0]] * 7]
     episodes = Fixed([known(turns) for turns in TURNS], rewards, patience=2)
-    trainer = _trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
+    trainer = grpo_trainer(student, tmp_path, chosen, episodes, policy, lambda *at: None)
     trainer.train()
     assert episodes.collapse.reason is not None
     assert trainer.state.global_step == 4, "two steps of two are under half of the best two"
@@ -377,13 +383,13 @@ def test_vllm_is_asked_through_trl_as_trl_has_it():
     ],
 )
 def test_vllm_samples_where_there_is_one(monkeypatch, tmp_path, sampler, installed, is_folder, can_compute, expected):
-    monkeypatch.setattr("orienteer.training.grpo.find_spec", lambda name: object() if installed else None)
+    monkeypatch.setattr(inside(reinforce), "find_spec", lambda name: object() if installed else None)
     student = tmp_path if is_folder else tmp_path / "s.gguf"
     if isinstance(expected, str):
         with pytest.raises(BadOption, match=expected):
-            _has_vllm(sampler, student, can_compute=can_compute)
+            samples_by_vllm(sampler, student, can_compute=can_compute)
     else:
-        assert _has_vllm(sampler, student, can_compute=can_compute) == expected
+        assert samples_by_vllm(sampler, student, can_compute=can_compute) == expected
 
 
 def test_what_sampled_is_kept(trained):

@@ -20,6 +20,7 @@ STEPS, MOST_KILLS = 5, 3
 LATEST = 0.9  # seconds after a victim has begun to train: about the length of a whole training
 
 pytestmark = [
+    pytest.mark.training,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL"),
     pytest.mark.filterwarnings("ignore"),
 ]
@@ -68,11 +69,9 @@ def test_each_episode_has_one_reward(killed):
 
 def train(kind, folder, lesson, base, pupil, ships):
     """Train for some steps, with a checkpoint after each."""
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
     from orienteer.settings import Settings
-    from orienteer.training.grpo import reinforce
-    from orienteer.training.recipes import GrpoConfig, SftConfig
-    from orienteer.training.sft import distil
+    from orienteer.training import GrpoConfig, SftConfig, distil, reinforce
     from training import tiny
 
     shared = {**tiny.SETTINGS, "max_steps": str(STEPS), "save_steps": "1", "learning_rate": "1e-4"}

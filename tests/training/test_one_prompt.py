@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from fakes import Answer, FakeServer
-from orienteer.agents.requests import requests
+from orienteer.agents import requests_of
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training.collection import trajectories
-from orienteer.training.rows import IGNORED, rows
+from orienteer.training import IGNORED_TOKEN, collected_trajectories, training_rows
 from training.tiny import END, Bytes
 
 SCOUT = (
@@ -39,7 +38,7 @@ def told(books, taught, play):
             return episode, list(SCOUT)
         if "faithful" in method:
             return play("ark", list(NATIVE), agents=1, faithful=True), list(NATIVE)
-        episode = next(one for name, one in trajectories(taught) if name == "books")
+        episode = next(one for name, one in collected_trajectories(taught) if name == "books")
         return episode, [step.reply.raw.text for step in episode.steps]
 
     return made
@@ -67,7 +66,7 @@ def test_a_server_in_an_evaluation_gets_what_was_learnt_from(told, books, tmp_pa
         )
         assert ran.code == 0, ran.err
         bodies = server.bodies
-    learnt = [request.body() for request in requests(episode)]
+    learnt = [request.body() for request in requests_of(episode)]
     compared = _without_ids if "faithful" in method else dict  # a server numbers its calls as it likes
     assert len(bodies) == len(learnt) > 1
     for sent, own in zip(bodies, learnt, strict=True):
@@ -106,11 +105,12 @@ class Marked(Bytes):
         return pieces.replace("\0", END)
 
 
+@pytest.mark.training
 @pytest.mark.parametrize("method", METHODS[:2])
 def test_a_policy_in_training_gets_what_was_learnt_from_token_by_token(told, books, method):
     torch = pytest.importorskip("torch")
     pytest.importorskip("trl")
-    from orienteer.training.policy import Policy
+    from orienteer.training import StudentPolicy
 
     episode, said = told(method)
     tokenizer = Marked()
@@ -130,16 +130,16 @@ def test_a_policy_in_training_gets_what_was_learnt_from_token_by_token(told, boo
             reply = [*said[turn // 2].encode(), tokenizer.eos_token_id]
             return torch.cat([input_ids, torch.tensor([reply])], dim=1)
 
-    learnt = [request.body() for request in requests(episode)]
+    learnt = [request.body() for request in requests_of(episode)]
     Parrot.opening = len(learnt[0]["messages"])
     name, *options = method.split()
     chosen = dict(option.split("=") for option in options)
-    with Policy(Parrot(), tokenizer, name="student", most_tokens=4096, most_prompt_tokens=100_000) as policy:
+    with StudentPolicy(Parrot(), tokenizer, name="student", most_tokens=4096, most_prompt_tokens=100_000) as policy:
         agent = Retriever(books, name, model=policy, settings=Settings(methods={name: chosen}))
         [trajectory] = agent.search(episode.question.text).trajectories
     assert tokenizer.written == [shown(body) for body in learnt]
-    [row] = rows([episode], tokenizer, max_length=10**6)
+    [row] = training_rows([episode], tokenizer, max_length=10**6)
     last = trajectory.steps[-1].reply.raw
     assert row.input_ids == [*last.prompt_token_ids, *last.token_ids]
-    first = next(at for at, label in enumerate(row.labels) if label != IGNORED)
+    first = next(at for at, label in enumerate(row.labels) if label != IGNORED_TOKEN)
     assert row.input_ids[:first] == list(trajectory.steps[0].reply.raw.prompt_token_ids)

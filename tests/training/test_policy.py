@@ -8,19 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from orienteer.agents.requests import requests
+from orienteer.agents import requests_of
 from orienteer.errors import ModelError
 from orienteer.records import Message, Price, Sampling
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.training.collection import trajectories
-from orienteer.training.policy import Policy
-from orienteer.training.rows import prompt_of
-from orienteer.training.student import open_student
+from orienteer.training import StudentPolicy, collected_trajectories, open_student, prompt_tokens_of
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 GREEDY = Sampling(temperature=0.0)
 
@@ -33,14 +30,14 @@ def student(pupil):
 
 @pytest.fixture
 def policy(student):
-    with Policy(student.model, student.tokenizer, name="student", most_tokens=64) as policy:
+    with StudentPolicy(student.model, student.tokenizer, name="student", most_tokens=64) as policy:
         yield policy
 
 
 @pytest.fixture(scope="module")
 def openings(lesson):
     """Give the first request of each episode of the lesson, as a model gets it."""
-    return [next(iter(requests(one))).chat.messages for _, one in trajectories(lesson)]
+    return [next(iter(requests_of(one))).chat.messages for _, one in collected_trajectories(lesson)]
 
 
 def alone(student, messages, most=64):
@@ -75,7 +72,7 @@ def test_they_are_one_batch(student, openings):
             sizes.append(len(input_ids))
             return student.model.generate(input_ids=input_ids, **options)
 
-    with Policy(Counting(), student.tokenizer, name="student", most_tokens=4) as policy:
+    with StudentPolicy(Counting(), student.tokenizer, name="student", most_tokens=4) as policy:
         barrier = threading.Barrier(8)
 
         def ask(messages):
@@ -114,7 +111,7 @@ def test_a_reply_that_was_cut_says_so_and_one_that_ended_has_no_mark(policy, stu
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_the_tokens_of_a_conversation_that_grows_extend_one_another(student, policy, lesson, worlds, temperature):
     """What was sampled stays as it was sampled; a text cut anew may be other tokens, of other probabilities."""
-    [question, *_] = [one.question.text for _, one in trajectories(lesson)]
+    [question, *_] = [one.question.text for _, one in collected_trajectories(lesson)]
     agent = Retriever(
         *(worlds["ships"], "ark"),
         model=policy,
@@ -126,15 +123,17 @@ def test_the_tokens_of_a_conversation_that_grows_extend_one_another(student, pol
     )
     [trajectory] = agent.search(question).trajectories
     assert len(trajectory.steps) > 1
-    told = list(requests(trajectory))
+    told = list(requests_of(trajectory))
     for before, after, request in zip(trajectory.steps, trajectory.steps[1:], told[1:], strict=False):
         so_far = (*before.reply.raw.prompt_token_ids, *before.reply.raw.token_ids)
-        goes_on = prompt_of(request.body(), student.tokenizer).startswith(student.tokenizer.decode(so_far))
+        goes_on = prompt_tokens_of(request.body(), student.tokenizer).startswith(student.tokenizer.decode(so_far))
         assert goes_on or temperature, "what it knows by heart is written as the dialect writes it"
         if goes_on:
             assert after.reply.raw.prompt_token_ids[: len(so_far)] == so_far
     for request, step in zip(told, trajectory.steps, strict=True):
-        assert student.tokenizer.decode(step.reply.raw.prompt_token_ids) == prompt_of(request.body(), student.tokenizer)
+        assert student.tokenizer.decode(step.reply.raw.prompt_token_ids) == prompt_tokens_of(
+            request.body(), student.tokenizer
+        )
     if not temperature:
         assert trajectory.stopped_by == "finish"
 
@@ -158,7 +157,7 @@ def test_sampled_tokens_are_kept_although_the_text_would_be_cut_otherwise(studen
             said = torch.tensor([[*letters, student.tokenizer.eos_token_id]] * len(input_ids))
             return torch.cat([input_ids, said], dim=1)
 
-    with Policy(Spelling(), student.tokenizer, name="student") as policy:
+    with StudentPolicy(Spelling(), student.tokenizer, name="student") as policy:
         first = policy.chat(openings[0])
         messages = [*openings[0], first.message, Message(role="user", content="Go on.")]
         second = policy.chat(messages)
@@ -173,7 +172,7 @@ def test_sampled_tokens_are_kept_although_the_text_would_be_cut_otherwise(studen
 
 def test_a_prompt_that_is_too_long_is_told(student, openings):
     with (
-        Policy(student.model, student.tokenizer, name="student", most_prompt_tokens=100) as policy,
+        StudentPolicy(student.model, student.tokenizer, name="student", most_prompt_tokens=100) as policy,
         pytest.raises(ModelError, match=r"a prompt of \d+ tokens: student takes 100"),
     ):
         policy.chat(openings[0])
@@ -192,7 +191,7 @@ def test_a_mistake_of_the_model_reaches_all_who_wait_and_the_next_is_answered(st
             return student.model.generate(**options)
 
     broken = Broken()
-    with Policy(broken, student.tokenizer, name="student", most_tokens=4) as policy:
+    with StudentPolicy(broken, student.tokenizer, name="student", most_tokens=4) as policy:
         with ThreadPoolExecutor(3) as threads:
             asked = [threads.submit(policy.chat, openings[0]) for _ in range(3)]
             assert all(isinstance(one.exception(), RuntimeError) for one in asked)
@@ -214,7 +213,7 @@ def test_memory_bounds_a_batch_and_the_model_trains_on_as_it_did(student, openin
 
     student.model.train()
     with (
-        Policy(Counting(), student.tokenizer, name="student", most_tokens=4, batch_tokens=900) as policy,
+        StudentPolicy(Counting(), student.tokenizer, name="student", most_tokens=4, batch_tokens=900) as policy,
         ThreadPoolExecutor(8) as threads,
     ):
         list(threads.map(policy.chat, openings * 2))
@@ -231,7 +230,7 @@ def test_another_engine_samples_in_its_place_and_each_reply_ends_where_it_ends(s
         asked.append((len(prompts), temperature, most))
         return [[7, 8, end, 9] for _ in prompts]
 
-    with Policy(student.model, student.tokenizer, name="student", most_tokens=16) as policy:
+    with StudentPolicy(student.model, student.tokenizer, name="student", most_tokens=16) as policy:
         policy.sample_by(engine)
         reply = policy.chat(openings[0], sampling=GREEDY)
     assert (reply.raw.token_ids, reply.raw.finish_reason) == ((7, 8, end), "stop")

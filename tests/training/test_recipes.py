@@ -9,7 +9,7 @@ import pytest
 
 from orienteer.errors import BadInput, BadOption
 from orienteer.settings import Settings
-from orienteer.training.recipes import GrpoConfig, SftConfig, read_recipe
+from orienteer.training import GrpoConfig, SftConfig, read_recipe
 from training import tiny
 
 NAMES = sorted(file.name.removesuffix(".toml") for file in files("orienteer.training").joinpath("recipes").iterdir())
@@ -126,7 +126,7 @@ STEP = {"max_steps": "1", "threads": "1", "save_steps": "1"}
 @pytest.mark.parametrize("name", [name for name in NAMES if KINDS[name] is SftConfig])
 def test_a_recipe_of_distillation_takes_a_step(qwen3, taught, tmp_path, name):
     """With as few rows and tokens as there are here; all else as it stands."""
-    from orienteer.training.sft import distil
+    from orienteer.training import distil
 
     given = read_recipe(SftConfig, name, {})
     fewer = {"validation": "2"} if given.validation else {}
@@ -142,7 +142,7 @@ def test_a_recipe_of_distillation_takes_a_step(qwen3, taught, tmp_path, name):
 @pytest.mark.parametrize("name", [name for name in NAMES if KINDS[name] is GrpoConfig])
 def test_a_recipe_of_training_by_reward_takes_a_step(qwen3, lesson, quizzed, worlds, tmp_path, name):
     """With few questions, turns and tokens; all else as it stands."""
-    from orienteer.training.grpo import reinforce
+    from orienteer.training import reinforce
 
     few = {"batch": "1", "turns": "1", "most_tokens": "4", "group": "2", "max_length": "6000", "micro_batch": "1"}
     chosen = read_recipe(GrpoConfig, name, {**STEP, **few})

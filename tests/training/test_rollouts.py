@@ -13,17 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.agents import replay
+from orienteer.agents import read_trajectories, replay_trajectory
 from orienteer.errors import BadInput
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.scores.rewards import node_reward
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.evaluation import Example, Gold, node_reward
+from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Raw, Reply, Step, ToolCall, ToolSpec, Trajectory
 from orienteer.settings import Settings
-from orienteer.training.collect import CollectConfig, collect
-from orienteer.training.recipes import GrpoConfig
-from orienteer.training.rollouts import Asked, Collapse, Deck, Episodes, row_of
-from orienteer.training.rows import IGNORED
+from orienteer.training import (
+    IGNORED_TOKEN,
+    CollectConfig,
+    EpisodePlayer,
+    GraphQuestion,
+    GrpoConfig,
+    QuestionDeck,
+    RewardCollapse,
+    collect_trajectories,
+    row_of_episode,
+)
 
 
 def config(**options):
@@ -35,14 +41,14 @@ def config(**options):
 
 def questions(count, levels=("hard", "simple", "medium", None)):
     return [
-        Asked("g", Example(question=Question(id=f"q{at}", text="?"), gold=Gold(), fields={"difficulty": level}))
+        GraphQuestion("g", Example(question=Question(id=f"q{at}", text="?"), gold=Gold(), fields={"difficulty": level}))
         for at, level in zip(range(count), itertools.cycle(levels), strict=False)
     ]
 
 
 @given(st.integers(1, 12), st.integers(1, 9), st.integers(0, 5))
 def test_simple_questions_come_first_and_each_as_often_as_the_others(count, batch, seed):
-    deck = Deck(questions(count), config(order="difficulty", refresh=0, random_seed=seed))
+    deck = QuestionDeck(questions(count), config(order="difficulty", refresh=0, random_seed=seed))
     drawn = [deck.draw(batch) for _ in range(3 * count)]
     assert all(len(asked) == batch for asked in drawn)
     flat = [one for asked in drawn for one in asked]
@@ -59,16 +65,16 @@ def test_simple_questions_come_first_and_each_as_often_as_the_others(count, batc
 
 
 def test_random_order_mixes_the_levels():
-    deck = Deck(questions(40), config(order="random"))
+    deck = QuestionDeck(questions(40), config(order="random"))
     levels = [one.example.fields["difficulty"] for one in deck.draw(10)]
     assert len(set(levels)) > 1
-    assert [one.key for one in Deck(questions(40), config(order="random")).draw(10)] == [
-        one.key for one in Deck(questions(40), config(order="random")).draw(10)
+    assert [one.key for one in QuestionDeck(questions(40), config(order="random")).draw(10)] == [
+        one.key for one in QuestionDeck(questions(40), config(order="random")).draw(10)
     ]
 
 
 def test_what_all_solve_or_none_is_asked_no_more():
-    deck = Deck(questions(4), config(order="difficulty", refresh=2))
+    deck = QuestionDeck(questions(4), config(order="difficulty", refresh=2))
     seen = Counter()
     for _ in range(12):
         [one] = deck.draw(1)
@@ -79,7 +85,7 @@ def test_what_all_solve_or_none_is_asked_no_more():
 
 
 def test_a_group_that_differs_begins_the_count_anew_and_the_last_question_stays():
-    deck = Deck(questions(2), config(refresh=2))
+    deck = QuestionDeck(questions(2), config(refresh=2))
     for rewards in ([1.0, 1.0], [0.0, 1.0], [1.0, 1.0]):
         deck.learn("g/q0", rewards)
     assert {one.key for one in deck.draw(2)} == {"g/q0", "g/q1"}
@@ -93,7 +99,7 @@ def test_a_group_that_differs_begins_the_count_anew_and_the_last_question_stays(
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0]), max_size=30), st.integers(0, 4))
 def test_rewards_have_collapsed_when_they_stay_under_half_of_the_best(rewards, patience):
     """Looked at by hand: the mean of each `patience` steps on end, the last against the best."""
-    collapse, has_happened = Collapse(patience), False
+    collapse, has_happened = RewardCollapse(patience), False
     for at, reward in enumerate(rewards, 1):
         means = (
             [sum(rewards[begin : begin + patience]) / patience for begin in range(at - patience + 1)]
@@ -129,9 +135,9 @@ def test_an_episode_is_its_tokens_as_far_as_they_go_on(parts, most, breaks_at):
     for at, (seen, said) in enumerate(parts):
         prompt = [*ids, *seen] if at != breaks_at or at == 0 else [99, *ids, *seen]
         turns.append((prompt, said))
-        ids, labels = [*ids, *seen, *said], [*labels, *[IGNORED] * len(seen), *said]
+        ids, labels = [*ids, *seen, *said], [*labels, *[IGNORED_TOKEN] * len(seen), *said]
     whole = list(zip(ids, labels, strict=True))
-    row, first, learnt = row_of(episode_of(turns), max_length=most, end=7)
+    row, first, learnt = row_of_episode(episode_of(turns), max_length=most, end=7)
     ends = list(itertools.accumulate(len(seen) + len(said) for seen, said in parts))
     allowed = ends[: breaks_at or len(ends)]
     fitting = [end for end in allowed if end <= most] or allowed[:1]  # the first turn is what there is to learn
@@ -141,21 +147,21 @@ def test_an_episode_is_its_tokens_as_far_as_they_go_on(parts, most, breaks_at):
 
 
 def test_a_turn_without_tokens_ends_the_row():
-    row, first, learnt = row_of(episode_of([([1, 2], [3]), None, ([1, 2, 3, 4], [5])]), max_length=100, end=7)
-    assert (first, learnt, row.input_ids, row.labels) == (2, 1, [1, 2, 3], [IGNORED, IGNORED, 3])
+    row, first, learnt = row_of_episode(episode_of([([1, 2], [3]), None, ([1, 2, 3, 4], [5])]), max_length=100, end=7)
+    assert (first, learnt, row.input_ids, row.labels) == (2, 1, [1, 2, 3], [IGNORED_TOKEN, IGNORED_TOKEN, 3])
 
 
 @pytest.mark.parametrize("turns", [[], [None], [None, ([1], [2])]])
 def test_an_episode_without_tokens_is_a_row_of_which_nothing_is_learnt(turns):
     """A trainer needs a prompt and a completion of it, none of them empty."""
-    row, first, learnt = row_of(episode_of(turns), max_length=100, end=7)
+    row, first, learnt = row_of_episode(episode_of(turns), max_length=100, end=7)
     assert learnt == 0
     assert 0 < first < len(row.input_ids)
-    assert set(row.labels) == {IGNORED}
+    assert set(row.labels) == {IGNORED_TOKEN}
 
 
 def test_hard_questions_after_easy_ones_are_no_collapse():
-    collapse = Collapse(2)
+    collapse = RewardCollapse(2)
     for level, reward in (("simple", 1.0),) * 4 + (("hard", 0.1),) * 9:
         collapse.learn(level, [reward])
     assert collapse.reason is None
@@ -267,7 +273,7 @@ def begin(lesson, worlds, tmp_path):
     def made(folder="t", **options):
         (tmp_path / folder).mkdir(exist_ok=True)
         chosen = config(**{"reward": "nodes", "batch": 2, "group": 4, "turns": 3, **options})
-        return Episodes(lesson, {"ships": worlds["ships"]}, chosen, Settings(), tmp_path / folder)
+        return EpisodePlayer(lesson, {"ships": worlds["ships"]}, chosen, Settings(), tmp_path / folder)
 
     return made
 
@@ -296,14 +302,14 @@ def test_rewards_vary_within_a_group_where_the_policy_is_a_mix(begin, golds, tmp
 def test_every_episode_is_a_trajectory_that_trace_reads(begin, golds, worlds, tmp_path, cli):
     begin().play(Mixed(golds), 7)
     file = tmp_path / "t" / "rollouts" / "step-00007.jsonl"
-    kept = list(replay.read(file))
+    kept = list(read_trajectories(file))
     assert len(kept) == 8
     lines = rewards_of(tmp_path / "t")
     for trajectory, line in zip(kept, lines, strict=True):
         again = node_reward(trajectory, golds[trajectory.question.text], {}, threshold=0.4)
         assert again.answer == pytest.approx(line["answer"], abs=1e-4), "its reward can be taken again from the file"
         assert any(f"total {line['total']:.2f}" in note for note in trajectory.notes)
-        assert all(call.is_equal for call in replay.replay(trajectory, worlds["ships"]))
+        assert all(call.is_equal for call in replay_trajectory(trajectory, worlds["ships"]))
     ran = cli("trace", "show", file)
     assert ran.code == 0, ran.err
     assert all(question in ran.out.replace("\n", " ") for question in {one.question.text for one in kept})
@@ -362,7 +368,7 @@ def test_questions_that_the_reward_cannot_judge_are_told(begin):
 def test_a_quiz_is_judged_by_the_reward_of_the_paper(worlds, tmp_path):
     for module in ("ladybug", "pydantic_monty"):
         pytest.importorskip(module)
-    collect([worlds["books"]], tmp_path / "c", CollectConfig(teacher="quiz", count=4), settings=Settings())
+    collect_trajectories([worlds["books"]], tmp_path / "c", CollectConfig(teacher="quiz", count=4), settings=Settings())
     rows = map(json.loads, (tmp_path / "c" / "books" / "questions.jsonl").read_text().splitlines())
     answers = {
         row["question"]: ", ".join(row["answers"]) if row["answer_type"] == "set" else row["answers"][0] for row in rows
@@ -374,7 +380,7 @@ def test_a_quiz_is_judged_by_the_reward_of_the_paper(worlds, tmp_path):
 
     (tmp_path / "t").mkdir()
     chosen = config(batch=4, group=2, turns=2)
-    episodes = Episodes(tmp_path / "c", {"books": worlds["books"]}, chosen, Settings(), tmp_path / "t")
+    episodes = EpisodePlayer(tmp_path / "c", {"books": worlds["books"]}, chosen, Settings(), tmp_path / "t")
     played, rewards = episodes.play(ScriptedModel(said, "student"), 1)
     assert [reward.total for reward in rewards] == [1.0] * 8
     assert {trajectory.method for trajectory in played} == {"graphscout"}

@@ -9,11 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.agents.requests import requests
+from orienteer.agents import requests_of
 from orienteer.errors import BadInput
-from orienteer.llm.spoken import calls_in
+from orienteer.llm import calls_in
 from orienteer.records import Message, Raw, Reply, ToolCall
-from orienteer.training.rows import IGNORED, RowCount, learnt_texts, parts_of, prompt_of, rows
+from orienteer.training import (
+    IGNORED_TOKEN,
+    RowCount,
+    learnt_texts,
+    parts_of_trajectory,
+    prompt_tokens_of,
+    training_rows,
+)
 from training.tiny import CHATML, END, QWEN, Bytes
 
 WIDE = 1_000_000
@@ -32,7 +39,7 @@ def said_of(trajectory):
 def learnt(trajectory, template, **options):
     return [
         learnt_texts(row, template.decode)
-        for row in rows([trajectory], template, max_length=options.pop("max_length", WIDE), **options)
+        for row in training_rows([trajectory], template, max_length=options.pop("max_length", WIDE), **options)
     ]
 
 
@@ -57,14 +64,14 @@ def test_what_is_not_learnt_is_the_conversation_as_the_template_writes_it(episod
     """The row's text is the last request's, written by the template at once, and the last reply."""
     template = Bytes()
     for episode in episodes:
-        *_, last = requests(episode)
-        [row] = rows([episode], template, max_length=WIDE)
+        *_, last = requests_of(episode)
+        [row] = training_rows([episode], template, max_length=WIDE)
         whole = template.apply_chat_template(last.body()["messages"], tokenize=False, add_generation_prompt=True)
         assert template.decode(row.input_ids) == f"{whole}{said_of(episode)[-1]}{END}"
-        assert [label for label in row.labels if label != IGNORED] == [
-            token for token, label in zip(row.input_ids, row.labels, strict=True) if label != IGNORED
+        assert [label for label in row.labels if label != IGNORED_TOKEN] == [
+            token for token, label in zip(row.input_ids, row.labels, strict=True) if label != IGNORED_TOKEN
         ]
-        ignored = template.decode([token for token, label in zip(*row, strict=True) if label == IGNORED])
+        ignored = template.decode([token for token, label in zip(*row, strict=True) if label == IGNORED_TOKEN])
         assert all(seen.text in ignored for step in episode.steps[:-1] for seen in step.observations)
         assert all(said not in ignored for said in said_of(episode))
 
@@ -74,7 +81,7 @@ def test_nothing_that_is_learnt_has_a_null(episodes, play):
     native = play("ark", NATIVE, agents=1)
     scout = play("graphscout", ["I look.", r"\answer{Salt Road}"])
     template = Bytes(QWEN)
-    made = rows([*episodes, native, scout], template, max_length=WIDE)
+    made = training_rows([*episodes, native, scout], template, max_length=WIDE)
     texts = [text for row in made for text in learnt_texts(row, template.decode)]
     given = {tuple(sorted(json.loads(call.arguments))) for text in texts for call in calls_in(text)}
     assert given >= {(), ("node",), ("nodes",), ("node_types", "query"), ("start", "steps")}
@@ -107,8 +114,8 @@ def test_a_reply_that_was_cut_has_no_mark_of_an_end(episodes):
     said = said_of(episode)
     cut = changed(episode, 0, truncated=True)
     assert learnt(cut, Bytes()) == [[said[0], f"{said[1]}{END}"]]
-    [row] = rows([cut], Bytes(), max_length=WIDE)
-    assert bytes(row.input_ids) == bytes(next(rows([episode], Bytes(), max_length=WIDE)).input_ids)
+    [row] = training_rows([cut], Bytes(), max_length=WIDE)
+    assert bytes(row.input_ids) == bytes(next(training_rows([episode], Bytes(), max_length=WIDE)).input_ids)
 
 
 def test_a_native_reply_that_was_cut_has_no_mark_of_an_end_either(play):
@@ -141,7 +148,7 @@ def test_a_request_that_failed_is_not_learnt(episodes):
 
 def test_a_template_that_drops_tools_is_refused_in_a_sentence(play):
     with pytest.raises(BadInput, match=r"^the student's chat template does not write tools: name another with [^\n]*$"):
-        parts_of(play("ark", NATIVE, agents=1), Bytes(CHATML))
+        parts_of_trajectory(play("ark", NATIVE, agents=1), Bytes(CHATML))
 
 
 def test_a_template_that_drops_tools_is_refused_though_the_prompt_names_them(play):
@@ -149,20 +156,20 @@ def test_a_template_that_drops_tools_is_refused_though_the_prompt_names_them(pla
     trajectory = play("ark", ["I do not know."], agents=1, faithful=True, max_steps=2)
     assert all(tool.name in trajectory.opening[0].content for tool in trajectory.tools)
     with pytest.raises(BadInput, match="does not write tools"):
-        parts_of(trajectory, Bytes(CHATML))
+        parts_of_trajectory(trajectory, Bytes(CHATML))
 
 
 def test_a_template_that_drops_calls_is_refused_in_a_sentence(play):
     callless = QWEN.replace("message.tool_calls or []", "[]")
     with pytest.raises(BadInput, match=r"^the student's chat template does not write calls of tools: name another"):
-        parts_of(play("ark", NATIVE, agents=1), Bytes(callless))
+        parts_of_trajectory(play("ark", NATIVE, agents=1), Bytes(callless))
 
 
 def test_a_template_that_rewrites_what_was_said_is_refused_in_a_sentence(play):
     rewriting = QWEN.replace("{{ message.content or '' }}", "{{ message.content or '' }}{{ messages | length }}")
     assert rewriting != QWEN
     with pytest.raises(BadInput, match=r"^the student's chat template writes a conversation anew with each turn"):
-        parts_of(play("ark", NATIVE, agents=1), Bytes(rewriting))
+        parts_of_trajectory(play("ark", NATIVE, agents=1), Bytes(rewriting))
 
 
 def test_a_template_that_leaves_earlier_replies_out_gives_a_row_to_each_request(episodes):
@@ -187,16 +194,16 @@ def test_the_end_mark_is_that_of_the_template(episodes):
 def test_no_row_is_longer_and_it_ends_with_a_whole_turn(episodes, data):
     template = Bytes()
     episode = data.draw(st.sampled_from(episodes))
-    [whole] = rows([episode], template, max_length=WIDE)
+    [whole] = training_rows([episode], template, max_length=WIDE)
     most = data.draw(st.integers(16, len(whole.input_ids) + 5))
     count = RowCount()
-    cut = list(rows([episode], template, max_length=most, count=count))
+    cut = list(training_rows([episode], template, max_length=most, count=count))
     texts = [f"{said}{END}" for said in said_of(episode)]
     for row in cut:
         assert len(row.input_ids) <= most
         assert row.input_ids == whole.input_ids[: len(row.input_ids)]
         assert row.labels == whole.labels[: len(row.labels)]
-        assert row.labels[-1] != IGNORED, "it ends with what is learnt"
+        assert row.labels[-1] != IGNORED_TOKEN, "it ends with what is learnt"
         kept = learnt_texts(row, template.decode)
         assert kept == texts[: len(kept)]
         following = texts[len(kept) : len(kept) + 1]
@@ -207,18 +214,18 @@ def test_no_row_is_longer_and_it_ends_with_a_whole_turn(episodes, data):
 
 def _length_with(row, turns):
     """Return how many tokens a row has up to the end of a turn."""
-    following = [*row.labels[1:], IGNORED]
+    following = [*row.labels[1:], IGNORED_TOKEN]
     pairs = enumerate(zip(row.labels, following, strict=True), 1)
-    return [at for at, (label, after) in pairs if label != IGNORED and after == IGNORED][turns - 1]
+    return [at for at, (label, after) in pairs if label != IGNORED_TOKEN and after == IGNORED_TOKEN][turns - 1]
 
 
 def test_what_was_counted_adds_up(episodes):
     template, count = Bytes(), RowCount()
-    made = list(rows(episodes, template, max_length=1400, count=count))
+    made = list(training_rows(episodes, template, max_length=1400, count=count))
     assert count.trajectories == len(episodes)
     assert count.rows == len(made)
     assert count.tokens == sum(len(row.input_ids) for row in made)
-    assert count.learnt == sum(label != IGNORED for row in made for label in row.labels)
+    assert count.learnt == sum(label != IGNORED_TOKEN for row in made for label in row.labels)
 
 
 # ------------------------------------------------------------------------------------------------- a real tokenizer
@@ -230,7 +237,7 @@ def smollm2():
         pytest.importorskip(module)
     from transformers import AutoTokenizer
 
-    from orienteer.training.student import source_of
+    from orienteer.training import source_of
 
     try:
         file = source_of("smollm2")
@@ -241,20 +248,20 @@ def smollm2():
 
 def test_the_mask_holds_with_a_real_tokenizer(smollm2, episodes):
     for episode in episodes:
-        [row] = rows([episode], smollm2, max_length=WIDE)
+        [row] = training_rows([episode], smollm2, max_length=WIDE)
         assert learnt_texts(row, smollm2.decode) == [f"{said}{END}" for said in said_of(episode)]
-        *_, last = requests(episode)
-        whole = prompt_of(last.body(), smollm2)
+        *_, last = requests_of(episode)
+        whole = prompt_tokens_of(last.body(), smollm2)
         assert smollm2.decode(row.input_ids) == f"{whole}{said_of(episode)[-1]}{END}"
 
 
 def test_the_tokens_of_a_row_are_those_of_the_whole_text(smollm2, episodes):
     """Parts are cut into tokens one by one, as a server gets them; no token spans the border of two."""
     for episode in episodes:
-        [row] = rows([episode], smollm2, max_length=WIDE)
+        [row] = training_rows([episode], smollm2, max_length=WIDE)
         assert row.input_ids == smollm2(smollm2.decode(row.input_ids), add_special_tokens=False)["input_ids"]
 
 
 def test_the_template_of_smollm2_is_refused_for_native_calls(smollm2, play):
     with pytest.raises(BadInput, match="does not write tools"):
-        parts_of(play("ark", NATIVE, agents=1), smollm2)
+        parts_of_trajectory(play("ark", NATIVE, agents=1), smollm2)

@@ -11,17 +11,22 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 from orienteer.errors import BadInput, BadOption, Error
-from orienteer.training.collection import trajectories
-from orienteer.training.recipes import SftConfig
-from orienteer.training.rows import IGNORED, rows
-from orienteer.training.runs import Training, read_training, save
-from orienteer.training.sft import distil
-from orienteer.training.student import open_student
+from orienteer.training import (
+    IGNORED_TOKEN,
+    SftConfig,
+    Training,
+    collected_trajectories,
+    distil,
+    open_student,
+    read_training,
+    save_student,
+    training_rows,
+)
 from training import tiny
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("trl")
-pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries tell each other
+pytestmark = [pytest.mark.training, pytest.mark.filterwarnings("ignore")]  # what the libraries tell each other
 
 SMALL = {
     **tiny.SETTINGS, "batch": "4", "micro_batch": "4", "max_length": "900", "max_steps": "2", "learning_rate": "1e-3",
@@ -61,15 +66,15 @@ def test_what_came_of_it_is_written_down(pupil, lesson, base):
     assert (training.rows, training.steps, training.left_out) == (4, 48, {})
     assert training.loss == log_of(pupil)[-1]["loss"]
     template = open_student(str(base)).tokenizer
-    made = list(rows((one for _, one in trajectories(lesson)), template, max_length=900))
+    made = list(training_rows((one for _, one in collected_trajectories(lesson)), template, max_length=900))
     assert training.tokens == sum(len(row.input_ids) for row in made)
-    assert training.learnt == sum(label != IGNORED for row in made for label in row.labels)
+    assert training.learnt == sum(label != IGNORED_TOKEN for row in made for label in row.labels)
     assert json.loads((pupil / "model" / "card.json").read_text())["agent"] == training.agent
 
 
 def test_a_person_is_shown_what_is_learnt(pupil, lesson):
     shown = (pupil / "learnt.txt").read_text()
-    first = next(one for _, one in trajectories(lesson))
+    first = next(one for _, one in collected_trajectories(lesson))
     blocks = shown.split("=== row ")[1:]
     assert len(blocks) == 3
     said = [f"{step.reply.raw.text}<|im_end|>" for step in first.steps]
@@ -81,9 +86,9 @@ def test_the_student_says_what_it_learnt(pupil, lesson):
     """With the prompt of serving, and greedily: the saved model is the trained one."""
     student = open_student(str(pupil / "model"))
     right = 0
-    for row in rows((one for _, one in trajectories(lesson)), student.tokenizer, max_length=900):
-        begin = next(at for at, label in enumerate(row.labels) if label != IGNORED)
-        end = next(at for at in range(begin, len(row.labels)) if row.labels[at] == IGNORED)
+    for row in training_rows((one for _, one in collected_trajectories(lesson)), student.tokenizer, max_length=900):
+        begin = next(at for at, label in enumerate(row.labels) if label != IGNORED_TOKEN)
+        end = next(at for at in range(begin, len(row.labels)) if row.labels[at] == IGNORED_TOKEN)
         out = student.model.generate(torch.tensor([row.input_ids[:begin]]), max_new_tokens=end - begin, do_sample=False)
         right += out[0, begin:].tolist() == row.input_ids[begin:end]
     assert right >= 3
@@ -119,8 +124,8 @@ def loss_by_hand(student, made):
         with torch.no_grad():
             logits = student.model(torch.tensor([row.input_ids])).logits[0, :-1]
         labels = torch.tensor(row.labels[1:])
-        total += torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORED, reduction="sum").item()
-        count += int((labels != IGNORED).sum())
+        total += torch.nn.functional.cross_entropy(logits, labels, ignore_index=IGNORED_TOKEN, reduction="sum").item()
+        count += int((labels != IGNORED_TOKEN).sum())
     return total / count
 
 
@@ -142,17 +147,17 @@ def test_training_stops_when_the_loss_of_validation_has_risen_twice(stopped, tau
     assert done.steps < 30
     assert checked[-2] > min(checked) < checked[-1]
     assert min(checked[:-2]) == min(checked), "the last two were no better than the best"
-    assert done.rows == len(list(trajectories(taught))) - 3, "what is checked is not learnt"
+    assert done.rows == len(list(collected_trajectories(taught))) - 3, "what is checked is not learnt"
 
 
 def test_the_student_that_is_saved_is_the_best_one(stopped, taught):
-    from orienteer.training.sft import _chosen
+    from orienteer.training import choose_trajectories
 
     folder, _ = stopped
     student = open_student(str(folder / "model"))
-    _, held = _chosen(taught, config(validation=3))
+    _, held = choose_trajectories(taught, config(validation=3))
     checked = [line["eval_loss"] for line in log_of(folder) if "eval_loss" in line]
-    made = list(rows(held, student.tokenizer, max_length=900))
+    made = list(training_rows(held, student.tokenizer, max_length=900))
     assert loss_by_hand(student, made) == pytest.approx(min(checked), rel=1e-3)
 
 
@@ -289,7 +294,7 @@ def test_a_disk_that_is_full_when_the_student_is_saved_is_told_in_a_sentence(bas
     student = open_student(str(base))
     training = Training(kind="sft", student="s", collection_sha256="0", agent="ark", dialect="terse", settings={})
     with pytest.raises((Error, OSError)), full_disk():
-        save(student, student.model, tmp_path, training)
+        save_student(student, student.model, tmp_path, training)
 
 
 # ------------------------------------------------------------------------------------------------------- wrong students

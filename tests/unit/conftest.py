@@ -3,8 +3,8 @@
 import pytest
 
 from clinic import EDGES, NODES
-from orienteer.graph.store import Graph
-from orienteer.tools.toolbox import Toolbox
+from orienteer.graph import Graph
+from orienteer.tools import Toolbox
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph import adjacency
-from orienteer.graph.adjacency import Adjacency
-from orienteer.index.arrays import Folder
+from orienteer.graph import Adjacency, EdgeEnds, all_edge_ends, bit_widths, write_adjacency, write_joined_adjacency
+from orienteer.index import ArrayFolder
 
 
 def make(folder, nodes, edges, extra=None):
@@ -16,8 +16,8 @@ def make(folder, nodes, edges, extra=None):
     folder.mkdir()
     columns = list(zip(*edges, strict=True)) or [(), (), ()]
     source, kind, target = (np.array(column, kind) for column, kind in zip(columns, ("i4", "u2", "i4"), strict=True))
-    adjacency.write(folder, nodes, source, target, kind, None if extra is None else np.array(extra, np.int32))
-    return Adjacency(Folder(folder))
+    write_adjacency(folder, nodes, source, target, kind, None if extra is None else np.array(extra, np.int32))
+    return Adjacency(ArrayFolder(folder))
 
 
 def around(graph, row):
@@ -52,6 +52,7 @@ def test_any_number_of_edge_types_is_kept(scratch, types):
     assert around(graph, 1) == sorted((0, one, incoming) for one in every for incoming in (False, True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nodes", [1, 2, 3, 255, 256, 257, 70_000, 2**22])
 def test_the_last_node_is_kept(scratch, nodes):
     last = nodes - 1
@@ -107,9 +108,9 @@ def test_between_finds_the_edges_of_a_pair(scratch):
 
 @pytest.mark.parametrize(("nodes", "types"), [(2**27 - 1, 512), (2**31 - 1, 2)])
 def test_most_nodes_and_types_that_fit_are_said(nodes, types):
-    assert 2 * adjacency._widths(nodes, types - 1)[0] + adjacency._widths(nodes, types - 1)[1] == 64
+    assert 2 * bit_widths(nodes, types - 1)[0] + bit_widths(nodes, types - 1)[1] == 64
     with pytest.raises(BadInput, match=f"{nodes:,} nodes with {types + 1} edge types are more than one graph can hold"):
-        adjacency._widths(nodes, types)
+        bit_widths(nodes, types)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])
@@ -125,21 +126,21 @@ def test_edges_that_come_to_others_are_written_as_all_of_them_are(scratch, share
         columns = [column[order] for column in (source, target, types)]
         whole = scratch()
         whole.mkdir()
-        adjacency.write(whole, 40, *columns, extra)
+        write_adjacency(whole, 40, *columns, extra)
         first = int(np.count_nonzero(~is_new))
         before, joined = scratch(), scratch()
         before.mkdir()
         joined.mkdir()
-        adjacency.write(before, 40, *(column[:first] for column in columns), extra[:first])
+        write_adjacency(before, 40, *(column[:first] for column in columns), extra[:first])
         sources, targets, kinds = (column[first:] for column in columns)
-        come = adjacency.EdgeEnds(
+        come = EdgeEnds(
             np.concatenate([sources, targets]),
             np.concatenate([targets, sources]),
             np.concatenate([kinds * 2, kinds * 2 + 1]),
             np.tile(extra[first:], 2),
         )
-        stay = adjacency.all_ends(Adjacency(Folder(before)))
-        adjacency.write_joined(joined, 40, stay, come, has_extras=True)
+        stay = all_edge_ends(Adjacency(ArrayFolder(before)))
+        write_joined_adjacency(joined, 40, stay, come, has_extras=True)
         assert {file.name: file.read_bytes() for file in joined.iterdir()} == {
             file.name: file.read_bytes() for file in whole.iterdir()
         }
@@ -148,6 +149,6 @@ def test_edges_that_come_to_others_are_written_as_all_of_them_are(scratch, share
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64])
 @pytest.mark.parametrize("values", [[], [3], [1, 1], [1, 2, 2, 5], [5, 2, 5, 1], [2, 1]])
 def test_distinct_values_are_each_there_once_ascending(values, dtype):
-    found = adjacency.distinct(np.array(values, dtype))
+    found = inside(Adjacency).distinct(np.array(values, dtype))
     assert found.dtype == dtype
     assert found.tolist() == sorted(set(values))

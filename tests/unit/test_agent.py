@@ -10,19 +10,23 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.limits import limits_in
-from orienteer.agents.agent import CALL_A_TOOL, LAST_TURN, Agent, ByFinish
-from orienteer.agents.requests import requests
+from orienteer.agents import CALL_A_TOOL, LAST_TURN, Agent, ByFinish, requests_of
 from orienteer.errors import BudgetExhausted, ModelError, ModelLate, UnknownType
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.conversation import ELISION, MOST_CALLS
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.replies import ChatRequest
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.llm.wire import body_of
-from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.graph import Graph
+from orienteer.llm import (
+    ELISION,
+    MOST_CALLS,
+    Allowance,
+    Budget,
+    ChatRequest,
+    OpenAIConfig,
+    OpenAIModel,
+    ScriptedModel,
+    body_of,
+)
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Edge, Message, Node, Question, Reply, Sampling, Step, ToolCall, Trajectory, Usage
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 OPENING = (Message(role="system", content="Find."), Message(role="user", content="Who founded Lund?"))
 QUESTION = Question(text="Who founded Lund?")
@@ -118,7 +122,7 @@ def assert_requests(trajectory, seen):
     def wire(messages):
         return [json.dumps(body_of(ChatRequest.of("m", one), lacks=frozenset())["messages"]) for one in messages]
 
-    assert wire([request.chat.messages for request in requests(trajectory)]) == wire(seen)
+    assert wire([request.chat.messages for request in requests_of(trajectory)]) == wire(seen)
 
 
 # --------------------------------------------------------------------------------------------- what a model may say
@@ -230,6 +234,7 @@ def over_http(graph, *turns, **config):
     return trajectory, [body["messages"] for body in server.bodies]
 
 
+@pytest.mark.server
 def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph):
     trajectory, sent = over_http(
         graph,
@@ -239,11 +244,12 @@ def test_a_server_gets_exactly_the_requests_that_the_trajectory_gives_back(graph
         Answer(calls=[add("cnut")]),
         Answer(calls=[FINISH]),
     )
-    given = [sent.body()["messages"] for sent in requests(trajectory)]
+    given = [sent.body()["messages"] for sent in requests_of(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
     assert trajectory.selected == ("cnut",)
 
 
+@pytest.mark.server
 def test_a_reply_cut_at_the_length_limit_is_recorded_and_not_the_end(graph):
     trajectory, _ = over_http(
         graph,
@@ -255,6 +261,7 @@ def test_a_reply_cut_at_the_length_limit_is_recorded_and_not_the_end(graph):
     assert (trajectory.selected, trajectory.stopped_by) == (("cnut",), "finish")
 
 
+@pytest.mark.server
 def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(graph):
     trajectory, sent = over_http(
         graph, *[Answer(calls=[("search_in_graph", {"query": f"sea {at}", "k": 20})]) for at in range(12)],
@@ -263,10 +270,11 @@ def test_calls_are_told_apart_where_a_server_numbers_them_anew_in_every_reply(gr
     observed = [[one["content"] for one in messages if one["role"] == "tool"] for messages in sent]
     assert ELISION in observed[-1]  # else there was nothing to leave out
     assert all(contents[-1] != ELISION for contents in observed[1:])
-    given = [sent.body()["messages"] for sent in requests(trajectory)]
+    given = [sent.body()["messages"] for sent in requests_of(trajectory)]
     assert json.dumps(given) == json.dumps(sent)
 
 
+@pytest.mark.server
 def test_a_server_that_fails_for_good_ends_the_agent_and_keeps_its_steps(graph):
     trajectory, _ = over_http(graph, Answer(calls=[SEARCH, add("cnut")]), Answer(status=400, message="no more"))
     assert (trajectory.stopped_by, len(trajectory.steps), trajectory.selected) == ("error", 2, ("cnut",))
@@ -678,6 +686,7 @@ def test_a_scripted_model_sees_what_a_step_records(graph):
 # ------------------------------------------------------------------------------------- a message of very many calls
 
 
+@pytest.mark.slow
 def test_a_message_of_very_many_calls_is_cut_and_the_model_is_told(graph):
     many = raw(*[("search_in_graph", f'{{"query": "town {at}"}}') for at in range(5_000)])
     model = Watched(script(many, [add("lund"), FINISH]))

@@ -2,11 +2,8 @@
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.linker import PhraseLinker
-from orienteer.methods.anchor.method import Anchor
-from orienteer.methods.anchor.words import SchemaWords, read
+from orienteer.graph import Graph
+from orienteer.methods import Anchor, AnchorConfig, PhraseLinker, SchemaWords, words_of_question
 from orienteer.records import Question
 
 NODES = (
@@ -39,7 +36,7 @@ def link(scratch):
     linker = PhraseLinker(graph, SchemaWords(graph), AnchorConfig())
 
     def linked(question):
-        anchors = linker.link(read(question, graph.arrays.tokenizer))
+        anchors = linker.link(words_of_question(question, graph.arrays.tokenizer))
         return {anchor.phrase: [graph.arrays.ids[one.row] for one in anchor.candidates] for anchor in anchors}
 
     linked.linker, linked.graph = linker, graph
@@ -58,7 +55,7 @@ def test_names_aliases_and_identifiers_link(link):
 
 def test_a_name_is_worth_more_than_an_alias_and_exact_words_more_than_stems(link):
     def quality(question):
-        (anchor,) = link.linker.link(read(question, link.graph.arrays.tokenizer))
+        (anchor,) = link.linker.link(words_of_question(question, link.graph.arrays.tokenizer))
         return anchor.quality
 
     assert quality("is BRCA1 there") == 1.0
@@ -126,7 +123,7 @@ def test_a_lower_case_symbol_that_texts_do_not_use_links(link):
     ],
 )
 def test_a_mistyped_word_is_read_as_the_name_it_nearly_spells(link, question, phrase, node):
-    (anchor,) = link.linker.link(read(question, link.graph.arrays.tokenizer))
+    (anchor,) = link.linker.link(words_of_question(question, link.graph.arrays.tokenizer))
     assert (anchor.phrase, link.graph.arrays.ids[anchor.candidates[0].row]) == (phrase, node)
     assert anchor.read_as == link.graph.arrays.names[anchor.candidates[0].row]
     assert anchor.quality < 1
@@ -134,7 +131,7 @@ def test_a_mistyped_word_is_read_as_the_name_it_nearly_spells(link, question, ph
 
 def test_spelling_may_be_left_alone(link):
     plain = PhraseLinker(link.graph, SchemaWords(link.graph), AnchorConfig(spelling=False))
-    assert plain.link(read("about scurvvy", link.graph.arrays.tokenizer)) == ()
+    assert plain.link(words_of_question("about scurvvy", link.graph.arrays.tokenizer)) == ()
 
 
 @pytest.mark.parametrize("question", ["", "?!", "   ", "'", '"" ""', "\u200b", "10ms 東京 é", "a" * 3000])
@@ -143,7 +140,7 @@ def test_any_text_is_read(link, question):
 
 
 def test_words_know_where_they_stand(link):
-    reading = read("Is “Pain, Intractable” like O'Neil-Smith's?", link.graph.arrays.tokenizer)
+    reading = words_of_question("Is “Pain, Intractable” like O'Neil-Smith's?", link.graph.arrays.tokenizer)
     assert [reading.surface(at, at + 1) for at in range(len(reading.words))] == [
         *("Is", "Pain", "Intractable", "like", "O", "Neil", "Smith", "s"),
     ]
@@ -169,7 +166,7 @@ def symbols(scratch):
     linker = PhraseLinker(graph, SchemaWords(graph), AnchorConfig())
 
     def linked(question):
-        anchors = linker.link(read(question, graph.arrays.tokenizer))
+        anchors = linker.link(words_of_question(question, graph.arrays.tokenizer))
         return {anchor.phrase: [graph.arrays.ids[node.row] for node in anchor.candidates] for anchor in anchors}
 
     return linked

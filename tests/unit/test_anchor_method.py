@@ -1,21 +1,20 @@
 """`anchor` as a method: hits and why, counts, notes, filters, the trajectory and its replay."""
 
 import json
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from fakes.limits import limits_in
-from orienteer.agents import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
+from orienteer.ingest import demo_records
 from orienteer.llm import Allowance
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.method import Anchor
+from orienteer.methods import Anchor, AnchorConfig
 from orienteer.records import Edge, Node, Question
+
+pytestmark = pytest.mark.slow
 
 TOY = [json.loads(line) for line in (Path(__file__).parents[1] / "toy" / "questions.jsonl").read_text().splitlines()]
 
@@ -27,12 +26,7 @@ def ask(graph, question, **options):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    folder = files("orienteer.ingest.demo")
-    nodes, edges = ((json.loads(line) for line in (folder / name).read_text().splitlines()) for name in TABLES)
-    return Graph.from_records(nodes, edges, path=scratch())
-
-
-TABLES = ("nodes.jsonl", "edges.jsonl")
+    return Graph.from_records(*demo_records(), path=scratch())
 
 
 @pytest.mark.parametrize("row", [one for one in TOY if one["nodes"]], ids=lambda row: row["pattern"])
@@ -137,7 +131,7 @@ def test_settings_that_cannot_be_are_refused():
 def test_the_trajectory_replays_to_the_letter(demo, row):
     result = ask(demo, row["question"])
     (trajectory,) = result.trajectories
-    replayed = list(replay.replay(trajectory, demo))
+    replayed = list(replay_trajectory(trajectory, demo))
     assert 2 <= len(replayed) <= 8
     assert all(one.is_equal and one.recorded.error is None for one in replayed)
     assert replayed[-1].call.name == "finish"
@@ -166,7 +160,7 @@ def test_a_trajectory_of_what_nothing_meets_selects_nothing_and_of_a_refused_que
     nothing = ask(demo, "Which languages designed by Niklaus Wirth appeared before 1950?").trajectories[0]
     assert (nothing.selected, nothing.reading.total) == ((), 0)
     assert nothing.nearby
-    assert all(call.is_equal for call in replay.replay(nothing, demo))
+    assert all(call.is_equal for call in replay_trajectory(nothing, demo))
     refused = ask(demo, "Which languages were designed by people from Mars?")
     (trajectory,) = refused.trajectories
     assert refused.refusal is not None

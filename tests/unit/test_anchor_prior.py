@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from fakes.embedder import WordEmbedder
 from orienteer import Edge, Graph, Node, Question, give_vectors
 from orienteer.errors import BadOption
-from orienteer.graph.embedding import embed_graph
+from orienteer.graph import embed_graph
 from orienteer.llm import Allowance
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.method import Anchor
+from orienteer.methods import Anchor, AnchorConfig
+
+pytestmark = pytest.mark.slow
 
 HARBOURS = [Node(f"h{at}", "harbour", name) for at, name in enumerate(("Arne", "Bree", "Colm", "Dorn", "Esk"))]
 SHIPS = [

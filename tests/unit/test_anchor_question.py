@@ -2,9 +2,8 @@
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.methods.anchor.method import Anchor
-from orienteer.methods.anchor.words import abbreviates, alike, split_label
+from orienteer.graph import Graph
+from orienteer.methods import Anchor, abbreviates_type, split_label, stem_likeness
 from orienteer.records import Edge, Node, Question
 
 # Paintings, their makers and places: types in three spellings, codes with labels, parallel and one-type edges.
@@ -204,14 +203,14 @@ def test_labels_are_cut_into_words(anchor, label, phrases):
 
 
 def test_words_are_alike_by_their_beginning():
-    assert alike("paint", "paint") == 1
-    assert alike("anatom", "anatomi") == 0.7
-    assert alike("local", "locat") == 0.6
-    assert alike("gene", "general") == 0.7
-    assert alike("gen", "gene") == alike("depend", "depth") == alike("cat", "category") == 0
-    assert abbreviates("adj", "adject")
-    assert not abbreviates("ad", "adject")
-    assert not abbreviates("verbs", "verbal")
+    assert stem_likeness("paint", "paint") == 1
+    assert stem_likeness("anatom", "anatomi") == 0.7
+    assert stem_likeness("local", "locat") == 0.6
+    assert stem_likeness("gene", "general") == 0.7
+    assert stem_likeness("gen", "gene") == stem_likeness("depend", "depth") == stem_likeness("cat", "category") == 0
+    assert abbreviates_type("adj", "adject")
+    assert not abbreviates_type("ad", "adject")
+    assert not abbreviates_type("verbs", "verbal")
 
 
 def test_finding_needs_no_run(anchor):

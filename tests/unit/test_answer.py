@@ -2,10 +2,10 @@
 
 import pytest
 
-from orienteer.agents.answer import NOT_THERE, answer, as_written
+from orienteer.agents import NOT_THERE, answer_as_written, answer_from_hits
 from orienteer.errors import ModelError
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Citation, Node, Question, Ranked, Result
 
 HITS = (
@@ -22,7 +22,7 @@ def answered(words, ranking=RANKING, run=None):
         seen.append((messages, tools))
         return words
 
-    return answer(ranking, model=ScriptedModel(policy), run=run or Allowance()), seen
+    return answer_from_hits(ranking, model=ScriptedModel(policy), run=run or Allowance()), seen
 
 
 def test_the_model_sees_question_hits_reasons_and_notes_and_no_tools():
@@ -96,7 +96,7 @@ def asked(graph, turns, **options):
     found = Ark(graph, model, ArkConfig(agents=1, **options)).retrieve(
         Question(text="How many compounds resemble Prazepam?"), Allowance()
     )
-    return answer(found, model=model, run=Allowance()), *seen
+    return answer_from_hits(found, model=model, run=Allowance()), *seen
 
 
 def test_a_count_beyond_the_hits_and_the_comment_of_finish_reach_the_answer(compounds):
@@ -168,7 +168,7 @@ def test_several_ids_in_one_bracket_are_several_citations():
 
 
 def cited(result):
-    return [(getattr(result, one.text)[one.begin : one.end], one.ids) for one in as_written(result).citations]
+    return [(getattr(result, one.text)[one.begin : one.end], one.ids) for one in answer_as_written(result).citations]
 
 
 def test_citations_are_spans_of_the_texts_with_the_ids_that_they_hold():
@@ -178,25 +178,25 @@ def test_citations_are_spans_of_the_texts_with_the_ids_that_they_hold():
         ("[Gene::9021; a, b]", ("Gene::9021",)),
         ("[a, b]]", ("a, b]",)),
     ]
-    assert [one.text for one in as_written(result).citations] == ["answer", "long_answer", "long_answer"]
+    assert [one.text for one in answer_as_written(result).citations] == ["answer", "long_answer", "long_answer"]
 
 
 def test_what_names_no_node_of_the_result_is_no_citation():
     result, _ = answered("SOCS3 [] [1] [Gene::1, nobody] Gene::9021")
     assert cited(result) == []
-    assert as_written(RANKING) is RANKING
+    assert answer_as_written(RANKING) is RANKING
 
 
 def test_an_answer_that_a_model_wrote_is_a_text_unless_its_method_says_more():
     result, _ = answered("SOCS3 [Gene::9021].")
-    assert as_written(result).answer_kind == "text"
-    assert as_written(result.model_copy(update={"answer_kind": "entity"})).answer_kind == "entity"
+    assert answer_as_written(result).answer_kind == "text"
+    assert answer_as_written(result.model_copy(update={"answer_kind": "entity"})).answer_kind == "entity"
 
 
 def test_what_a_method_quotes_stays_as_it_is():
     quoted, _ = answered("SOCS3 [Gene::9021].")
     own = quoted.model_copy(update={"citations": (Citation(begin=0, end=5, ids=("Gene::9021",)),)})
-    assert as_written(own) is own
+    assert answer_as_written(own) is own
 
 
 def test_without_hits_nothing_is_asked():
@@ -221,7 +221,7 @@ def test_an_answer_that_fails_leaves_what_ended_the_search(ending):
         raise ModelError("the server is gone")
 
     ranking = RANKING.model_copy(update={"stopped_by": ending})
-    result = answer(ranking, model=ScriptedModel(dead), run=Allowance())
+    result = answer_from_hits(ranking, model=ScriptedModel(dead), run=Allowance())
     assert (result.answer, result.stopped_by, result.trajectories[-1].stopped_by) == (None, ending, "error")
     assert result.notes == (*RANKING.notes, "no answer: the server is gone")
 
@@ -244,6 +244,6 @@ def test_passages_are_read_whole_and_any_other_ranking_as_it_is_shown(build):
     for node, kind in (("c", "chunk"), ("g", "bird")):
         hits = (Ranked(id=node, type=kind, name="x", score=1.0, text="Much is said"),)
         ranking = Result(question="Which colour?", method="bm25", hits=hits)
-        result = answer(ranking, model=ScriptedModel(policy), run=Allowance(), graph=graph)
+        result = answer_from_hits(ranking, model=ScriptedModel(policy), run=Allowance(), graph=graph)
         assert result.answer == ("Red [c]." if kind == "chunk" else "Red [C1].")
     assert ["The light is red." in prompt for prompt in seen] == [True, False]

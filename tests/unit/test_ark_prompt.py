@@ -5,11 +5,10 @@ import re
 import pytest
 
 from clinic import EDGES, NODES
-from orienteer.llm import Allowance, ScriptedModel
-from orienteer.llm.prompts import prompt_of
-from orienteer.methods.ark import Ark, ArkConfig
+from orienteer.llm import Allowance, ScriptedModel, prompt_of
+from orienteer.methods import Ark, ArkConfig
 from orienteer.records import Question
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 OURS, PAPERS = (" ".join(prompt_of(name).system.split()) for name in ("ark", "ark-faithful"))
 

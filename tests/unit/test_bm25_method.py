@@ -1,7 +1,7 @@
 """`bm25`: the store's ranking, with reasons."""
 
 from orienteer.llm import Allowance
-from orienteer.methods.flat.bm25 import Bm25
+from orienteer.methods import Bm25
 from orienteer.records import Question
 
 

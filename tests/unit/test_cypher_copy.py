@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from damages import KINDS, damaged
-from orienteer.cypher.ladybug.database import is_copy_new
-from orienteer.cypher.session import Cypher
+from orienteer.cypher import Cypher, is_copy_new
 from orienteer.errors import QueryStopped
-from orienteer.graph import damage, pieces
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph, damaged_pieces, piece_folder
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.process
 
 QUERY = "MATCH (a:T)-[r:knows]->(b) RETURN a.id, b.name, a.year, r.since ORDER BY a.id"
 
@@ -48,7 +48,7 @@ DAMAGES = {
 @pytest.mark.parametrize("has_hashes", [True, False])
 def test_a_damaged_copy_is_made_anew_and_answers_as_before(graph, name, has_hashes):
     right = Cypher(graph).query(QUERY).rows
-    folder = pieces.piece(graph.path, "cypher")
+    folder = piece_folder(graph.path, "cypher")
     Cypher(graph).close()
     spoil(folder / "cypher.lbug", DAMAGES[name])
     if not has_hashes:  # as it was published before they were kept
@@ -58,13 +58,13 @@ def test_a_damaged_copy_is_made_anew_and_answers_as_before(graph, name, has_hash
     opened = Graph.open(graph.path)
     assert Cypher(opened).query(QUERY).rows == right
     assert not folder.exists()
-    assert damage.damaged_pieces(graph.path) == {Cypher(opened).engine.folder: []}
+    assert damaged_pieces(graph.path) == {Cypher(opened).engine.folder: []}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_damaged_catalog_is_found_when_it_is_opened(graph, kind):
     right = Cypher(graph).query(QUERY).rows
-    folder = pieces.piece(graph.path, "cypher")
+    folder = piece_folder(graph.path, "cypher")
     spoil(folder / "catalog.json", lambda content: damaged(content, kind, np.random.default_rng(1)))
     opened = Graph.open(graph.path)
     assert is_copy_new(opened.path)
@@ -74,13 +74,13 @@ def test_a_damaged_catalog_is_found_when_it_is_opened(graph, kind):
 
 def test_a_copy_that_is_whole_is_not_made_again_for_a_query_that_fails(graph):
     Cypher(graph).query("RETURN 1")
-    folder = pieces.piece(graph.path, "cypher")
+    folder = piece_folder(graph.path, "cypher")
     for _ in range(2):
         with pytest.raises(QueryStopped):
             Cypher(graph).query(
                 "UNWIND range(1, 9999) AS x UNWIND range(1, 9999) AS y RETURN sum(x * y % 7)", seconds=0.05
             )
-    assert pieces.piece(graph.path, "cypher") == folder
+    assert piece_folder(graph.path, "cypher") == folder
 
 
 def test_a_copy_is_made_anew_once(graph):
@@ -98,7 +98,7 @@ def test_a_copy_is_made_anew_once(graph):
 FULL = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18))
-from orienteer.serve.cli.app import main
+from orienteer.serve import main
 sys.exit(main(["cypher", sys.argv[1], "RETURN 1", "-q"]))
 """
 

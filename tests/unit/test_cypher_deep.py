@@ -4,15 +4,11 @@ import json
 
 import pytest
 
-from orienteer.cypher.ladybug.translation import rewrite
-from orienteer.cypher.parser import parse
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.syntax import MOST_DEEP
-from orienteer.cypher.tokens import LONGEST
+from orienteer.cypher import LONGEST_STATEMENT, MOST_DEEP, Cypher, parse_cypher, rewrite_for_engine
 from orienteer.errors import BadQuery, Error, QueryStopped
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.tools.code.interpreter import ServedCypher
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.tools import ServedCypher
 
 pytestmark = pytest.mark.corpus("deep or long statements")
 
@@ -153,20 +149,22 @@ def demo(scratch):
     return Graph.from_records(*demo_records(), path=scratch())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_of_any_length_a_statement_is_read_and_written_or_refused(demo, form):
     """Without an engine: there is no third, and it takes no time that grows with what is in one another."""
     for count in COUNTS:
         query = FORMS[form](count)
         try:
-            rewrite(query, Cypher(demo).names, {})
+            rewrite_for_engine(query, Cypher(demo).names, {})
         except Error as error:
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
             assert "nested too deep to be read" not in str(error), "a bound of ours comes first"  # noqa: PT017
         else:
-            assert len(query) <= LONGEST
+            assert len(query) <= LONGEST_STATEMENT
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMS)
 def test_what_was_read_never_breaks_the_engine(demo, form):
     for count in (*FEW, MOST_DEEP - 2) if form in LONG else FEW:
@@ -178,6 +176,7 @@ def test_what_was_read_never_breaks_the_engine(demo, form):
             continue
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["OR of names", "chain OR", "chain +", "property", "+", "compared twice", "WITH maps"])
 def test_code_that_asks_hears_of_it(demo, form):
     """`cypher` as the code of a model calls it raises what the code can catch; else the question would end."""
@@ -192,9 +191,10 @@ def test_code_that_asks_hears_of_it(demo, form):
 
 def test_a_long_chain_is_told_what_to_write():
     with pytest.raises(BadQuery, match=r"more than 200 operators .* write x IN \[a, b\] for x = a OR x = b"):
-        parse("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
+        parse_cypher("MATCH (n) WHERE " + " OR ".join(["n.id = 'x'"] * 330) + " RETURN n.id")
 
 
+@pytest.mark.process
 def test_chains_below_the_bound_are_answered(demo):
     count = MOST_DEEP - 1
     sums = Cypher(demo).query(f"RETURN {' + '.join(['1'] * count)} AS v, {' - '.join(['0'] * count)} AS w")
@@ -209,7 +209,7 @@ def test_chains_below_the_bound_are_answered(demo):
 def test_who_is_deep_in_calls_hears_of_it_too():
     def ask(depth, query):
         """Ask from so many calls down."""
-        return parse(query) if depth == 0 else ask(depth - 1, query)
+        return parse_cypher(query) if depth == 0 else ask(depth - 1, query)
 
     refused = 0
     for depth in range(300, 1_000, 20):

@@ -9,10 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mutations import mutate
-from orienteer.cypher.kinds import rendered
-from orienteer.cypher.parser import parse
-from orienteer.cypher.syntax import Hops, Literal_, MatchClause, Projection
-from orienteer.cypher.tokens import LONGEST, tokenize
+from orienteer.cypher import (
+    LONGEST_STATEMENT,
+    Hops,
+    Literal_,
+    MatchClause,
+    Projection,
+    constant_text,
+    parse_cypher,
+    tokenize_cypher,
+)
 from orienteer.errors import BadQuery, Error
 
 CORPUS = Path(__file__).parents[1] / "cypher"
@@ -32,12 +38,12 @@ def test_the_hostile_corpus_has_every_kind():
 @pytest.mark.parametrize("line", [one for one in HOSTILE if one["kind"] == "write"], ids=lambda line: line["id"])
 def test_no_clause_that_writes_is_ever_parsed(line):
     with pytest.raises(BadQuery):
-        parse(line["query"])
+        parse_cypher(line["query"])
 
 
 @pytest.mark.parametrize("query", HONEST)
 def test_honest_queries_are_parsed(query):
-    statement = parse(query)
+    statement = parse_cypher(query)
     assert all(isinstance(clauses[-1], Projection) for clauses in statement.queries)
 
 
@@ -52,11 +58,11 @@ def test_honest_queries_are_parsed(query):
     ],
 )
 def test_words_of_clauses_are_harmless_as_texts_names_and_comments(query):
-    parse(query)
+    parse_cypher(query)
 
 
 def test_texts_and_names_are_what_their_escapes_mean():
-    tokens = tokenize(r"'a\'b\\\n\u00e9' `x``y` \"q'\" ".replace('\\"', '"'))
+    tokens = tokenize_cypher(r"'a\'b\\\n\u00e9' `x``y` \"q'\" ".replace('\\"', '"'))
     assert [(token.kind, token.value) for token in tokens[:-1]] == [
         ("text", "a'b\\\né"),
         ("name", "x`y"),
@@ -67,7 +73,7 @@ def test_texts_and_names_are_what_their_escapes_mean():
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=40))
 def test_a_text_reaches_the_engine_as_it_was_written(text):
     """What is rendered for the engine reads back, by Cypher's own rules, as the same text, and is one token."""
-    (token, end) = tokenize(rendered(text))
+    (token, end) = tokenize_cypher(constant_text(text))
     assert token.kind == "text"
     assert token.value == text
     assert end.kind == "end"
@@ -107,12 +113,12 @@ def test_a_text_reaches_the_engine_as_it_was_written(text):
 )
 def test_what_is_refused_says_what_to_write(query, advice):
     with pytest.raises(BadQuery) as caught:
-        parse(query)
+        parse_cypher(query)
     assert advice in str(caught.value)
 
 
 def test_hops_and_negative_numbers():
-    ((match, projection),) = parse("MATCH (a)-[*2]-(b)-[*..3]-(c) RETURN -1, - 2.5").queries
+    ((match, projection),) = parse_cypher("MATCH (a)-[*2]-(b)-[*..3]-(c) RETURN -1, - 2.5").queries
     assert isinstance(match, MatchClause)
     assert [edge.hops for edge in match.paths[0].edges] == [Hops(2, 2), Hops(1, 3)]
     assert isinstance(projection, Projection)
@@ -120,27 +126,29 @@ def test_hops_and_negative_numbers():
 
 
 def test_length_is_bounded():
-    parse(f"RETURN '{'x' * (LONGEST - 20)}' AS a")
+    parse_cypher(f"RETURN '{'x' * (LONGEST_STATEMENT - 20)}' AS a")
     with pytest.raises(BadQuery, match="as parameters"):
-        parse(f"RETURN '{'x' * LONGEST}' AS a")
+        parse_cypher(f"RETURN '{'x' * LONGEST_STATEMENT}' AS a")
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_refused(text):
     for query in (text, f"MATCH (n) WHERE n.name = {text} RETURN n", f"MATCH (n{text}) RETURN n"):
         try:
-            parse(query)
+            parse_cypher(query)
         except Error as error:
             assert str(error)  # noqa: PT017  # both ends are right: what matters is that there is no third
 
 
+@pytest.mark.slow
 def test_spoiled_queries_are_parsed_or_refused():
     chance = np.random.default_rng(8)
     refused = 0
     for number in range(1_500):
         try:
-            parse(mutate(HONEST[number % len(HONEST)], chance, HONEST))
+            parse_cypher(mutate(HONEST[number % len(HONEST)], chance, HONEST))
         except BadQuery:
             refused += 1
     assert 0 < refused < 1_500

@@ -7,26 +7,30 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fakes.inside import inside
 from mutations import mutate, rewrite
-from orienteer.cypher.ladybug import database
-from orienteer.cypher.ladybug.database import CATALOG, DATABASE
-from orienteer.cypher.ladybug.process import Process
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.syntax import CypherStatement
-from orienteer.cypher.table import Bounds, QueryTable
+from orienteer.cypher import (
+    COPY_CATALOG,
+    COPY_DATABASE,
+    Cypher,
+    CypherStatement,
+    EngineProcess,
+    QueryTable,
+    TableBounds,
+)
 from orienteer.errors import BadOption, BadQuery, Error, MissingExtra, QueryStopped, UnknownProperty, UnknownType
-from orienteer.graph import pieces
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder, piece_folder, publish_piece
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.process
 
 CORPUS = Path(__file__).parents[1] / "cypher"
 LONG = "a text that is longer than twelve characters"
@@ -247,11 +251,11 @@ def test_the_copy_is_a_piece_that_is_made_once_and_made_anew_for_another_engine(
     path = scratch()
     first = Graph.from_records(NODES[:1], path=path, edges=())
     folder = Cypher(first).engine.folder
-    assert folder == pieces.piece(path, "cypher")
-    assert not (folder / DATABASE).stat().st_mode & 0o222
+    assert folder == piece_folder(path, "cypher")
+    assert not (folder / COPY_DATABASE).stat().st_mode & 0o222
     assert Cypher(Graph.open(path)).engine.folder == folder
-    catalog = json.loads((folder / CATALOG).read_text())
-    (folder / CATALOG).write_text(json.dumps({**catalog, "engine": "ladybug 0.0.1"}))
+    catalog = json.loads((folder / COPY_CATALOG).read_text())
+    (folder / COPY_CATALOG).write_text(json.dumps({**catalog, "engine": "ladybug 0.0.1"}))
     again = Cypher(Graph.open(path))
     assert again.engine.folder != folder
     assert not folder.exists()
@@ -276,9 +280,9 @@ def test_a_graph_without_edges_and_one_without_nodes(build):
 
 def test_without_the_engine_the_extra_is_named(graph, monkeypatch):
     def missing(name):
-        raise database.metadata.PackageNotFoundError(name)
+        raise metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(database.metadata, "version", missing)
+    monkeypatch.setattr(metadata, "version", missing)
     with pytest.raises(MissingExtra, match=r"orienteer\[cypher\]"):
         Cypher(Graph.open(graph.path))
 
@@ -306,7 +310,7 @@ def test_another_engine_fills_the_seam_behind_the_same_guard(graph):
     [(statement, parameters, bounds)] = session.engine.given
     assert isinstance(statement, CypherStatement)
     assert statement.parameters == {"id"}
-    assert (parameters, bounds) == ({"id": "a"}, Bounds(rows=7, characters=400_000, seconds=2))
+    assert (parameters, bounds) == ({"id": "a"}, TableBounds(rows=7, characters=400_000, seconds=2))
     for line in (CORPUS / "hostile.jsonl").read_text().splitlines():
         case = json.loads(line)
         if case["kind"] == "write":
@@ -436,6 +440,29 @@ def test_variables_are_told_apart_by_case(graph):
     assert rows(graph, "MATCH (N {id: 'g1'}), (n {id: 'g2'}) RETURN N.id, n.id") == [("g1", "g2")]
 
 
+def test_a_node_without_a_name_is_no_variable(graph):
+    for text in ("MATCH (a:Gene)-[:match]->() RETURN *", "MATCH (a:Gene)-[:match]->() WITH * RETURN *"):
+        found = Cypher(graph).query(text)
+        assert found.columns == ("a",)
+        assert [row[0]["id"] for row in found.rows] == ["g1"]
+    assert rows(graph, "MATCH (g:Gene)-[:gene]->() WITH DISTINCT * RETURN g.id ORDER BY g.id") == [("g1",), ("g2",)]
+    with pytest.raises(BadQuery, match="stands for nothing"):
+        Cypher(graph).query("MATCH (:Gene) RETURN *")
+    with pytest.raises(BadQuery, match="Known here: none"):
+        Cypher(graph).query("MATCH (:Gene)-->() RETURN v0.id")
+    with pytest.raises(BadQuery, match="begins at a known variable"):
+        Cypher(graph).query("MATCH (:Gene) OPTIONAL MATCH (b:Order) WHERE b.order = 'first' RETURN b.id")
+
+
+def test_no_variable_is_taken_for_a_node_in_a_list_of_patterns(graph):
+    name = "node 0'"
+    pattern = f"MATCH (`{name}`:Gene {{id: 'g1'}})-[:gene]->(l)"
+    made = f"{pattern} RETURN `{name}`.id, [()-[:gene]->(l) | 1] AS into, [(`{name}`)-[:gene]-(l) | l.id] AS ends"
+    assert rows(graph, made) == [("g1", [1, 1], ["l1"])]
+    with pytest.raises(BadQuery, match=r"Known here: l, into\."):
+        Cypher(graph).query("MATCH ()-[:gene]->(l) RETURN [()-[:gene]->(l) | 1] AS into ORDER BY size(`list 1`)")
+
+
 def test_order_lasts_until_it_is_used(graph):
     ordered = "MATCH (n:Gene) WITH n ORDER BY n.Year DESC"
     assert rows(graph, f"{ordered} RETURN collect(n.id)") == [(["g3", "g2", "g1"],)]
@@ -478,7 +505,7 @@ def test_a_table_says_how_much_there_is(graph):
 
 
 def test_characters_are_bounded(graph, monkeypatch):
-    monkeypatch.setattr("orienteer.cypher.session.MOST_CHARACTERS", 15)
+    monkeypatch.setattr(inside(Cypher), "MOST_CHARACTERS", 15)
     found = Cypher(graph).query("MATCH (n) RETURN n.id")
     assert (len(found.rows), found.total, found.truncated) == (2, 7, True)
 
@@ -504,12 +531,12 @@ def test_parameters_are_values_and_never_text_of_the_query(graph):
 
 
 def test_shortest_paths_are_refused_in_large_graphs(graph):
-    from orienteer.cypher.ladybug.translation import rewrite as written
+    from orienteer.cypher import rewrite_for_engine
 
     query = "MATCH p = shortestPath((a {id: 'g1'})-[*..3]-(b {id: 't1'})) RETURN length(p)"
     assert rows(graph, query) == [(2,)]
     with pytest.raises(BadQuery, match="`paths`"):
-        written(query, Cypher(graph).names, {}, largest_for_shortest=5)
+        rewrite_for_engine(query, Cypher(graph).names, {}, largest_for_shortest=5)
 
 
 # ------------------------------------------------------------------------------------------------------------ process
@@ -521,31 +548,31 @@ def test_shortest_paths_are_refused_in_large_graphs(graph):
     ids=lambda line: line["id"],
 )
 def test_every_hostile_statement_is_refused_or_stopped(demo, line, tmp_path):
-    before = (Cypher(demo).engine.folder / DATABASE).read_bytes()
+    before = (Cypher(demo).engine.folder / COPY_DATABASE).read_bytes()
     with pytest.raises((BadQuery, UnknownType, QueryStopped)):
         Cypher(demo).query(line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3)
     assert rows(demo, "MATCH (n:language {name: 'C'}) RETURN count(n)") == [(1,)]
     assert not list(tmp_path.iterdir())
-    assert sorted(one.name for one in Cypher(demo).engine.folder.iterdir()) == [CATALOG, DATABASE]
-    assert (Cypher(demo).engine.folder / DATABASE).read_bytes() == before
+    assert sorted(one.name for one in Cypher(demo).engine.folder.iterdir()) == [COPY_CATALOG, COPY_DATABASE]
+    assert (Cypher(demo).engine.folder / COPY_DATABASE).read_bytes() == before
 
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    from orienteer.ingest.demo import demo_records
+    from orienteer.ingest import demo_records
 
     return Graph.from_records(*demo_records(), path=scratch())
 
 
 @pytest.fixture
 def process(demo):
-    process = Process(Cypher(demo).engine.folder / DATABASE)
+    process = EngineProcess(Cypher(demo).engine.folder / COPY_DATABASE)
     yield process
     process.close()
 
 
 def ask(process, text, seconds=5.0):
-    return process.ask(text, {}, Bounds(rows=10, characters=10_000, seconds=seconds))
+    return process.ask(text, {}, TableBounds(rows=10, characters=10_000, seconds=seconds))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
@@ -588,7 +615,7 @@ def test_a_worker_that_breaks_is_an_error_and_started_again(process):
 
 
 def test_a_worker_that_is_late_is_not_said_to_have_died(process, monkeypatch):
-    monkeypatch.setattr("orienteer.cypher.ladybug.process._START", 1e-6)
+    monkeypatch.setattr(inside(EngineProcess), "_START", 1e-6)
     with pytest.raises(QueryStopped, match=r"did not start on .* \(it was not ready after 1e-06 s\)"):
         ask(process, "RETURN 1")
 
@@ -712,7 +739,7 @@ def test_many_descriptors_of_ours_are_no_fault(process):
     held: list[int] = []
     try:
         held += (os.open(os.devnull, os.O_RDONLY) for _ in range(1_100))
-        assert process.ask("RETURN 1", {}, Bounds(rows=1, characters=100, seconds=20.0)).rows == [[1]]
+        assert process.ask("RETURN 1", {}, TableBounds(rows=1, characters=100, seconds=20.0)).rows == [[1]]
     finally:
         for one in held:
             os.close(one)
@@ -778,9 +805,9 @@ def test_where_nothing_may_be_written_the_copy_lives_with_the_process(build, mon
         raise OSError(number, "no")
 
     graph = build([Node("1", "T", "x")], [])
-    monkeypatch.setattr(pieces, "publish_piece", refuse)
+    monkeypatch.setattr(inside(publish_piece), "publish_piece", refuse)
     assert rows(graph, "MATCH (n) RETURN n.id") == [("1",)]
-    assert pieces.piece(graph.path, "cypher") is None
+    assert piece_folder(graph.path, "cypher") is None
 
 
 def test_another_fault_of_the_disk_is_told(build, monkeypatch):
@@ -788,6 +815,6 @@ def test_another_fault_of_the_disk_is_told(build, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     graph = build([Node("1", "T", "x")], [])
-    monkeypatch.setattr(pieces, "publish_piece", full)
+    monkeypatch.setattr(inside(publish_piece), "publish_piece", full)
     with pytest.raises(OSError, match="No space"):
         Cypher(graph).query("RETURN 1")

@@ -3,11 +3,11 @@
 import pytest
 
 from clinic import EDGES, NODES, ask, members
-from orienteer.tools.cypher import RunCypher
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import RunCypher, Session, Toolbox
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")

@@ -8,16 +8,14 @@ import numpy as np
 import pytest
 
 from mutations import mutate, rewrite
-from orienteer.cypher.ladybug.database import CATALOG, DATABASE
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import Identifiers, View, identifiers, viewed_schema
+from orienteer.cypher import COPY_CATALOG, COPY_DATABASE, Cypher, View, ViewIdentifiers, view_identifiers, viewed_schema
 from orienteer.errors import BadOption, BadQuery, Error, QueryStopped, UnknownProperty, UnknownType
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.records import Edge, Node
 
 pytest.importorskip("ladybug")
+
+pytestmark = pytest.mark.process
 
 HOSTILE = [
     json.loads(line) for line in (Path(__file__).parents[1] / "cypher" / "hostile.jsonl").read_text().splitlines()
@@ -79,7 +77,7 @@ def graph(build):
 
 @pytest.fixture(scope="module")
 def demo(scratch):
-    from orienteer.ingest.demo import demo_records
+    from orienteer.ingest import demo_records
 
     return Graph.from_records(*demo_records(), path=scratch())
 
@@ -100,7 +98,7 @@ def test_an_id_is_the_property_else_what_the_id_has_behind_the_type(graph):
 
 
 def test_identifiers_lead_to_their_nodes_and_back(graph):
-    identifiers = Identifiers(graph.arrays, VIEW)
+    identifiers = ViewIdentifiers(graph.arrays, VIEW)
     for node in NODES:
         row = graph.arrays.row(node.id)
         assert identifiers.of(row) == IDENTIFIER[node.id]
@@ -139,7 +137,7 @@ def test_a_property_that_is_itself_called_id_is_hidden_in_a_view_too(build):
     graph = build([Node("T::1", "T", "one", properties={"id": "own"})])
     view = View(identifier="id")
     assert rows(graph, "MATCH (n) RETURN n.id, n.name", view=view) == [("1", "one")]
-    assert (Identifiers(graph.arrays, view).of(0), Identifiers(graph.arrays, view).rows("own")) == ("1", ())
+    assert (ViewIdentifiers(graph.arrays, view).of(0), ViewIdentifiers(graph.arrays, view).rows("own")) == ("1", ())
 
 
 def test_ids_of_a_path_are_identifiers_too(graph):
@@ -153,10 +151,10 @@ def test_an_id_behind_a_type_is_cut_by_code_points(build):
     """What is seen as one character may be several: the engine counts the former."""
     ids = {"Cafe\u0301::x1": "x1", "T::\u0301y": "\u0301y", "T::a": "a", "a.c\\::1": "1", "a.c\\::T::2": "T::2"}
     graph = build([Node(one, one.partition("::")[0]) for one in ids])
-    shown = identifiers(graph.arrays, VIEW)
+    shown = view_identifiers(graph.arrays, VIEW)
     assert {one: shown.of(graph.arrays.row(one)) for one in ids} == ids
     assert sorted(one for (one,) in rows(graph, "MATCH (n) RETURN n.id")) == sorted(ids.values())
-    assert identifiers(graph.arrays, View(label="other")) is shown
+    assert view_identifiers(graph.arrays, View(label="other")) is shown
 
 
 def test_demo_ids_are_short_in_a_view(demo):
@@ -558,13 +556,13 @@ def test_spoiled_statements_never_break_what_asks_through_a_view(demo):
 @pytest.mark.parametrize("line", HOSTILE, ids=lambda line: line["id"])
 def test_every_hostile_statement_is_refused_or_stopped_through_the_view(demo, line, tmp_path, record_property):
     folder = Cypher(demo).engine.folder
-    before = (folder / DATABASE).read_bytes()
+    before = (folder / COPY_DATABASE).read_bytes()
     with pytest.raises((BadQuery, UnknownType, QueryStopped)):
         Cypher(demo).query(
             line["query"].replace("{folder}", str(tmp_path)), line.get("parameters"), seconds=0.3, view=VIEW
         )
     assert rows(demo, "MATCH (n:language:clinic {name: 'C'}) RETURN count(n)") == [(1,)]
     assert not list(tmp_path.iterdir())
-    assert sorted(one.name for one in folder.iterdir()) == [CATALOG, DATABASE]
-    assert (folder / DATABASE).read_bytes() == before
+    assert sorted(one.name for one in folder.iterdir()) == [COPY_CATALOG, COPY_DATABASE]
+    assert (folder / COPY_DATABASE).read_bytes() == before
     record_property("corpus", "hostile Cypher statements through the view")

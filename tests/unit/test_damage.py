@@ -12,17 +12,29 @@ import pytest
 
 from damages import KINDS, damaged
 from fakes.embedder import WordEmbedder, embedded
+from fakes.inside import inside
 from orienteer.errors import BadInput, Error, NotAGraph, Unknown
-from orienteer.graph import damage, format, pieces
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.format import AGAIN
-from orienteer.graph.pieces.vectors import read_about
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
-from orienteer.ingest.provenance import is_stale
+from orienteer.graph import (
+    IMPORT_AGAIN,
+    Graph,
+    GraphBuilder,
+    damage_message,
+    damaged_files,
+    damaged_pieces,
+    find_damage,
+    is_piece_damaged,
+    piece_folder,
+    piece_or_made,
+    publish_piece,
+    read_about_vectors,
+    read_pointer,
+)
+from orienteer.ingest import LinkConfig, is_stale, link_graph
 from orienteer.records import Edge, Node
-from orienteer.retrieval.expansion.communities import open_communities
+from orienteer.retrieval import open_communities
 from orienteer.retriever import Retriever
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -104,13 +116,13 @@ def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, re
             if other == content:
                 continue
             file.write_bytes(other)
-            assert file.name in damage.damaged_files(copy)
+            assert file.name in damaged_files(copy)
             found = read(copy)
             assert found.keys() == right.keys()
             for name, one in found.items():
                 if isinstance(one, Error):
                     # An id that is another now is a name that the graph does not hold.
-                    assert isinstance(one, Unknown) or (isinstance(one, NotAGraph) and AGAIN in str(one)), name
+                    assert isinstance(one, Unknown) or (isinstance(one, NotAGraph) and IMPORT_AGAIN in str(one)), name
                 told += isinstance(one, NotAGraph)
                 changed += not isinstance(one, NotAGraph) and one != right[name]
             held += 1
@@ -126,10 +138,10 @@ def test_any_damage_is_told_or_changes_an_answer_and_nothing_else(copy, kind, re
 def test_a_failure_is_looked_into_once_for_each_graph(copy, whole, is_inside):
     generation = Graph.open(copy).arrays.manifest.generation
 
-    @damage.damage_told(copy, generation)
+    @damage_message(copy, generation)
     def fail():
         try:
-            with damage.damage_told(copy if is_inside else whole, generation):
+            with damage_message(copy if is_inside else whole, generation):
                 raise ZeroDivisionError
         finally:  # who looked into it once more would find this
             (copy / "generations" / generation / "text.utf8").write_bytes(b"other")
@@ -170,7 +182,7 @@ def publish_anything(graph):
     """Do what makes pieces and what replaces the graph; what of it is refused is refused."""
     for name in ("vectors", "cypher", "names"):
         try:
-            pieces.publish_piece(graph, name, lambda work: (work / "new").write_text("new") and None)
+            publish_piece(graph, name, lambda work: (work / "new").write_text("new") and None)
         except Error:
             continue
     try:
@@ -198,7 +210,7 @@ def test_a_name_that_is_none_of_ours_is_refused_and_nothing_outside_is_touched(c
         before = tree(victim)
         with pytest.raises(NotAGraph, match=r"damaged.*--force"):
             Graph.open(copy)
-        for reading in (damage.damaged_files, damage.damaged_pieces, read_about):
+        for reading in (damaged_files, damaged_pieces, read_about_vectors):
             with pytest.raises(NotAGraph):
                 reading(copy)
         publish_anything(copy)
@@ -216,7 +228,7 @@ def test_a_manifest_names_files_of_its_own_folder(copy, victim, name):
     replace(copy, manifest=hashlib.sha256(content).hexdigest())
     with pytest.raises(NotAGraph, match=r"manifest\.json is damaged"):
         Graph.open(copy)
-    assert damage.damaged_files(copy) == ["manifest.json"]
+    assert damaged_files(copy) == ["manifest.json"]
 
 
 @pytest.mark.parametrize("name", ["indptr.i8", "neighbor.i4"])
@@ -244,14 +256,14 @@ def test_a_manifest_of_another_generation_is_none(copy):
 
 @pytest.mark.parametrize("linked", ["generations", "pieces", "generations/ID", "pieces/ID", "pieces/ID/NAME"])
 def test_a_linked_folder_is_refused_and_nothing_is_removed_through_it(copy, victim, linked):
-    made = pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
+    made = publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
     place = copy / linked.replace("ID", made.parent.name).replace("NAME", made.name)
     inside = victim / place.name
     place.rename(inside)
     place.symlink_to(inside, target_is_directory=True)
     before = tree(victim)
     with pytest.raises(NotAGraph, match="is a link"):
-        Graph.open(copy) if linked.startswith("generations") else pieces.piece(copy, "vectors")
+        Graph.open(copy) if linked.startswith("generations") else piece_folder(copy, "vectors")
     publish_anything(copy)
     assert tree(victim) == before
 
@@ -259,12 +271,12 @@ def test_a_linked_folder_is_refused_and_nothing_is_removed_through_it(copy, vict
 @pytest.mark.parametrize("name", ["generations", "generations/ID", "pieces", "pieces/ID", "pieces/ID/NAME"])
 @pytest.mark.parametrize("kind", ["file", "pipe"])
 def test_a_folder_that_is_none_is_told(copy, name, kind):
-    made = pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
+    made = publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
     place = copy / name.replace("ID", made.parent.name).replace("NAME", made.name)
     shutil.rmtree(place)
     place.write_text("mine") if kind == "file" else os.mkfifo(place)
     with pytest.raises(NotAGraph, match=f"{place.name} is damaged .it is no folder.: (remove it|run orienteer embed)"):
-        Graph.open(copy) if name.startswith("generations") else pieces.piece(copy, "vectors")
+        Graph.open(copy) if name.startswith("generations") else piece_folder(copy, "vectors")
     publish_anything(copy)  # no error but ours
     if place.name == made.name:
         return
@@ -288,7 +300,7 @@ def test_a_linked_pointer_is_refused(copy, tmp_path):
 
 @pytest.mark.parametrize("name", ["generations/thesis", "pieces/thesis", ".new-thesis", "generations/20200101", "mine"])
 def test_what_is_not_ours_outlives_every_change(copy, victim, name):
-    pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
+    publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
     shutil.copytree(victim, copy / name)
     publish_anything(copy)
     assert list(Graph.open(copy).arrays.ids) == ["b"]
@@ -300,7 +312,7 @@ def test_what_is_not_ours_outlives_every_change(copy, victim, name):
 )
 @pytest.mark.parametrize("target", ["victim", "victim/precious/thesis.txt", "nowhere"])
 def test_of_a_link_under_a_name_of_ours_the_link_alone_goes(copy, victim, tmp_path, name, target):
-    made = pieces.publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
+    made = publish_piece(copy, "vectors", lambda work: (work / "new").write_text("new") and None)
     place = copy / name.replace("ID", made.parent.name)
     place.symlink_to(tmp_path / target)
     before = tree(victim)
@@ -332,7 +344,7 @@ def test_nothing_is_read_through_what_is_no_ordinary_file(copy, tmp_path, name, 
         file.mkdir()
     with pytest.raises(NotAGraph, match=f"{name} is no ordinary file"):
         Graph.open(copy)
-    assert damage.damaged_files(copy) == [name]
+    assert damaged_files(copy) == [name]
 
 
 def test_a_graph_may_be_reached_through_a_link(copy, tmp_path):
@@ -353,28 +365,28 @@ def test_a_folder_that_is_given_up_keeps_what_others_have_put_there(tmp_path):
 
 
 def publish(graph, name="vectors", size=1 << 17):
-    return pieces.publish_piece(graph, name, lambda work: (work / "new").write_bytes(bytes(size)) and None)
+    return publish_piece(graph, name, lambda work: (work / "new").write_bytes(bytes(size)) and None)
 
 
 @pytest.mark.parametrize("size", [4, 1 << 17])
 def test_the_hash_of_every_file_of_a_piece_is_kept(copy, size):
     folder = publish(copy, size=size)
-    assert damage.damaged_pieces(copy) == {folder: []}
+    assert damaged_pieces(copy) == {folder: []}
     file = folder / "new"
     for at in (0, size // 2, size - 1):
         file.write_bytes(bytes(at) + b"\1" + bytes(size - at - 1))
-        assert damage.damaged_pieces(copy) == {folder: ["new"]}
-        assert pieces.is_damaged(copy, folder)
+        assert damaged_pieces(copy) == {folder: ["new"]}
+        assert is_piece_damaged(copy, folder)
         if size == 4:  # what is small is told when it is opened
             with pytest.raises(NotAGraph, match=f"orienteer embed {copy}"):
-                pieces.piece(copy, "vectors")
+                piece_folder(copy, "vectors")
     for wrong in (b"", bytes(size + 1)):
         file.write_bytes(wrong)
         with pytest.raises(NotAGraph, match=f"{len(wrong)} bytes where {size}"):
-            pieces.piece(copy, "vectors")
+            piece_folder(copy, "vectors")
     file.unlink()
     with pytest.raises(NotAGraph, match="is gone"):
-        pieces.piece(copy, "vectors")
+        piece_folder(copy, "vectors")
     assert publish(copy).is_dir()
     assert not folder.exists()
 
@@ -382,10 +394,10 @@ def test_the_hash_of_every_file_of_a_piece_is_kept(copy, size):
 def test_a_piece_of_before_hashes_were_kept_is_opened_and_not_checked(copy):
     folder = publish(copy)
     replace(copy, pieces={"vectors": folder.name})
-    assert pieces.piece(copy, "vectors") == folder
-    assert damage.damaged_pieces(copy) == {folder: None}
+    assert piece_folder(copy, "vectors") == folder
+    assert damaged_pieces(copy) == {folder: None}
     other = publish(copy, "cypher")
-    assert damage.damaged_pieces(copy) == {folder: None, other: []}
+    assert damaged_pieces(copy) == {folder: None, other: []}
 
 
 def test_orphans_of_a_killed_process_go_with_the_next_piece_of_their_name(copy):
@@ -409,18 +421,18 @@ def test_a_free_piece_is_made_anew_once_and_then_its_damage_is_told(copy):
             raise NotAGraph("damaged")
         return folder
 
-    generation = format.read_pointer(copy).generation
+    generation = read_pointer(copy).generation
     with pytest.raises(NotAGraph, match="damaged"):
-        pieces.piece_or_made(copy, generation, "names", read=read, write=write, patience=1)
+        piece_or_made(copy, generation, "names", read=read, write=write, patience=1)
     assert len(made) == 1
 
 
 def test_a_free_piece_that_is_gone_is_no_damage(copy):
     shutil.rmtree(publish(copy, "names"))
-    assert damage.damaged_pieces(copy) == {}
+    assert damaged_pieces(copy) == {}
     folder = publish(copy, "vectors")
     shutil.rmtree(folder)
-    assert damage.damaged_pieces(copy) == {folder: ["new"]}
+    assert damaged_pieces(copy) == {folder: ["new"]}
 
 
 def test_a_failure_of_ours_stays_what_it_is(copy):
@@ -449,7 +461,7 @@ def library(tmp_path_factory):
     link_graph(graph, LinkConfig(near=4, percentile=50))
     for reading in PIECE_READINGS.values():
         reading(graph)
-    assert format.read_pointer(path).pieces.keys() == {"vectors", "similar", "names", "communities"}
+    assert read_pointer(path).pieces.keys() == {"vectors", "similar", "names", "communities"}
     return path
 
 
@@ -479,7 +491,7 @@ def told(path, reading):
 @pytest.mark.parametrize("is_hashed", [True, False])
 def test_any_damage_of_a_piece_is_told_or_mended(library, tmp_path, monkeypatch, is_hashed, record_property):
     if not is_hashed:  # when it is opened, as large files are not
-        monkeypatch.setattr(pieces, "_SMALL", -1)
+        monkeypatch.setattr(inside(publish_piece), "_SMALL", -1)
     random = np.random.default_rng(int(is_hashed))
     path = tmp_path / "graph"
     held = 0
@@ -490,10 +502,10 @@ def test_any_damage_of_a_piece_is_told_or_mended(library, tmp_path, monkeypatch,
         if (other := damaged(content, KINDS[number % len(KINDS)], random)) == content:
             continue
         (path / file).write_bytes(other)
-        assert damage.damaged_pieces(path)[path / file.parent] == [file.name]
+        assert damaged_pieces(path)[path / file.parent] == [file.name]
         found = list(filter(None, (told(path, reading) for reading in PIECE_READINGS.values())))
         assert all(str(file.parent) in one and ("orienteer " in one or "remove the folder" in one) for one in found)
-        assert not is_hashed or found or not damage.damaged_pieces(path).get(path / file.parent)  # made anew
+        assert not is_hashed or found or not damaged_pieces(path).get(path / file.parent)  # made anew
         held += 1
     assert held > 15
     record_property("corpus", f"damage of pieces, {is_hashed=}")
@@ -558,7 +570,7 @@ def test_what_cannot_be_under_right_hashes_is_told_and_nothing_else_is_raised(co
                 continue
             file.write_bytes(other)
             rehash(copy)
-            assert damage.damaged_files(copy) == []
+            assert damaged_files(copy) == []
             found = read(copy)
             told += sum(isinstance(one, NotAGraph) and "damaged" in str(one) for one in found.values())
             held += 1
@@ -598,7 +610,7 @@ def test_nothing_is_read_twice_of_parts_that_overlap(copy, name, reading):
     alternating(copy, name, file.stat().st_size // int(file.suffix[2:] if file.suffix != ".utf8" else 1))
     with pytest.raises((IndexError, ValueError, NotAGraph)):
         reading(Graph.open(copy))
-    assert damage.find_damage(copy, format.read_pointer(copy).generation) is not None
+    assert find_damage(copy, read_pointer(copy).generation) is not None
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import read_questions
-from orienteer.evaluation.datasets.grbench import split_names
+from orienteer.evaluation import read_questions, split_names
 from orienteer.records import Node
 
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import DATASETS, read_questions
-from orienteer.evaluation.examples import Example, Gold
+from orienteer.evaluation import DATASETS, Example, Gold, read_questions
 from orienteer.records import Question
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orienteer.ingest.demo import demo_questions, demo_records
+from orienteer.ingest import demo_questions, demo_records
 
 NODES, EDGES = demo_records()
 BY_ID = {node.id: node for node in NODES}

@@ -11,21 +11,36 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from orienteer.graph import pieces
-from orienteer.graph.embedding import give_vectors
-from orienteer.graph.format import read_pointer
-from orienteer.graph.pieces import incidence
-from orienteer.graph.pieces.vectors import open_vectors, read_about
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents import amendment
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.previous import Previous
-from orienteer.ingest.documents.read.files import ALL, listing
-from orienteer.ingest.documents.read.readers import DocumentReader
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.provenance import is_stale
-from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.spaces import Spaces
+from fakes.inside import inside
+from lanes import seeds
+from orienteer.graph import (
+    NAMES_PIECE,
+    Graph,
+    give_vectors,
+    open_vectors,
+    piece_folder,
+    publish_piece,
+    read_about_vectors,
+    read_incidence_names,
+    read_pointer,
+    write_incidence,
+)
+from orienteer.ingest import (
+    ALL_FILES,
+    CHANGED_KEY,
+    BuildConfig,
+    BuildOptions,
+    DocumentReader,
+    PreviousGraph,
+    build_graph,
+    file_changes,
+    is_stale,
+    list_documents,
+    listed_changes,
+)
+from orienteer.retrieval import Spaces, open_incidence
+
+pytestmark = pytest.mark.slow
 
 UNDIRECTED = "shares_names"
 
@@ -96,8 +111,8 @@ class Corpus(random.Random):
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(amendment, "MOST_CHANGED", 99.0)
-    monkeypatch.setattr(amendment, "LEAST_PARTS", 1)
+    monkeypatch.setattr(inside(file_changes), "MOST_CHANGED", 99.0)
+    monkeypatch.setattr(inside(file_changes), "LEAST_PARTS", 1)
 
 
 def update(folder, target, **options):
@@ -120,7 +135,7 @@ def edges_of(graph):
 
 def names_of(graph):
     """Return who holds and who is titled by each name, by keys and ids, and the counts that tell names."""
-    names = incidence.read_names(pieces.piece(graph.path, incidence.PIECE), graph.generation)
+    names = read_incidence_names(piece_folder(graph.path, NAMES_PIECE), graph.generation)
     keys = {int(number): key for key, number in zip(names.keys, names.numbers, strict=True)}
     ids = [node_id for node_id in graph.node_ids() if graph.node(node_id).type != "document"]
     held = {(ids[at], keys[name]) for at in range(len(ids)) for name in names.held.of(at).tolist()}
@@ -130,7 +145,7 @@ def names_of(graph):
     return held, holders, titled, case.lower, case.upper
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=3))
 def test_it_makes_what_a_build_makes(seed, tmp_path, always):
     corpus = Corpus(seed, tmp_path / "docs")
     build_graph([corpus.folder], tmp_path / "graph")
@@ -160,8 +175,8 @@ def test_it_makes_what_a_build_makes(seed, tmp_path, always):
 
 
 def test_more_changes_than_a_share_make_all_edges_anew(tmp_path, monkeypatch):
-    monkeypatch.setattr(amendment, "MOST_CHANGED", 0.1)
-    monkeypatch.setattr(amendment, "LEAST_PARTS", 1)
+    monkeypatch.setattr(inside(file_changes), "MOST_CHANGED", 0.1)
+    monkeypatch.setattr(inside(file_changes), "LEAST_PARTS", 1)
     corpus = Corpus(1, tmp_path / "docs")
     build_graph([corpus.folder], tmp_path / "graph")
     path = corpus.folder / "d0" / "f000.md"
@@ -198,7 +213,7 @@ def test_a_file_with_another_time_alone_changes_no_node(tmp_path, always):
     after = Graph.open(tmp_path / "graph")
     assert (is_amended, report.unchanged, report.changed) == (True, 25, 0)
     assert (nodes_of(after), edges_of(after)) == (nodes_of(before), edges_of(before))
-    assert after.arrays.manifest.provenance[amendment.CHANGED] == 0
+    assert after.arrays.manifest.provenance[CHANGED_KEY] == 0
 
 
 def test_a_renamed_file_is_not_read_again(tmp_path, always, monkeypatch):
@@ -233,11 +248,11 @@ def test_a_graph_whose_names_do_not_tell_case_is_built_anew_once(tmp_path, alway
     corpus = Corpus(5, tmp_path / "docs")
     build_graph([corpus.folder], tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
-    names = incidence.read_names(pieces.piece(graph.path, incidence.PIECE), graph.generation)
-    pieces.publish_piece(
+    names = read_incidence_names(piece_folder(graph.path, NAMES_PIECE), graph.generation)
+    publish_piece(
         graph.path,
-        incidence.PIECE,
-        lambda folder: incidence.write_incidence(names._replace(case=None), graph.generation, folder),
+        NAMES_PIECE,
+        lambda folder: write_incidence(names._replace(case=None), graph.generation, folder),
     )
     corpus.change(1)
     assert not update(corpus.folder, tmp_path / "graph")[1]
@@ -269,7 +284,7 @@ def test_vectors_stay_with_their_texts(tmp_path, always):
         if node_id.startswith("d0/f000"):
             continue
         assert np.array_equal(vector_of(after, node_id), vector)
-    about = read_about(target)
+    about = read_about_vectors(target)
     assert about.generation == after.generation
     assert about.lacking == 2
     assert about.vectors == len(open_vectors(target, after.generation).index) == about.nodes + 1
@@ -369,14 +384,14 @@ def test_readers_see_the_old_graph_or_the_new_one(tmp_path, always):
 
 def _slowly(folder, target, begun):
     """Update a graph, but stop where the next generation is to be published."""
-    from orienteer.graph import publication
+    from orienteer.graph import check_target
 
     def stop(*_):
         begun.set()
         time.sleep(600)
 
-    publication.replace_pointer = stop
-    amendment.MOST_CHANGED, amendment.LEAST_PARTS = 99.0, 1
+    inside(check_target).replace_pointer = stop
+    inside(file_changes).MOST_CHANGED, inside(file_changes).LEAST_PARTS = 99.0, 1
     update(folder, target)
 
 
@@ -407,12 +422,12 @@ def test_files_are_named_as_a_list_of_all_names_them(tmp_path):
     alone.write_text("Alone.", encoding="utf-8")
     for sources in ([corpus.folder], [alone], [corpus.folder, other.folder, alone]):
         build_graph(sources, tmp_path / "graph", options=BuildOptions(force=True))
-        previous = Previous(tmp_path / "graph")
+        previous = PreviousGraph(tmp_path / "graph")
         for path in [corpus.folder / "d0" / "new.md", corpus.folder / "new.png", other.folder / "new.md"]:
             path.write_text("New.", encoding="utf-8")
         alone.write_text("Alone and changed.", encoding="utf-8")
-        quick = amendment.file_changes(previous, sources, ALL)
-        assert quick == amendment._listed_changes(previous, listing(sources))
+        quick = file_changes(previous, sources, ALL_FILES)
+        assert quick == listed_changes(previous, list_documents(sources))
         alone.write_text("Alone.", encoding="utf-8")
         for name in ("d0/new.md", "new.png"):
             (corpus.folder / name).unlink()

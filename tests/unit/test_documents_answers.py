@@ -9,11 +9,11 @@ import pytest
 
 from orienteer import Graph, Retriever
 from orienteer.errors import BadOption
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.methods.documents.mention import asked_for
+from orienteer.ingest import BuildOptions, build_graph
+from orienteer.methods import documents_asked_for
 from orienteer.records import Result
-from orienteer.retrieval.near_duplicates import ALIKE, folded, shingles
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.retrieval import ALIKE_SHARE, shingles_of, without_near_duplicates
+from orienteer.text import Tokenizer
 
 _FILES = {
     "ferries.md": """# Ferries
@@ -51,6 +51,7 @@ def _ask(graph: Graph, question: str, k: int = 20) -> Result:
     return Retriever(graph, "documents").ask(question, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "said", "place"),
     [
@@ -150,9 +151,10 @@ def test_no_document_has_all_of_it(graph: Graph) -> None:
     ],
 )
 def test_other_questions_ask_for_no_documents(question: str) -> None:
-    assert asked_for(question) is None
+    assert documents_asked_for(question) is None
 
 
+@pytest.mark.slow
 def test_near_duplicates_are_told_beneath_the_first(tmp_path: Path) -> None:
     letter = "Dear member, the harbour office closes at noon on Friday because of the regatta. " * 3
     for at in range(30):
@@ -177,7 +179,10 @@ def test_folding_keeps_the_order_and_puts_contents_last(tmp_path: Path) -> None:
     build_graph([tmp_path / "texts"], tmp_path / "graph", options=BuildOptions())
     graph = Graph.open(tmp_path / "graph")
     rows = [graph.arrays.row(name) for name in ("contents.md#0", "fees.md#0")]
-    assert folded(graph, rows, lambda row: Tokenizer.words(graph.arrays.texts[row])) == ([rows[1], rows[0]], {})
+    assert without_near_duplicates(graph, rows, lambda row: Tokenizer.words(graph.arrays.texts[row])) == (
+        [rows[1], rows[0]],
+        {},
+    )
     assert _ask(graph, "mooring fees").hits[-1].id == "contents.md#0"
 
 
@@ -185,9 +190,9 @@ def test_likeness_is_jaccards() -> None:
     one, other = list("abcdefghijkl"), list("abcdefghijkx")
     runs = [{tuple(words[at : at + 4]) for at in range(9)} for words in (one, other)]
     wanted = len(runs[0] & runs[1]) / len(runs[0] | runs[1])
-    hashes = [shingles(words) for words in (one, other)]
+    hashes = [shingles_of(words) for words in (one, other)]
     assert len(hashes[0] & hashes[1]) / len(hashes[0] | hashes[1]) == pytest.approx(wanted)
-    assert 0 < ALIKE < 1
+    assert 0 < ALIKE_SHARE < 1
 
 
 def test_other_methods_rank_for_it(graph: Graph) -> None:

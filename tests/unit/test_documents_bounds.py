@@ -9,15 +9,27 @@ from typing import NamedTuple
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import _sections
-from orienteer.ingest.documents.cut.document_nodes import FREE, MOST_SAID, DocumentNodeMaker
-from orienteer.ingest.documents.read.blocks import MOST_BLOCKS, Block, Blocks, Document, Grid, Place, Prose
-from orienteer.ingest.documents.read.markdown import read_markdown, read_plain
-from orienteer.ingest.documents.read.webpage import read_html
-from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest import (
+    FREE_CHARACTERS,
+    MOST_BLOCKS,
+    MOST_SAID,
+    Block,
+    BlockPlace,
+    Blocks,
+    BuildConfig,
+    BuildOptions,
+    Document,
+    DocumentNodeMaker,
+    Grid,
+    Prose,
+    build_graph,
+    read_html,
+    read_markdown,
+    read_plain,
+    split_sections,
+)
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 SIZES = (2_000, 20_000, 100_000)
 MOST, LEAST = 8, 2_000
@@ -103,7 +115,7 @@ def test_nodes_are_no_more_than_a_few_times_their_document(read: Callable[[str],
             nodes = DocumentNodeMaker(BuildConfig()).nodes(Document("d", "t", read(text)))
         except BadInput:
             continue  # it was told that it comes to too much
-        most = FREE + MOST_SAID * (MOST * len(text) + LEAST)
+        most = FREE_CHARACTERS + MOST_SAID * (MOST * len(text) + LEAST)
         assert sum(len(node.name) + len(node.text) for node in nodes) <= most
 
 
@@ -168,7 +180,7 @@ def test_a_title_of_spaces_is_read_once() -> None:
 class Told(NamedTuple):
     """A sentence without tokens that counts how often it is asked for them."""
 
-    place: Place
+    place: BlockPlace
     asked: list[int]
 
     @property
@@ -179,6 +191,6 @@ class Told(NamedTuple):
 
 def test_sections_without_words_are_counted_once() -> None:
     asked = [0]
-    found = [Told(Place(headings=(str(number),)), asked) for number in range(1_000)]
-    assert list(_sections(found, 100)) == [found]
+    found = [Told(BlockPlace(headings=(str(number),)), asked) for number in range(1_000)]
+    assert list(split_sections(found, 100)) == [found]
     assert asked == [1_000]

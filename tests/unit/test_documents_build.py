@@ -11,20 +11,22 @@ from pathlib import Path
 import pytest
 
 from fakes.embedder import WordEmbedder
+from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption, DuplicateNode
-from orienteer.graph import pieces
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.pieces.incidence import PIECE
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.read.files import holds_prose, listing
-from orienteer.ingest.documents.run import VECTORS_GONE, BuildOptions, build_graph
-from orienteer.ingest.provenance import is_stale
-from orienteer.ingest.sources import graph_directory
-from orienteer.retrieval.expansion import incidence
-from orienteer.retrieval.expansion.incidence import open_incidence
-from orienteer.retrieval.graph_text import source_of
-from orienteer.retrieval.spaces import Spaces
+from orienteer.graph import NAMES_PIECE, Graph, embed_graph, piece_folder
+from orienteer.ingest import (
+    VECTORS_GONE,
+    BuildConfig,
+    BuildOptions,
+    build_graph,
+    graph_directory,
+    holds_prose,
+    is_stale,
+    list_documents,
+)
+from orienteer.retrieval import Spaces, open_incidence, source_of_node
+
+pytestmark = pytest.mark.slow
 
 GUIDE = """# Guide
 
@@ -110,7 +112,7 @@ def test_its_edges(folder, tmp_path):
 def test_chunks_say_where_they_come_from(folder, tmp_path):
     built(folder, tmp_path / "graph")
     graph = Graph.open(tmp_path / "graph")
-    source = source_of(graph, graph.arrays.row("guide.md#1"))
+    source = source_of_node(graph, graph.arrays.row("guide.md#1"))
     assert source.model_dump() == {"file": "guide.md", "line": 7, "page": None, "heading": "Use", "rows": "1"}
     deep = graph.node(next(one for one in graph.node_ids() if "met" in graph.node(one).text))
     start, end = deep.properties["span"]
@@ -118,7 +120,7 @@ def test_chunks_say_where_they_come_from(folder, tmp_path):
 
 
 def test_other_graphs_have_no_source(small):
-    assert source_of(small, 0) is None
+    assert source_of_node(small, 0) is None
 
 
 def test_the_same_folder_gives_the_same_graph(folder, tmp_path):
@@ -202,6 +204,7 @@ def test_an_update_says_that_vectors_made_afterwards_are_gone(folder, tmp_path):
     assert VECTORS_GONE not in Graph.open(tmp_path / "graph").arrays.manifest.provenance["notes"]
 
 
+@pytest.mark.process
 def test_staleness(folder, tmp_path):
     (folder / "broken.pdf").write_bytes(b"no pdf")
     pytest.importorskip("pdfplumber")
@@ -365,7 +368,7 @@ def test_a_graph_in_a_folder_of_documents_is_left_out_whole(folder, tmp_path):
 def test_a_source_within_another_is_refused(folder):
     for sources in ([folder, folder / "guide.md"], [folder / "notes", folder]):
         with pytest.raises(BadInput, match="which is read whole"):
-            listing(sources)
+            list_documents(sources)
 
 
 def test_two_sources_of_one_name_are_refused_and_others_are_told_apart(tmp_path):
@@ -373,7 +376,7 @@ def test_two_sources_of_one_name_are_refused_and_others_are_told_apart(tmp_path)
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x.md").write_text(f"Text {name}.", encoding="utf-8")
     with pytest.raises(BadInput, match="two sources are called 'docs'"):
-        listing([tmp_path / "a" / "docs", tmp_path / "b" / "docs"])
+        list_documents([tmp_path / "a" / "docs", tmp_path / "b" / "docs"])
     build_graph([tmp_path / "a" / "docs", tmp_path / "c" / "more"], tmp_path / "graph")
     assert {"docs/x.md", "more/x.md"} <= nodes_of(tmp_path / "graph").keys()
 
@@ -475,11 +478,11 @@ def names_of(incidence):
 def test_a_build_hands_on_the_names_that_who_asks_would_find(folder, tmp_path, monkeypatch):
     built(folder, tmp_path / "with")
     built(folder, tmp_path / "without", config=BuildConfig(names=False))
-    assert pieces.piece(tmp_path / "with", PIECE) is not None
-    assert pieces.piece(tmp_path / "without", PIECE) is None
+    assert piece_folder(tmp_path / "with", NAMES_PIECE) is not None
+    assert piece_folder(tmp_path / "without", NAMES_PIECE) is None
     unnamed = Graph.open(tmp_path / "without")
     found_anew = open_incidence(unnamed, Spaces(unnamed))
-    monkeypatch.setattr(incidence, "find_names", lambda *_, **__: pytest.fail("found again"))
+    monkeypatch.setattr(inside(open_incidence), "find_names", lambda *_, **__: pytest.fail("found again"))
     graph = Graph.open(tmp_path / "with")
     handed_on = open_incidence(graph, Spaces(graph))
     assert list(graph.node_ids()) == list(unnamed.node_ids())
@@ -488,14 +491,14 @@ def test_a_build_hands_on_the_names_that_who_asks_would_find(folder, tmp_path, m
 
 def test_an_update_hands_on_the_names_of_the_graph_as_it_is_now(folder, tmp_path):
     built(folder, tmp_path / "graph")
-    before = pieces.piece(tmp_path / "graph", PIECE)
+    before = piece_folder(tmp_path / "graph", NAMES_PIECE)
     (folder / "new.md").write_text("# Karl Holm\n\nKarl Holm knew Ada Holm. Karl Holm sails.\n", encoding="utf-8")
     built(folder, tmp_path / "graph", update=True)
-    assert pieces.piece(tmp_path / "graph", PIECE) != before
+    assert piece_folder(tmp_path / "graph", NAMES_PIECE) != before
     graph = Graph.open(tmp_path / "graph")
     assert "Karl Holm" in names_of(open_incidence(graph, Spaces(graph)))
 
 
 def test_names_of_an_extracted_graph_are_its_entities_and_no_piece(folder, tmp_path):
     built(folder, tmp_path / "graph", extract="entities")
-    assert pieces.piece(tmp_path / "graph", PIECE) is None
+    assert piece_folder(tmp_path / "graph", NAMES_PIECE) is None

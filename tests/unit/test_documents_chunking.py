@@ -8,11 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import boundaries, merged, prose_chunks, sentences, windows
-from orienteer.ingest.documents.read.blocks import Place, Prose, Span
+from orienteer.ingest import (
+    BlockPlace,
+    BuildConfig,
+    Prose,
+    TextSpan,
+    block_sentences,
+    chunk_boundaries,
+    merged_cuts,
+    prose_chunks,
+    sentence_windows,
+)
 from orienteer.records import Usage
-from orienteer.text.sentences import split, tokens
+from orienteer.text import count_tokens, split_sentences
 
 
 class Axes:
@@ -48,30 +56,30 @@ class Axes:
     ],
 )
 def test_sentences(text, parts):
-    assert list(split(text)) == parts
+    assert list(split_sentences(text)) == parts
 
 
 @given(st.text(alphabet="aB. !?\n", max_size=200))
 def test_no_word_is_lost_between_sentences(text):
-    assert " ".join(split(text)).split() == text.split()
+    assert " ".join(split_sentences(text)).split() == text.split()
 
 
 @pytest.mark.parametrize(
     ("text", "count"), [("one two", 2), ("incomprehensible", 2), ("a, b.", 4), ("12345", 2), ("東京都", 3), ("", 0)]
 )
 def test_tokens(text, count):
-    assert tokens(text) == count
+    assert count_tokens(text) == count
 
 
 def test_a_sentence_of_too_many_tokens_comes_in_pieces_between_words():
     words = [f"word{number}" for number in range(100)]
-    found = list(sentences(Prose(" ".join(words)), most=20))
+    found = list(block_sentences(Prose(" ".join(words)), most=20))
     assert all(one.tokens <= 20 for one in found)
     assert " ".join(one.text for one in found).split() == words
 
 
 def test_a_word_without_end_is_cut_too():
-    found = list(sentences(Prose("x" * 5_000), most=64))
+    found = list(block_sentences(Prose("x" * 5_000), most=64))
     assert "".join(one.text for one in found) == "x" * 5_000
     assert all(one.tokens <= 64 for one in found)
 
@@ -86,7 +94,7 @@ PARAGRAPHS = st.lists(
 @given(PARAGRAPHS, st.integers(16, 40))
 def test_chunks_by_tokens_keep_every_word_and_fit(paragraphs, most):
     blocks = [
-        Prose(" ".join(words), Place((heading,) if heading else (), span=Span(at * 10, at * 10 + 9)))
+        Prose(" ".join(words), BlockPlace((heading,) if heading else (), span=TextSpan(at * 10, at * 10 + 9)))
         for at, (heading, words) in enumerate(paragraphs)
     ]
     found = list(prose_chunks(blocks, BuildConfig(tokens=most)))
@@ -98,8 +106,8 @@ def test_chunks_by_tokens_keep_every_word_and_fit(paragraphs, most):
 
 
 def test_a_long_section_is_cut_evenly_and_a_new_one_begins_a_chunk():
-    long = Prose(" ".join(["Nine words make up this one very plain sentence."] * 30), Place(("Long",)))
-    short = Prose("Other words entirely. " * 20, Place(("Short",)))
+    long = Prose(" ".join(["Nine words make up this one very plain sentence."] * 30), BlockPlace(("Long",)))
+    short = Prose("Other words entirely. " * 20, BlockPlace(("Short",)))
     found = list(prose_chunks([long, short], BuildConfig(tokens=100)))
     sizes = [chunk.tokens for chunk in found if chunk.headings == ("Long",)]
     assert len(sizes) == 3
@@ -108,34 +116,36 @@ def test_a_long_section_is_cut_evenly_and_a_new_one_begins_a_chunk():
 
 
 def test_small_sections_share_a_chunk_and_keep_their_headings_in_it():
-    blocks = [Prose(f"Text {name}.", Place(("Top", name))) for name in "abc"]
+    blocks = [Prose(f"Text {name}.", BlockPlace(("Top", name))) for name in "abc"]
     (chunk,) = prose_chunks(blocks, BuildConfig())
     assert chunk.headings == ("Top",)
     assert chunk.text == "a\nText a.\nb\nText b.\nc\nText c."
 
 
 def test_windows_are_of_three_sentences_fewer_at_the_ends():
-    assert windows(["a", "b", "c", "d"]) == ["a b", "a b c", "b c d", "c d"]
+    assert sentence_windows(["a", "b", "c", "d"]) == ["a b", "a b c", "b c d", "c d"]
 
 
 def test_a_boundary_stands_wherever_likeness_is_no_higher_than_the_percentile():
     alike = np.array([0.9, 0.1, 0.8, 0.7, 0.2, 0.6])
-    assert boundaries(alike, 20) == [2, 5]  # the 20th percentile of these six is 0.2
-    assert boundaries(np.zeros(0), 20) == []
+    assert chunk_boundaries(alike, 20) == [2, 5]  # the 20th percentile of these six is 0.2
+    assert chunk_boundaries(np.zeros(0), 20) == []
 
 
 def test_chunks_of_too_few_sentences_join_the_neighbour_that_they_are_more_like():
     alike = np.array([0.9, 0.1, 0.3, 0.9, 0.9])
-    assert merged([2, 3], alike, 6, least=3) == [3]  # sentence 2 is less like 1 than like 3, but two is too few as well
-    assert merged([2, 3], alike, 6, least=1) == [2, 3]
-    assert merged([1, 2, 3, 4, 5], alike, 6, least=2, fixed=[3]) == [3]
+    assert merged_cuts([2, 3], alike, 6, least=3) == [
+        3
+    ]  # sentence 2 is less like 1 than like 3, but two is too few as well
+    assert merged_cuts([2, 3], alike, 6, least=1) == [2, 3]
+    assert merged_cuts([1, 2, 3, 4, 5], alike, 6, least=2, fixed=[3]) == [3]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=20), st.integers(1, 5), st.sets(st.integers(1, 20), max_size=20))
 def test_joining_leaves_no_small_chunk_unless_it_is_alone_or_fixed(alike, least, cuts):
     count = len(alike) + 1
     cuts = {cut for cut in cuts if cut < count}
-    kept = merged(cuts, np.array(alike), count, least=least)
+    kept = merged_cuts(cuts, np.array(alike), count, least=least)
     assert set(kept) <= cuts
     sizes = np.diff([0, *kept, count])
     assert len(sizes) == 1 or (sizes >= least).all()
@@ -167,10 +177,10 @@ def test_options_that_cannot_be_are_refused(options):
 
 def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
     said = ["ox ox.", "ox.", "cow.", "cow cow.", "pig.", "ox."]
-    blocks = [Prose(text, Place(("A" if at < 3 else "B",))) for at, text in enumerate(said)]
+    blocks = [Prose(text, BlockPlace(("A" if at < 3 else "B",))) for at, text in enumerate(said)]
     embedder = Axes("ox", "ox.", "cow", "cow.", "pig.")
     found = list(prose_chunks(blocks, BuildConfig(faithful=True, tokens=16), embedder))
-    around = windows(said)
+    around = sentence_windows(said)
     vectors = embedder.embed(around, kind="document")
     alike = [float(a @ b) for a, b in zip(vectors, vectors[1:], strict=False)]
     cuts = [at + 1 for at, one in enumerate(alike) if one <= np.percentile(alike, 20)]
@@ -183,6 +193,6 @@ def test_faithful_cuts_where_the_percentile_says_and_nowhere_else():
 
 @pytest.mark.parametrize("embedder", [None, Axes("Slide", "says")])
 def test_no_chunk_goes_over_pages(embedder) -> None:
-    blocks = [Prose(f"Slide {number} says a little.", Place(("Deck",), page=number)) for number in range(1, 6)]
+    blocks = [Prose(f"Slide {number} says a little.", BlockPlace(("Deck",), page=number)) for number in range(1, 6)]
     chunks = list(prose_chunks(blocks, BuildConfig(), embedder))
     assert [chunk.page for chunk in chunks] == [1, 2, 3, 4, 5]

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.contents import is_contents
-from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
-from orienteer.ingest.documents.cut.segments import segments
-from orienteer.ingest.documents.read.blocks import Document
-from orienteer.ingest.documents.read.markdown import read_markdown
-from orienteer.text.sentences import tokens
+from orienteer.ingest import BuildConfig, Document, DocumentNodeMaker, is_contents, read_markdown, table_segments
+from orienteer.text import count_tokens
 
 LEADING = {
     "leaders": "\n".join(f"{at}.{at} On the mooring of boats .......... {at * 7}" for at in range(1, 12)),
@@ -53,9 +48,9 @@ def test_chunk_that_is_contents_says_so_among_its_properties() -> None:
 
 def test_rows_that_are_long_make_segments_of_fewer() -> None:
     rows = [(str(at), "long words of a remark " * 12) for at in range(25)]
-    cut = list(segments(("Number", "Remark"), rows, BuildConfig()))
+    cut = list(table_segments(("Number", "Remark"), rows, BuildConfig()))
     assert [row for segment in cut for row in segment.rows] == [(number, remark.strip()) for number, remark in rows]
-    assert all(sum(tokens(" | ".join(row)) for row in segment.rows) <= BuildConfig().tokens for segment in cut)
+    assert all(sum(count_tokens(" | ".join(row)) for row in segment.rows) <= BuildConfig().tokens for segment in cut)
     firsts = [segment.first for segment in cut]
     assert firsts == [1 + sum(len(segment.rows) for segment in cut[:at]) for at in range(len(cut))]
-    assert len(list(segments(("Number", "Remark"), rows, BuildConfig(faithful=True)))) == 3
+    assert len(list(table_segments(("Number", "Remark"), rows, BuildConfig(faithful=True)))) == 3

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import office_files as office
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import Grid, Prose
-from orienteer.ingest.documents.read.converter import Converter
-from orienteer.ingest.documents.read.files import File
+from orienteer.ingest import Converter, Grid, Prose, SourceFile
+
+pytestmark = pytest.mark.process
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def convert():
     for name in ("markitdown", "pdfplumber", "openpyxl"):
         pytest.importorskip(name)
     with Converter(seconds=60) as converter:
-        yield lambda path: converter(File(path, path.name, "converted"), "A Title")
+        yield lambda path: converter(SourceFile(path, path.name, "converted"), "A Title")
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def books(tmp_path):
     return make
 
 
+@pytest.mark.server
 def test_a_pdf_has_its_pages(convert, tmp_path):
     office.pdf(tmp_path / "a.pdf", "First page here.\nMore of it.", "Second page.")
     found = convert(tmp_path / "a.pdf")
@@ -180,7 +182,7 @@ def test_a_conversion_that_takes_too_long_is_ended(tmp_path):
     path = tmp_path / "a.pdf"
     office.pdf(path, "Words.")
     with Converter(seconds=1e-6) as converter, pytest.raises(BadInput, match=r"takes more than 1e-06 s"):
-        converter(File(path, "a.pdf", "converted"), "T")
+        converter(SourceFile(path, "a.pdf", "converted"), "T")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are others there")
@@ -192,7 +194,7 @@ def test_a_conversion_that_dies_is_told_and_started_again(tmp_path):
         started = converter._started("pdf", ".pdf").popen
         started.kill()
         started.wait()
-        assert next(iter(converter(File(path, "a.pdf", "converted"), "T").blocks)).text == "Words."
+        assert next(iter(converter(SourceFile(path, "a.pdf", "converted"), "T").blocks)).text == "Words."
 
 
 # --------------------------------------------------------------------------------------------- what a parser may do
@@ -233,13 +235,13 @@ REFUSED = {  # what an attack dies of, where that is not a PermissionError: one 
 READER = """
 import os, resource, socket, subprocess, sys, tempfile, threading
 import pdfminer
-from orienteer.ingest.documents.read import conversion_worker
+from orienteer.ingest import CONVERTED_KINDS, ConvertedKind, convert_requests
 def read(source, library):
     code = source.stream.read().decode()
     return {{"title": repr(eval(code)), "blocks": []}}
-conversion_worker.KINDS["pdf"] = conversion_worker.FileKind("pdfplumber", read)
+CONVERTED_KINDS["pdf"] = ConvertedKind("pdfplumber", read)
 if __name__ == "__main__":
-    conversion_worker.main()
+    convert_requests()
 """
 
 
@@ -254,14 +256,14 @@ def parser(tmp_path_factory):
     names = {"secret": str(folder / "secret"), "file": str(folder / "a.pdf"), "folder": str(folder)}
     with Converter(seconds=60) as converter:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("orienteer.ingest.documents.read.converter._MODULE", "played_converter")
+            patch.setattr(inside(Converter), "_MODULE", "played_converter")
             patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]))
             patch.setenv("ORIENTEER_API_KEY", "secret")
             converter._started("pdf", ".pdf")
 
         def run(code):
             (folder / "a.pdf").write_text(code.format(**names))
-            return converter(File(folder / "a.pdf", "a.pdf", "converted"), "A Title").title
+            return converter(SourceFile(folder / "a.pdf", "a.pdf", "converted"), "A Title").title
 
         run.held = lambda: converter.held
         run.begun = sorted(one.name for one in folder.iterdir())
@@ -291,7 +293,7 @@ def test_what_reading_takes_is_there(parser):
 def test_nothing_that_tells_its_makers_of_its_use_is_loaded(convert, tmp_path, monkeypatch):
     office.docx(tmp_path / "a.docx", body=office.paragraph("Words."))
     with Converter(seconds=60) as converter:
-        converter(File(tmp_path / "a.docx", "a.docx", "converted"), "")
+        converter(SourceFile(tmp_path / "a.docx", "a.docx", "converted"), "")
         maps = Path(f"/proc/{converter._workers['office'].popen.pid}/maps")
         if not os.access(maps, os.R_OK):
             pytest.skip("this system does not show what a process has loaded")
@@ -331,19 +333,19 @@ while head := sys.stdin.buffer.read(4):
 def test_a_converter_that_lies_costs_its_file_and_no_more(tmp_path, monkeypatch, lie):
     (tmp_path / "liar.py").write_text(f"{LIAR}{lie}\ntime.sleep(60)\n")
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
-    monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "liar")
+    monkeypatch.setattr(inside(Converter), "_MODULE", "liar")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with Converter(seconds=20) as converter, pytest.raises(BadInput) as raised:
-        converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
+        converter(SourceFile(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
     assert "\n" not in str(raised.value)
     assert len(str(raised.value)) < 500
 
 
 def test_a_process_that_does_not_start_is_told(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF")
-    monkeypatch.setattr("orienteer.ingest.documents.read.converter._MODULE", "no_such_module")
+    monkeypatch.setattr(inside(Converter), "_MODULE", "no_such_module")
     with Converter(seconds=20) as converter, pytest.raises(BadInput, match="did not start.*exit code 1"):
-        converter(File(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
+        converter(SourceFile(tmp_path / "a.pdf", "a.pdf", "converted"), "T")
 
 
 def test_a_file_that_cannot_be_read_is_told(convert, tmp_path):

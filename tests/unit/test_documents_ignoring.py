@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.ingest.documents.read.files import listing
-from orienteer.ingest.documents.read.ignore_rules import pattern_of
-from orienteer.ingest.documents.read.selection import Selection
+from orienteer.ingest import Selection, ignore_pattern_of, list_documents
 
 PATTERNS = [
     *("*.log", "!keep.log", "build/", "/top.txt", "a/b", "a/**", "**/b", "a/**/c", "b/", "!b/", "*", "!*/", "!*.md"),
@@ -66,6 +64,7 @@ def _tree(folder: Path, dice: random.Random, depth: int = 0) -> None:
         (folder / ".gitignore").write_text("\n".join(dice.sample(PATTERNS, 4)), encoding="utf-8")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is the judge")
 @pytest.mark.parametrize("seed", range(12))
 def test_the_files_that_are_read_are_those_that_git_would_add(tmp_path: Path, seed: int) -> None:
@@ -76,7 +75,7 @@ def test_the_files_that_are_read_are_those_that_git_would_add(tmp_path: Path, se
     expected = {
         name for name in told.stdout.split("\0") if name and not any(part.startswith(".") for part in name.split("/"))
     }
-    assert {file.name for file in listing([tmp_path]).files} == expected
+    assert {file.name for file in list_documents([tmp_path]).files} == expected
 
 
 def test_rules_above_a_folder_of_a_repository_count_too(tmp_path: Path) -> None:
@@ -86,9 +85,9 @@ def test_rules_above_a_folder_of_a_repository_count_too(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         for name in ("a.log", "made.txt", "b.txt"):
             (tmp_path / folder / name).write_text("words")
-    assert [file.name for file in listing([tmp_path / "docs"]).files] == ["b.txt"]
+    assert [file.name for file in list_documents([tmp_path / "docs"]).files] == ["b.txt"]
     # What a person names is meant, ignored or not.
-    assert [file.name for file in listing([tmp_path / "build"]).files] == ["a.log", "b.txt", "made.txt"]
+    assert [file.name for file in list_documents([tmp_path / "build"]).files] == ["a.log", "b.txt", "made.txt"]
 
 
 @pytest.fixture
@@ -129,12 +128,12 @@ def folder(tmp_path: Path) -> Path:
     ],
 )
 def test_include_and_exclude(folder: Path, include, exclude, names) -> None:
-    found = listing([folder], Selection(include=include, exclude=exclude))
+    found = list_documents([folder], Selection(include=include, exclude=exclude))
     assert [file.name for file in found.files] == names
 
 
 def test_what_git_ignores_is_told(folder: Path) -> None:
-    left_out = {(Path(file.file).name, file.reason) for file in listing([folder]).skipped}
+    left_out = {(Path(file.file).name, file.reason) for file in list_documents([folder]).skipped}
     assert ("made", "ignored by .gitignore") in left_out
     assert ("g.log", "ignored by .gitignore") in left_out
 
@@ -146,11 +145,11 @@ def test_a_pattern_that_can_fit_nothing_is_refused(glob: str) -> None:
 
 
 def test_no_pattern_takes_long() -> None:
-    pattern = pattern_of("*a" * 60 + "*b")
+    pattern = ignore_pattern_of("*a" * 60 + "*b")
     assert pattern is not None
     started = time.perf_counter()
     assert not pattern.fits(["a" * 255], is_folder=False)
-    deep = pattern_of("**/" * 60 + "b")
+    deep = ignore_pattern_of("**/" * 60 + "b")
     assert deep is not None
     assert not deep.fits(["a"] * 100, is_folder=False)
     assert time.perf_counter() - started < 1

@@ -13,15 +13,18 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.read.book import read_book
-from orienteer.ingest.documents.read.encoding import decoded
-from orienteer.ingest.documents.read.files import listing
-from orienteer.ingest.documents.read.kinds import why_no_text
-from orienteer.ingest.documents.read.lines import read_lines, reads_as_prose
-from orienteer.ingest.documents.read.mail import read_mail
-from orienteer.ingest.documents.read.notebook import read_notebook
-from orienteer.ingest.documents.read.readers import DocumentReader
+from orienteer.ingest import (
+    BuildConfig,
+    DocumentReader,
+    decoded_text,
+    list_documents,
+    read_book,
+    read_mail,
+    read_notebook,
+    read_prose_lines,
+    reads_as_prose,
+    why_no_text,
+)
 
 zipped = partial(gzip.compress, mtime=0)  # the time would be in the ids of the tests
 
@@ -56,7 +59,7 @@ if __name__ == "__main__":
 
 
 def read(path: Path):
-    (file,) = listing([path]).files
+    (file,) = list_documents([path]).files
     (document,) = DocumentReader(BuildConfig(), None).documents(file)  # type: ignore[arg-type]  # nothing is converted
     return document
 
@@ -69,7 +72,7 @@ def outline(blocks):
 
 
 def test_a_program_is_parted_by_its_definitions():
-    page = read_lines(PROGRAM)
+    page = read_prose_lines(PROGRAM)
     headings = {block.text.strip(): block.place.headings for block in page.blocks}
     assert headings["SIZE = 3"] == ()
     assert headings["@cached"] == headings["class Wrapper:"] == ("class Wrapper",)
@@ -99,13 +102,13 @@ def test_a_program_is_parted_by_its_definitions():
     ],
 )
 def test_definitions_of_many_languages(text, headings):
-    found = dict.fromkeys(block.place.headings for block in read_lines(text).blocks)
+    found = dict.fromkeys(block.place.headings for block in read_prose_lines(text).blocks)
     assert [path for path in found if path] == headings
 
 
 @pytest.mark.parametrize("text", ['[{"a": 1}, 2]\n', "[1, 2]\n", '["a"]\n', "[[1], [2]]\n"])
 def test_values_are_no_sections(text):
-    assert [block.place.headings for block in read_lines(text).blocks] == [()]
+    assert [block.place.headings for block in read_prose_lines(text).blocks] == [()]
 
 
 @pytest.mark.parametrize(("mark", "name"), [("\t", "a.tsv"), (",", "a.csv"), (";", "b.csv"), ("\t", "c.csv")])
@@ -122,10 +125,11 @@ def test_prose_is_told_from_values():
     assert not reads_as_prose("")
 
 
+@pytest.mark.slow
 def test_no_line_takes_long():
     started = time.perf_counter()
     for text in ("a " * 50_000 + "(", "f(" * 50_000, "\n".join(["a b " * 90 + "("] * 2_000), "@\n" * 100_000):
-        read_lines(text)
+        read_prose_lines(text)
     assert time.perf_counter() - started < 10
 
 
@@ -175,7 +179,7 @@ def test_what_is_no_text_is_told_by_what_it_is(tmp_path: Path, name, content, re
 )
 def test_names_that_say_that_there_is_no_text(tmp_path: Path, name, reason):
     (tmp_path / name).write_bytes(b"x")
-    found = listing([tmp_path])
+    found = list_documents([tmp_path])
     assert not found.files
     assert found.skipped[0].reason.startswith(reason)
 
@@ -194,7 +198,7 @@ def test_names_that_say_that_there_is_no_text(tmp_path: Path, name, reason):
     ],
 )
 def test_encodings_are_told_apart(text, encoding):
-    assert decoded(text.encode(encoding)) == (text, encoding)
+    assert decoded_text(text.encode(encoding)) == (text, encoding)
 
 
 # ------------------------------------------------------------------------------------------------------ titles
@@ -315,6 +319,7 @@ def test_what_is_no_mail_is_refused(content):
         read_mail(content)
 
 
+@pytest.mark.slow
 def test_a_mail_of_many_parts_takes_no_time():
     head = b"Subject: x\n" + b"".join(
         b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (n, n) for n in range(5_000)
@@ -417,6 +422,7 @@ def test_a_broken_book_is_refused(content):
         read_book(content)
 
 
+@pytest.mark.slow
 def test_a_book_that_is_a_bomb_is_not_unpacked(tmp_path: Path):
     content = epub(tmp_path / "x.epub", {"a.html": "<p>" + "a" * (40 << 20)})
     with pytest.raises(BadInput, match="bomb"):

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.embedding import give_vectors
-from orienteer.graph.pieces.similar import open_layer
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.join.similar_nodes import LinkConfig, link_graph
-from orienteer.ingest.documents.run import build_graph
+from orienteer.graph import Graph, give_vectors, open_similar_layer
+from orienteer.ingest import LinkConfig, build_graph, link_graph
 from orienteer.records import Edge, Node
 
 WORDS = "many words that make up one text of twenty words and more so that it counts as rich enough here now"
@@ -54,7 +51,7 @@ def brute(vectors, *, near, percentile):
 def test_edges_are_those_of_brute_force(graph, vectors, near, percentile):
     about = link_graph(graph, LinkConfig(near=near, percentile=percentile))
     expected, count = brute(vectors, near=near, percentile=percentile)
-    found = pairs(open_layer(graph), graph)
+    found = pairs(open_similar_layer(graph), graph)
     assert {pair for pair in found if pair[0] < pair[1]} == set(expected)
     assert {(b, a) for a, b in found} == set(found)
     assert all(found[pair] == pytest.approx(value, abs=1e-3) for pair, value in expected.items())
@@ -66,29 +63,31 @@ def test_it_is_no_part_of_the_graph_and_can_be_made_again(graph, vectors):
     before = graph.schema
     link_graph(graph, LinkConfig(threshold=0.5))
     assert Graph.open(graph.path).schema == before
-    first = pairs(open_layer(graph), graph)
+    first = pairs(open_similar_layer(graph), graph)
     assert all(value > 0.5 for value in first.values())
     link_graph(graph, LinkConfig(threshold=0.2))
-    assert set(first) < set(pairs(open_layer(graph), graph))
+    assert set(first) < set(pairs(open_similar_layer(graph), graph))
 
 
 def test_types_and_short_texts_are_left_out(graph, vectors):
     about = link_graph(graph, LinkConfig(node_types=("thing",), threshold=-1.0))
-    rows = {row for pair in pairs(open_layer(graph), graph) for row in pair}
+    rows = {row for pair in pairs(open_similar_layer(graph), graph) for row in pair}
     assert about.nodes == 15
     assert {graph.arrays.ids[row] for row in rows} == {f"n{at:02}" for at in range(1, 30, 2)}
 
 
+@pytest.mark.slow
 def test_a_graph_replaced_has_none(graph, vectors, tmp_path):
     nodes = [Node(f"n{at}", "thing", f"Name {at}", WORDS) for at in range(4)]
     mine = Graph.from_records(nodes, [], path=tmp_path / "graph")
     give_vectors(mine, [node.id for node in nodes], np.eye(4), embedder=None)
     link_graph(mine, LinkConfig(threshold=-1.0))
-    assert open_layer(mine) is not None
+    assert open_similar_layer(mine) is not None
     again = Graph.from_records(nodes[:2], [], path=tmp_path / "graph", force=True)
-    assert open_layer(again) is None
+    assert open_similar_layer(again) is None
 
 
+@pytest.mark.slow
 def test_what_it_needs(graph, build, tmp_path):
     with pytest.raises(BadOption, match="no vectors"):
         link_graph(graph)

@@ -9,14 +9,21 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.cut.metadata import CHUNK_SCHEMA, TABLE_SCHEMA, Annotator, begun_of, schema_of
-from orienteer.ingest.documents.cut.replies import FILE, ReplyCache
-from orienteer.ingest.documents.run import BuildOptions, build_graph, estimate_build
-from orienteer.llm import Price, ScriptedModel
-from orienteer.llm.replies import ChatRequest
-from orienteer.llm.schema import faults
-from orienteer.records import Message, Node, Usage
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    CHUNK_SCHEMA,
+    REPLIES_FILE,
+    TABLE_SCHEMA,
+    Annotator,
+    BuildOptions,
+    ReplyCache,
+    begun_reply_of,
+    build_graph,
+    estimate_build,
+    metadata_schema_of,
+)
+from orienteer.llm import ChatRequest, ScriptedModel, schema_faults
+from orienteer.records import Message, Node, Price, Usage
 
 CHUNK = {
     "title": "Ada's Ferry",
@@ -65,8 +72,8 @@ def built(folder, target, model, **options):
 
 
 def test_the_examples_fit_the_schemas():
-    assert faults(CHUNK, CHUNK_SCHEMA) == ()
-    assert faults(TABLE, TABLE_SCHEMA) == ()
+    assert schema_faults(CHUNK, CHUNK_SCHEMA) == ()
+    assert schema_faults(TABLE, TABLE_SCHEMA) == ()
 
 
 def test_metadata_stands_among_the_properties(folder, tmp_path):
@@ -85,6 +92,7 @@ def test_metadata_stands_among_the_properties(folder, tmp_path):
     assert (report.usage.calls, report.usage.tokens) == (7, 840)
 
 
+@pytest.mark.slow
 def test_nothing_is_paid_for_twice(folder, tmp_path):
     scripted = Scripted()
     built(folder, tmp_path / "graph", scripted.model)
@@ -99,10 +107,11 @@ def test_nothing_is_paid_for_twice(folder, tmp_path):
     assert graph.node("2.txt#0").properties["topic"] == CHUNK["topic"]
 
 
+@pytest.mark.slow
 def test_what_was_taken_over_is_not_asked_about_even_without_its_replies(folder, tmp_path):
     scripted = Scripted()
     built(folder, tmp_path / "graph", scripted.model)
-    (tmp_path / "cache" / "replies" / FILE).unlink()
+    (tmp_path / "cache" / "replies" / REPLIES_FILE).unlink()
     assert built(folder, tmp_path / "graph", scripted.model, update=True).usage.calls == 0
 
 
@@ -166,7 +175,7 @@ def test_the_estimate_of_tokens_and_money_is_near_what_is_sent(tmp_path):
     model = Scripted().model
     annotator = Annotator(model, ReplyCache(tmp_path), lambda stage, count: None, 2)
     found = annotator.estimate(nodes, Price(prompt=1.0, completion=2.0))
-    sent = sum(len(message.content) for node in nodes for message in begun_of(node, model).opening)
+    sent = sum(len(message.content) for node in nodes for message in begun_reply_of(node, model).opening)
     sent += len(nodes) * len(json.dumps(CHUNK_SCHEMA))
     assert found.prompt_tokens == pytest.approx(sent / 4.5, rel=0.3)  # English has four to five characters a token
     expected = (found.prompt_tokens + 2 * found.completion_tokens) / 1e6
@@ -186,10 +195,11 @@ def test_replies_outlive_their_process_and_are_shared(tmp_path):
 
 
 def test_documents_and_short_texts_are_not_asked_about():
-    assert schema_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
-    assert schema_of(Node("c", "chunk", "C", "Too short.")) is None
+    assert metadata_schema_of(Node("d", "document", "D", "Many words that would do very well for a chunk.")) is None
+    assert metadata_schema_of(Node("c", "chunk", "C", "Too short.")) is None
 
 
+@pytest.mark.slow
 def test_a_title_that_the_model_wrote_titles_an_untitled_file(folder, tmp_path):
     (folder / "9.txt").write_text("They all remember the night when Ada's Ferry came in late.", encoding="utf-8")
 

@@ -11,13 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from orienteer.graph.names.chunk_titles import DocumentPart, parts_of
-from orienteer.graph.names.mentions import CorpusNames, find_names
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.pairs import link_edges, mention_edges, order_edges, shared_edges, shared_pairs
+from orienteer.graph import CorpusNames, DocumentPart, find_names, parts_of
+from orienteer.ingest import BuildConfig, link_edges, mention_edges, order_edges, shared_edges, shared_pairs
 from orienteer.records import Node
-from orienteer.text.proper_names import CaseCounts, Finder, idf, most_chunks, surfaces
-from orienteer.text.sentences import split
+from orienteer.text import CaseCounts, NameFinder, most_chunks, name_idf, split_sentences, title_surfaces
 
 
 def quietly(stage, count):
@@ -29,7 +26,7 @@ def finder(*texts, titles=()):
     for text in texts:
         case.add(text)
     case.settle()
-    return Finder([surface for title in titles for surface in surfaces(title)], case)
+    return NameFinder([surface for title in titles for surface in title_surfaces(title)], case)
 
 
 def runs(text, *others):
@@ -96,12 +93,13 @@ def passage(node_id, title, text):
     return Node(node_id, "chunk", title, text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [".", "|", ' "', "A ", "A-", "A of ", "(", "\n", "Ab. "])
 def test_no_text_takes_longer_than_its_length(part):
     text = part * (200_000 // len(part))
     started = time.process_time()
     finder(text, titles=[text[:290]]).find(text)
-    list(split(text))
+    list(split_sentences(text))
     assert time.process_time() - started < 3  # some 0.2 s on a quiet machine; the square of it is an hour
 
 
@@ -141,7 +139,7 @@ def test_a_name_in_too_many_chunks_or_in_one_alone_is_no_name():
     assert "Tall Pines" not in names.names  # in 30, and 20 is the most of so small a corpus
     assert "Lone Oak" not in names.names
     assert most_chunks(5_000, 0.02) == 100
-    assert idf(2, 6) == pytest.approx(math.log(4))
+    assert name_idf(2, 6) == pytest.approx(math.log(4))
 
 
 def test_without_titles_the_first_name_of_a_chunk_is_its_title():

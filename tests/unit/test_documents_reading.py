@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
-from orienteer.ingest.documents.read.blocks import Grid, Prose
-from orienteer.ingest.documents.read.markdown import anchor_of, plain, read_markdown, read_plain
-from orienteer.ingest.documents.read.readers import read_text
-from orienteer.ingest.documents.read.webpage import read_html
+from orienteer.ingest import Grid, Prose, anchor_of, plain_markdown, read_html, read_markdown, read_plain, read_text
 
 MARKDOWN = """---
 title: "The Guide"
@@ -120,7 +117,7 @@ def test_anchors_are_those_that_a_site_makes_of_headings(guide):
     ],
 )
 def test_marks_go_and_words_stay(marked, words):
-    assert plain(marked)[0].split() == words.split()
+    assert plain_markdown(marked)[0].split() == words.split()
 
 
 def test_plain_text_is_parted_by_blank_lines():

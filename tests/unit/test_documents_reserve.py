@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.documents.read.mail import read_mail
-from orienteer.ingest.documents.read.titles import cleaned
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.methods.documents.abstention import grounds, names_of
-from orienteer.methods.documents.mention import asked_for
+from orienteer.ingest import BuildOptions, build_graph, cleaned_title, read_mail
+from orienteer.methods import documents_asked_for, match_statistics, names_in_question
 from orienteer.records import Node, Result
-from orienteer.text.function_words import telling_words
+from orienteer.text import telling_words
 
 _FILES = {
     "p102.md": "# Pump P-102\n\n| Quantity | Value |\n|---|---|\n| Rated flow | 80 m3/h |\n| Weight | 410 kg |\n",
@@ -48,6 +45,7 @@ def _ask(graph: Graph, question: str) -> Result:
     return Retriever(graph, "documents").ask(question)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("question", "word"),
     [
@@ -118,7 +116,7 @@ def test_of_a_kind_that_has_none_there_is_none(graph: Graph) -> None:
     ],
 )
 def test_plain_questions_ask_for_no_documents(question: str) -> None:
-    assert asked_for(question) is None
+    assert documents_asked_for(question) is None
 
 
 @pytest.mark.parametrize("question", ["war diary", "MIT license", "man page", "van hire cost", "sin tax", "bin folder"])
@@ -126,6 +124,7 @@ def test_one_word_of_another_language_makes_no_question_of_it(question: str) -> 
     assert telling_words(question) == question.casefold().split()
 
 
+@pytest.mark.slow
 def test_of_a_long_sentence_the_part_that_answers_is_shown(tmp_path: Path) -> None:
     filler = " ".join(f"filler{at} words go on and on" for at in range(60))
     graph = _built(
@@ -169,10 +168,11 @@ def test_a_broken_book_costs_itself_alone(tmp_path: Path) -> None:
     assert report.documents == 1
 
 
+@pytest.mark.slow
 def test_long_runs_of_marks_and_of_identifiers_take_no_time() -> None:
-    assert cleaned("¶" * 100_000 + "x") == ""
-    assert cleaned("Fees" + " #" * 100_000) == "Fees"
-    assert names_of("a_" * 100_000 + "/b") == []
+    assert cleaned_title("¶" * 100_000 + "x") == ""
+    assert cleaned_title("Fees" + " #" * 100_000) == "Fees"
+    assert names_in_question("a_" * 100_000 + "/b") == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links")
@@ -193,8 +193,9 @@ def test_a_link_leads_to_nothing_that_is_hidden_or_ignored(tmp_path: Path) -> No
     assert report.documents == 2
 
 
+@pytest.mark.slow
 def test_documents_beside_a_graph_are_asked_where_it_cannot_be_read(tmp_path: Path) -> None:
-    from orienteer.ingest.sources import graph_directory
+    from orienteer.ingest import graph_directory
 
     folder = tmp_path / "mixed"
     folder.mkdir()
@@ -222,5 +223,5 @@ def test_a_name_within_a_longer_word_is_no_unknown_one(tmp_path):
     texts = ["Compile uint8.c after the int.", "An int8, and the letter c.", "Nothing of it."]
     nodes = [Node(f"c{place}", "chunk", f"Note {place}", text) for place, text in enumerate(texts)]
     graph = Graph.from_records(nodes, [], path=tmp_path / "notes")
-    assert grounds(graph, "When is int8.c compiled?", range(len(texts))).unknown == ()
-    assert grounds(graph, "When is kzm7.c compiled?", range(len(texts))).unknown == ("kzm7.c",)
+    assert match_statistics(graph, "When is int8.c compiled?", range(len(texts))).unknown == ()
+    assert match_statistics(graph, "When is kzm7.c compiled?", range(len(texts))).unknown == ("kzm7.c",)

@@ -7,21 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.ingest.documents.embedder import CachedEmbedder
-from orienteer.ingest.documents.join.similarity import (
+from orienteer.ingest import (
+    CachedEmbedder,
     Candidates,
+    NumberSets,
     RowPairs,
-    Sets,
-    candidates,
-    correlations,
-    cosines,
-    nearest,
-    overlaps,
+    candidate_pairs,
+    cosine_signal,
+    joint_histogram,
+    nearest_rows,
+    overlap_signal,
+    pair_histogram,
     percentile_table,
+    signal_correlations,
 )
-from orienteer.ingest.documents.join.statistics import histogram, joint
 from orienteer.records import Usage
-from orienteer.text.phrases import Phrases
+from orienteer.text import PhraseRanking
 
 
 def unit(random, count, wide=8):
@@ -33,7 +34,7 @@ def unit(random, count, wide=8):
 def test_the_nearest_are_those_of_brute_force(queries, keys, k, seed):
     random = np.random.default_rng(seed)
     first, second = unit(random, queries), unit(random, keys)
-    found = nearest(first, second, k)
+    found = nearest_rows(first, second, k)
     expected = [
         (row, int(at)) for row in range(queries) for at in np.argsort(-(first[row] @ second.T), kind="stable")[:k]
     ]
@@ -46,13 +47,13 @@ def test_the_nearest_are_those_of_brute_force(queries, keys, k, seed):
 def test_nothing_is_its_own_neighbour_and_the_nearest_is_first():
     # The paper's code sorted distances the wrong way and kept the farthest.
     vectors = np.array([[1, 0], [0.9, 0.4359], [0, 1], [-1, 0]], np.float32)
-    found = nearest(vectors, vectors, 2, is_same=True)
+    found = nearest_rows(vectors, vectors, 2, is_same=True)
     assert found.second.reshape(-1, 2).tolist() == [[1, 2], [0, 2], [1, 0], [2, 1]]
 
 
 def test_ties_go_to_the_earlier_one():
     same = np.ones((5, 1), np.float32)
-    assert nearest(same[:1], same, 3).second.tolist() == [0, 1, 2]
+    assert nearest_rows(same[:1], same, 3).second.tolist() == [0, 1, 2]
 
 
 @given(
@@ -61,10 +62,12 @@ def test_ties_go_to_the_earlier_one():
 )
 def test_overlaps_are_the_sizes_of_intersections(first, second):
     def packed(sets):
-        return Sets(np.cumsum([0, *map(len, sets)]), np.array([one for held in sets for one in sorted(held)], np.int32))
+        return NumberSets(
+            np.cumsum([0, *map(len, sets)]), np.array([one for held in sets for one in sorted(held)], np.int32)
+        )
 
     every = RowPairs(*map(np.ravel, np.meshgrid(np.arange(len(first)), np.arange(len(second)), indexing="ij")))
-    got = overlaps(packed(first), packed(second))(every)
+    got = overlap_signal(packed(first), packed(second))(every)
     assert got.tolist() == [len(one & other) for one in first for other in second]
     some = np.array([len(first) - 1, 0])
     taken = packed(first).take(some)
@@ -75,7 +78,7 @@ def test_candidates_are_pairs_once_with_every_signal_of_each():
     random = np.random.default_rng(1)
     vectors = unit(random, 6)
     lists = [RowPairs(np.array([0, 1, 4]), np.array([1, 0, 2])), RowPairs(np.array([3]), np.array([5]))]
-    found = candidates(lists, {"content": cosines(vectors, vectors)}, is_same=True, wide=6)
+    found = candidate_pairs(lists, {"content": cosine_signal(vectors, vectors)}, is_same=True, wide=6)
     assert list(zip(*map(np.ndarray.tolist, found.pairs), strict=True)) == [(0, 1), (2, 4), (3, 5)]
     assert found.signals["content"] == pytest.approx(
         [vectors[a] @ vectors[b] for a, b in [(0, 1), (2, 4), (3, 5)]], abs=1e-6
@@ -116,21 +119,21 @@ def test_the_table_of_percentiles_counts_edges_degree_and_density(two):
 
 
 def test_correlations_and_histograms(two):
-    table = correlations(two)
+    table = signal_correlations(two)
     assert table["up"]["down"] == pytest.approx(-1)
     assert table["up"]["up"] == 1
     constant = Candidates(two.pairs, {"up": two.signals["up"], "flat": np.ones(10)})
-    assert correlations(constant)["up"]["flat"] == 0
-    counts = histogram(np.arange(10.0), bins=5)
+    assert signal_correlations(constant)["up"]["flat"] == 0
+    counts = pair_histogram(np.arange(10.0), bins=5)
     assert counts["counts"] == [2, 2, 2, 2, 2]
     assert counts["percentiles"]["95"] == pytest.approx(np.percentile(np.arange(10.0), 95), abs=1e-4)
-    assert histogram(np.zeros(0)) == {"edges": [], "counts": [], "percentiles": {}}
+    assert pair_histogram(np.zeros(0)) == {"edges": [], "counts": [], "percentiles": {}}
 
 
 def test_a_joint_histogram_counts_every_pair_once_in_its_cell():
-    found = joint(np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.9, 1.0, 0.0]), bins=2)
+    found = joint_histogram(np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.9, 1.0, 0.0]), bins=2)
     assert found == {"x": [0, 0.5, 1], "y": [0, 0.5, 1], "cells": [[0, 0, 1], [0, 1, 2], [1, 0, 1]]}
-    assert joint(np.zeros(0), np.zeros(0)) == {"x": [], "y": [], "cells": []}
+    assert joint_histogram(np.zeros(0), np.zeros(0)) == {"x": [], "y": [], "cells": []}
 
 
 def test_key_phrases_are_rare_elsewhere_and_often_here():
@@ -140,10 +143,10 @@ def test_key_phrases_are_rare_elsewhere_and_often_here():
         "the new house burns",
         "the old town sleeps",
     ]
-    phrases = Phrases(texts)
+    phrases = PhraseRanking(texts)
     assert phrases.of(texts[0], most=2) == ["ferry rests"]  # sails stands beside the same word; old is everywhere
     assert "the" not in " ".join(phrases.of(texts[0])).split()
-    assert Phrases([]).of("") == []
+    assert PhraseRanking([]).of("") == []
 
 
 class Counting:

@@ -9,12 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.ingest.benchmarks.ottqa import segments as reference
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.document_nodes import DocumentNodeMaker
-from orienteer.ingest.documents.cut.segments import describe, segments
-from orienteer.ingest.documents.read.collection import documents, is_questions, roles_of
-from orienteer.ingest.documents.read.files import File
+from orienteer.ingest import (
+    BuildConfig,
+    DocumentNodeMaker,
+    SourceFile,
+    describe_column,
+    documents_of_table,
+    is_question_table,
+    ottqa_segments,
+    roles_of_columns,
+    table_segments,
+)
 
 
 def rows(count):
@@ -23,7 +28,7 @@ def rows(count):
 
 @given(st.integers(0, 200))
 def test_segments_hold_every_row_once_and_are_neither_long_nor_short(count):
-    found = list(segments(("name", "n"), iter(rows(count)), BuildConfig()))
+    found = list(table_segments(("name", "n"), iter(rows(count)), BuildConfig()))
     assert [row for one in found for row in one.rows] == rows(count)
     assert [one.first for one in found] == [1 + sum(len(one.rows) for one in found[:at]) for at in range(len(found))]
     assert len(found) == 1 or all(5 <= len(one.rows) <= 10 for one in found)  # SAGE, section 2.1.A
@@ -32,13 +37,13 @@ def test_segments_hold_every_row_once_and_are_neither_long_nor_short(count):
 
 @pytest.mark.parametrize(("count", "sizes"), [(11, [6, 5]), (14, [7, 7]), (15, [10, 5]), (23, [10, 7, 6]), (4, [4])])
 def test_too_few_rows_for_a_last_segment_share_those_of_the_one_before(count, sizes):
-    assert [len(one.rows) for one in segments(("name", "n"), rows(count), BuildConfig())] == sizes
+    assert [len(one.rows) for one in table_segments(("name", "n"), rows(count), BuildConfig())] == sizes
 
 
 @given(st.integers(0, 60), st.integers(1, 12), st.integers(1, 12))
 def test_no_segment_has_more_rows_than_were_asked_for(count, most, least):
     config = BuildConfig(segment_rows=most, least_rows=least)
-    found = list(segments(("name", "n"), rows(count), config))
+    found = list(table_segments(("name", "n"), rows(count), config))
     assert [row for one in found for row in one.rows] == rows(count)
     assert [one.first for one in found] == [1 + sum(len(one.rows) for one in found[:at]) for at in range(len(found))]
     assert all(len(one.rows) <= most for one in found)
@@ -47,8 +52,8 @@ def test_no_segment_has_more_rows_than_were_asked_for(count, most, least):
 
 @given(st.integers(0, 200))
 def test_segments_are_those_of_the_importer_of_ottqa(count):
-    found = list(segments(("name", "n"), rows(count), BuildConfig(), rest_joins=True))
-    assert [len(one.rows) for one in found] == [len(part) for part in reference(count)]
+    found = list(table_segments(("name", "n"), rows(count), BuildConfig(), rest_joins=True))
+    assert [len(one.rows) for one in found] == [len(part) for part in ottqa_segments(count)]
 
 
 def test_rows_are_read_as_they_are_needed():
@@ -59,7 +64,7 @@ def test_rows_are_read_as_they_are_needed():
             read.append(row)
             yield row
 
-    next(segments(("a", "b"), stream(), BuildConfig()))
+    next(table_segments(("a", "b"), stream(), BuildConfig()))
     assert len(read) == 15
 
 
@@ -75,11 +80,11 @@ def test_rows_are_read_as_they_are_needed():
     ],
 )
 def test_columns_are_described_by_what_they_hold(values, said):
-    assert describe("Y", values) == said
+    assert describe_column("Y", values) == said
 
 
 def test_a_long_cell_is_cut_off_and_counted():
-    (found,) = segments(("a",), [("x" * 100,), ("two\nlines",)], BuildConfig(cell_characters=20))
+    (found,) = table_segments(("a",), [("x" * 100,), ("two\nlines",)], BuildConfig(cell_characters=20))
     assert found.rows == (("x" * 20 + "…",), ("two lines",))
     assert found.cut == 1
 
@@ -97,19 +102,19 @@ def test_a_long_cell_is_cut_off_and_counted():
     ],
 )
 def test_a_collection_is_told_by_its_columns(columns, roles):
-    assert roles_of(columns) == roles
+    assert roles_of_columns(columns) == roles
 
 
-def written(folder: Path, name: str, table) -> File:
+def written(folder: Path, name: str, table) -> SourceFile:
     path = folder / name
     path.write_text("".join(json.dumps(row) + "\n" for row in table), encoding="utf-8")
-    return File(path, name, "table")
+    return SourceFile(path, name, "table")
 
 
 def read(file, config=None):
     config = config or BuildConfig()
     maker = DocumentNodeMaker(config)
-    found = documents(file, "Things", config, drop=lambda reason, line, value: None)
+    found = documents_of_table(file, "Things", config, drop=lambda reason, line, value: None)
     return [node for document in found for node in maker.nodes(document)]
 
 
@@ -153,5 +158,5 @@ def test_what_a_table_is_can_be_said_by_hand(tmp_path):
 
 def test_questions_beside_documents_are_told(tmp_path):
     asked = written(tmp_path, "questions.jsonl", [{"id": 1, "question": "Who?", "answer": "I"}])
-    assert is_questions(asked)
-    assert not is_questions(written(tmp_path, "t.jsonl", [{"id": 1, "title": "a", "text": "b"}]))
+    assert is_question_table(asked)
+    assert not is_question_table(written(tmp_path, "t.jsonl", [{"id": 1, "title": "a", "text": "b"}]))

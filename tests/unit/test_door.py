@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.methods.table import METHODS
-from orienteer.serve.door import MOST_HITS, checked_k, served_budget, served_method, served_methods
+from orienteer.methods import METHODS
+from orienteer.serve import MOST_HITS, checked_k, served_budget, served_method, served_methods
 from orienteer.settings import Settings
 
 

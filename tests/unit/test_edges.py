@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.edges import CodedColumn, EdgeBatch, EdgeSpool
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import StringWriter
-from orienteer.ingest.formats.arrow import CODED_FROM
-from orienteer.ingest.formats.parquet import Parquet
-from orienteer.ingest.importer import import_graph
+from orienteer.graph import CodedColumn, EdgeBatch, EdgeSpool, Graph
+from orienteer.index import StringWriter
+from orienteer.ingest import CODED_FROM, Parquet, import_graph
+
+pytestmark = pytest.mark.slow
 
 IDS = ["a", "b", "é", "n1", "", "gone"]
 TYPES = ["knows", "likes", "is"]

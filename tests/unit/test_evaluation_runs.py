@@ -6,24 +6,28 @@ import os
 import pytest
 
 from orienteer.errors import BadInput, GraphBusy
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.running.journal import Journal
-from orienteer.evaluation.running.manifest import differences, graph_hash, joined, prompt_hashes
-from orienteer.evaluation.running.runs import (
-    MANIFEST,
-    QUESTIONS,
-    REPLIES,
-    RESULTS,
-    TRAJECTORIES,
-    Line,
+from orienteer.evaluation import (
+    RUN_MANIFEST,
+    RUN_QUESTIONS,
+    RUN_REPLIES,
+    RUN_RESULTS,
+    RUN_TRAJECTORIES,
+    Example,
+    Gold,
+    RunJournal,
+    RunLine,
     RunManifest,
-    by_method,
-    held,
+    graph_hash,
+    held_run,
+    joined_manifest,
+    lines_by_method,
+    manifest_differences,
     read_manifest,
     read_run,
+    run_prompt_hashes,
+    select_questions,
     work_of,
 )
-from orienteer.evaluation.running.selection import select
 from orienteer.files import mend, read_lines, write_whole
 from orienteer.records import (
     NOT_RUN,
@@ -62,7 +66,7 @@ MANIFEST_OF = RunManifest(
 
 def line(number, method="bm25", error=None):
     hits = (Ranked(id="n", type="t", name="N", score=1.0),)
-    return Line(id=f"q{number}", method=method, question="?", hits=hits, usage=Usage(calls=2), error=error)
+    return RunLine(id=f"q{number}", method=method, question="?", hits=hits, usage=Usage(calls=2), error=error)
 
 
 def trajectory(*tools, usage=Usage(calls=1)):  # noqa: B008 -- frozen
@@ -73,8 +77,8 @@ def trajectory(*tools, usage=Usage(calls=1)):  # noqa: B008 -- frozen
 
 @pytest.fixture
 def path(tmp_path):
-    write_whole(tmp_path / MANIFEST, MANIFEST_OF.model_dump_json())
-    write_whole(tmp_path / QUESTIONS, "")
+    write_whole(tmp_path / RUN_MANIFEST, MANIFEST_OF.model_dump_json())
+    write_whole(tmp_path / RUN_QUESTIONS, "")
     return tmp_path
 
 
@@ -82,7 +86,7 @@ def path(tmp_path):
 
 
 def test_what_is_added_is_read_back(path):
-    journal = Journal(path)
+    journal = RunJournal(path)
     for number in range(3):
         journal.add(line(number), [trajectory("search_in_graph")])
     run = read_run(path)
@@ -91,14 +95,16 @@ def test_what_is_added_is_read_back(path):
         (f"q{number}", "bm25", 1) for number in range(3)
     ]
     assert run.lines[0].ranking == ("n",)
-    assert sorted(file.name for file in path.iterdir()) == sorted([MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES])
+    assert sorted(file.name for file in path.iterdir()) == sorted(
+        [RUN_MANIFEST, RUN_QUESTIONS, RUN_RESULTS, RUN_TRAJECTORIES]
+    )
 
 
-@pytest.mark.parametrize("cut", [RESULTS, TRAJECTORIES])
+@pytest.mark.parametrize("cut", [RUN_RESULTS, RUN_TRAJECTORIES])
 def test_a_torn_last_line_is_cut_off_wherever_it_was_torn(path, cut):
-    Journal(path).add(line(0), [trajectory("search_in_graph")])
+    RunJournal(path).add(line(0), [trajectory("search_in_graph")])
     whole = (path / cut).read_bytes()
-    Journal(path).add(line(1), [trajectory("search_in_graph")])
+    RunJournal(path).add(line(1), [trajectory("search_in_graph")])
     both = (path / cut).read_bytes()
     for length in (0, 1, 2, len(both) - len(whole) - 1):
         (path / cut).write_bytes(both[: len(whole) + length])
@@ -107,63 +113,63 @@ def test_a_torn_last_line_is_cut_off_wherever_it_was_torn(path, cut):
 
 
 def test_trajectories_without_their_result_are_not_read_and_are_cleared_away(path):
-    journal = Journal(path)
+    journal = RunJournal(path)
     journal.add(line(0), [trajectory("a")])
     journal.add(line(1), [trajectory("a")])
-    results = (path / RESULTS).read_bytes()
-    (path / RESULTS).write_bytes(results[: results.index(b"\n") + 20])  # killed while the second result was written
+    results = (path / RUN_RESULTS).read_bytes()
+    (path / RUN_RESULTS).write_bytes(results[: results.index(b"\n") + 20])  # killed while the second result was written
     assert [question for question, _, _ in read_run(path).trajectories()] == ["q0"]
-    journal = Journal(path)
+    journal = RunJournal(path)
     assert journal.done == {("q0", "bm25")}
     journal.add(line(1), [trajectory("b")])
     assert [question for question, _, _ in read_run(path).trajectories()] == ["q0", "q1"]
-    assert len(list(read_lines(path / TRAJECTORIES))) == 2
+    assert len(list(read_lines(path / RUN_TRAJECTORIES))) == 2
 
 
 def test_failed_questions_are_forgotten_where_asked(path):
-    journal = Journal(path)
+    journal = RunJournal(path)
     for number, error in enumerate([None, "dead", None]):
         journal.add(line(number, error=error), [trajectory("a")])
-    kept = Journal(path)
+    kept = RunJournal(path)
     assert (len(kept.done), kept.failed, kept.usage.calls) == (3, {("q1", "bm25")}, 6)
-    again = Journal(path, forgets_failed=True)
+    again = RunJournal(path, forgets_failed=True)
     assert (again.done, again.failed) == ({("q0", "bm25"), ("q2", "bm25")}, set())
     assert [question for question, _, _ in read_run(path).trajectories()] == ["q0", "q2"]
 
 
 def test_a_line_that_is_no_result_is_told(path):
-    (path / RESULTS).write_text("[1]\n")
+    (path / RUN_RESULTS).write_text("[1]\n")
     with pytest.raises(BadInput, match="not a result"):
-        Journal(path)
+        RunJournal(path)
     with pytest.raises(BadInput, match="not a result"):
         read_run(path)
 
 
 @pytest.mark.parametrize("text", ['{"id": "q0", "method": "bm25"}', '{"id": "q0", "method": "bm25", "usage": 3}'])
 def test_a_result_without_its_usage_is_told(path, text):
-    (path / RESULTS).write_text(f"{text}\n")
+    (path / RUN_RESULTS).write_text(f"{text}\n")
     with pytest.raises(BadInput, match="its usage is none"):
-        Journal(path)
+        RunJournal(path)
 
 
 def test_a_line_that_is_no_trajectory_is_told(path):
-    Journal(path).add(line(0), [trajectory("a")])
-    (path / TRAJECTORIES).write_text('{"id": 5}\n')
+    RunJournal(path).add(line(0), [trajectory("a")])
+    (path / RUN_TRAJECTORIES).write_text('{"id": 5}\n')
     with pytest.raises(BadInput, match="not a trajectory"):
         list(read_run(path).trajectories())
 
 
 def test_one_process_writes_at_a_time(path):
-    with held(path), pytest.raises(GraphBusy, match="another process"), held(path):
+    with held_run(path), pytest.raises(GraphBusy, match="another process"), held_run(path):
         pass
-    with held(path):
+    with held_run(path):
         pass
 
 
 def test_a_folder_without_a_run_is_told(tmp_path):
     with pytest.raises(BadInput, match="is no run"):
         read_run(tmp_path)
-    (tmp_path / MANIFEST).write_text('{"version": 2}')
+    (tmp_path / RUN_MANIFEST).write_text('{"version": 2}')
     with pytest.raises(BadInput, match="not a manifest of this version"):
         read_run(tmp_path)
 
@@ -206,7 +212,7 @@ def test_a_method_without_a_trajectory_makes_one_search():
 
 
 def test_lines_are_grouped_by_method_in_their_order():
-    grouped = by_method([line(0, "b"), line(0, "a"), line(1, "b")])
+    grouped = lines_by_method([line(0, "b"), line(0, "a"), line(1, "b")])
     assert [(method, [line.id for line in lines]) for method, lines in grouped.items()] == [
         ("b", ["q0", "q1"]),
         ("a", ["q0"]),
@@ -237,13 +243,13 @@ def test_lines_are_grouped_by_method_in_their_order():
     ],
 )
 def test_other_conditions_are_told(change, message):
-    (difference,) = differences(MANIFEST_OF, MANIFEST_OF.model_copy(update=change))
+    (difference,) = manifest_differences(MANIFEST_OF, MANIFEST_OF.model_copy(update=change))
     assert message in difference
 
 
 def test_a_smaller_limit_is_another_condition():
     old = MANIFEST_OF.model_copy(update={"limit": 3})
-    (difference,) = differences(old, old.model_copy(update={"limit": 2, "count": 2}))
+    (difference,) = manifest_differences(old, old.model_copy(update={"limit": 2, "count": 2}))
     assert difference == "limit was 3 and is 2"
 
 
@@ -258,18 +264,21 @@ def test_a_smaller_limit_is_another_condition():
 )
 def test_what_may_change_does(change):
     new = MANIFEST_OF.model_copy(update=change)
-    assert differences(MANIFEST_OF, new) == []
-    manifest = joined(MANIFEST_OF, new)
+    assert manifest_differences(MANIFEST_OF, new) == []
+    manifest = joined_manifest(MANIFEST_OF, new)
     assert manifest.methods == {**MANIFEST_OF.methods, **new.methods}
     assert (manifest.count, manifest.created, manifest.model) == (new.count, "then", "m")
-    assert differences(manifest, MANIFEST_OF.model_copy(update={"limit": new.limit, "count": new.count})) == []
+    assert manifest_differences(manifest, MANIFEST_OF.model_copy(update={"limit": new.limit, "count": new.count})) == []
 
 
 def test_a_run_that_goes_on_elsewhere_says_so():
-    manifest = joined(MANIFEST_OF, MANIFEST_OF.model_copy(update={"base_url": "http://two/v1", "created": "now"}))
+    manifest = joined_manifest(
+        MANIFEST_OF, MANIFEST_OF.model_copy(update={"base_url": "http://two/v1", "created": "now"})
+    )
     assert manifest.notes == ("gone on with base_url http://two/v1 on now",)
 
 
+@pytest.mark.slow
 def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
     nodes, edges = [Node("a", name="A"), Node("b", name="B")], [Edge("a", "r", "b")]
     assert graph_hash(build(nodes, edges)) == graph_hash(build(nodes, edges))
@@ -278,13 +287,13 @@ def test_equal_graphs_have_equal_hashes_wherever_they_lie(build):
 
 
 def test_prompts_are_those_of_the_methods():
-    hashes = prompt_hashes(["ark"], answers=True)
+    hashes = run_prompt_hashes(["ark"], answers=True)
     assert {"ark.md", "ark-faithful.md", "answer.md"} <= hashes.keys()
     assert all(name.startswith(("ark.", "ark-", "answer.", "answer-", "listwise.")) for name in hashes)
     assert all(len(sha256) == 64 for sha256 in hashes.values())
-    assert prompt_hashes(["bm25"], answers=False) == {}
-    assert prompt_hashes(["light"], answers=False).keys() == {"analysis.md", "community.md"}
-    assert "hippo-facts.md" in prompt_hashes(["hippo"], answers=False)
+    assert run_prompt_hashes(["bm25"], answers=False) == {}
+    assert run_prompt_hashes(["light"], answers=False).keys() == {"analysis.md", "community.md"}
+    assert "hippo-facts.md" in run_prompt_hashes(["hippo"], answers=False)
 
 
 # ------------------------------------------------------------------------------------------------------ selection
@@ -317,16 +326,16 @@ FIELDS = examples(
     ],
 )
 def test_conditions_on_fields(where, ids):
-    assert "".join(example.question.id for example in select(FIELDS, where=where)) == ids
+    assert "".join(example.question.id for example in select_questions(FIELDS, where=where)) == ids
 
 
 def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
     many = examples(*({} for _ in range(200)))
-    drawn = [[example.question.id for example in select(many, limit=n, random_seed=3)] for n in (10, 50, 500)]
+    drawn = [[example.question.id for example in select_questions(many, limit=n, random_seed=3)] for n in (10, 50, 500)]
     assert list(map(len, drawn)) == [10, 50, 200]
     assert set(drawn[0]) < set(drawn[1]) < set(drawn[2])
     assert all(ids == sorted(ids, key=int) for ids in drawn)
-    assert drawn[0] != [example.question.id for example in select(many, limit=10, random_seed=4)]
+    assert drawn[0] != [example.question.id for example in select_questions(many, limit=10, random_seed=4)]
     assert max(map(int, drawn[0])) > 100, "the first ones are no sample"
 
 
@@ -344,31 +353,32 @@ def test_a_limit_draws_a_sample_that_a_larger_one_keeps():
 )
 def test_a_selection_of_nothing_is_told(examples, options, message):
     with pytest.raises(Exception, match=message) as raised:
-        select(examples, **options)
+        select_questions(examples, **options)
     assert type(raised.value).__name__ in ("BadOption", "BadInput")
 
 
 def test_lines_are_json_that_anyone_reads(path):
-    Journal(path).add(line(0), [])
-    (found,) = map(json.loads, (path / RESULTS).read_text().splitlines())
+    RunJournal(path).add(line(0), [])
+    (found,) = map(json.loads, (path / RUN_RESULTS).read_text().splitlines())
     assert {"id", "method", "question", "hits", "answer", "gold", "usage", "seconds", "error"} <= found.keys()
 
 
 def test_a_manifest_knows_the_prompts_of_its_methods_and_those_they_share():
-    assert prompt_hashes(["bm25", "anchor"], answers=False) == {}
+    assert run_prompt_hashes(["bm25", "anchor"], answers=False) == {}
     shared = {"answer.md", "answer-evidence.md", "listwise.md"}
-    assert set(prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", *shared}
+    assert set(run_prompt_hashes(["4stepfocus"], answers=True)) == {"4stepfocus.md", *shared}
 
 
 @pytest.mark.parametrize(
-    "name", [MANIFEST, QUESTIONS, RESULTS, TRAJECTORIES, "judged.jsonl", REPLIES, f"{REPLIES}/a.jsonl"]
+    "name",
+    [RUN_MANIFEST, RUN_QUESTIONS, RUN_RESULTS, RUN_TRAJECTORIES, "judged.jsonl", RUN_REPLIES, f"{RUN_REPLIES}/a.jsonl"],
 )
 def test_nothing_is_written_through_a_link_in_a_run(tmp_path, name):
     (tmp_path / "mine").write_text("without an end of line")
     run = tmp_path / "run"
     (run / name).parent.mkdir(parents=True)
     (run / name).symlink_to(tmp_path / "mine")
-    with pytest.raises(BadInput, match="is a link"), held(run):
+    with pytest.raises(BadInput, match="is a link"), held_run(run):
         mend(run / name)
     assert (tmp_path / "mine").read_text() == "without an end of line"
 
@@ -378,7 +388,7 @@ def test_nothing_is_written_through_a_link_in_a_run(tmp_path, name):
 def test_nobody_waits_for_a_pipe_in_a_run(tmp_path, name):
     (tmp_path / "replies").mkdir()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(BadInput, match="no ordinary file"), held(tmp_path):
+    with pytest.raises(BadInput, match="no ordinary file"), held_run(tmp_path):
         pass
     if name == "manifest.json":
         with pytest.raises(BadInput, match="no ordinary file"):

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.evaluation.scores.statistics import (
-    EXACT,
-    differences,
-    holm,
+from orienteer.evaluation import (
+    EXACT_PAIRS,
+    holm_corrected,
     mean_interval,
     mean_intervals,
+    paired_differences,
     permutation_ps,
     questions_needed,
 )
@@ -93,13 +93,13 @@ def test_a_difference_is_paired():
     """Two methods that vary much but differ by the same on every question have a difference without doubt."""
     theirs = [0.0, 0.3, 0.5, 0.75]
     ours = [score + 0.25 for score in theirs]
-    assert mean_interval(differences(ours, theirs)) == pytest.approx((0.25, 0.25, 0.25))
+    assert mean_interval(paired_differences(ours, theirs)) == pytest.approx((0.25, 0.25, 0.25))
     with pytest.raises(ValueError, match="shorter"):
-        differences(ours, theirs[:-1])
+        paired_differences(ours, theirs[:-1])
 
 
 def p_of(ours, theirs, **options):
-    return permutation_ps([differences(ours, theirs)], **options)[0]
+    return permutation_ps([paired_differences(ours, theirs)], **options)[0]
 
 
 def enumerated(gains):
@@ -128,7 +128,7 @@ def test_a_large_permutation_test_is_close_to_the_sign_test():
     better, worse = 40, 22
     n = better + worse
     exact = 2 * sum(math.comb(n, count) for count in range(better, n + 1)) / 2**n
-    assert n > EXACT
+    assert n > EXACT_PAIRS
     p = p_of([1.0] * better + [0.0] * worse, [0.0] * better + [1.0] * worse)
     assert p == pytest.approx(exact, abs=0.01)
 
@@ -145,14 +145,14 @@ def test_p_is_uniform_where_there_is_no_difference():
 
 
 def test_holm():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
+    assert holm_corrected([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm_corrected([0.5, 0.9]) == [1.0, 1.0]
+    assert holm_corrected([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_keeps_the_order_and_never_lowers(ps):
-    corrected = holm(ps)
+    corrected = holm_corrected(ps)
     assert all(p <= c <= 1 for p, c in zip(ps, corrected, strict=True))
     order = sorted(range(len(ps)), key=ps.__getitem__)
     assert [corrected[place] for place in order] == sorted(corrected)
@@ -166,7 +166,9 @@ def test_as_many_questions_as_are_said_to_be_needed_find_the_difference_mostly()
     told_apart = 0
     for trial in range(200):
         chosen = generator.integers(0, 400, needed)
-        told_apart += mean_interval(differences(ours[chosen], theirs[chosen]), random_seed=trial, resamples=300).low > 0
+        told_apart += (
+            mean_interval(paired_differences(ours[chosen], theirs[chosen]), random_seed=trial, resamples=300).low > 0
+        )
     assert 0.7 <= told_apart / 200 <= 0.95
 
 

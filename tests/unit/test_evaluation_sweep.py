@@ -3,12 +3,12 @@
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.running.sweep import axes, grid, options_in, variants
+from orienteer.evaluation import method_variants, options_in_sweep, sweep_axes, sweep_grid
 from orienteer.settings import Settings
 
 
 def read(*texts, **options):
-    return variants(texts, options=options, settings=Settings())
+    return method_variants(texts, options=options, settings=Settings())
 
 
 def test_a_method_carries_options_of_its_own_under_its_text():
@@ -30,7 +30,7 @@ def test_options_hold_for_each_method_that_knows_them_and_own_ones_beat_them():
 
 def test_the_settings_options_are_beaten_by_all_others():
     settings = Settings(methods={"ark": {"agents": 7, "max_steps": 7}})
-    first, other = variants(["ark", "ark agents=1"], options={"max_steps": "2"}, settings=settings)
+    first, other = method_variants(["ark", "ark agents=1"], options={"max_steps": "2"}, settings=settings)
     assert first.options == {"agents": 7, "max_steps": 2}
     assert other.options == {"agents": 1, "max_steps": 2}
 
@@ -52,19 +52,19 @@ def test_the_settings_options_are_beaten_by_all_others():
 )
 def test_what_cannot_be_is_refused_with_the_remedy(texts, options, message):
     with pytest.raises(BadOption, match=message):
-        variants(texts, options=options, settings=Settings())
+        method_variants(texts, options=options, settings=Settings())
 
 
 def test_a_grid_has_every_combination():
-    values = axes(["agents=1,3", "max_steps = 5, 20,5"])
+    values = sweep_axes(["agents=1,3", "max_steps = 5, 20,5"])
     assert values == {"agents": ("1", "3"), "max_steps": ("5", "20")}
-    texts = grid(["ark faithful=true"], values)
+    texts = sweep_grid(["ark faithful=true"], values)
     assert texts == [f"ark faithful=true agents={a} max_steps={t}" for a in (1, 3) for t in (5, 20)]
     assert [variant.options["max_steps"] for variant in read(*texts)] == [5, 20, 5, 20]
-    assert options_in(texts[0]) == {"faithful": "true", "agents": "1", "max_steps": "5"}
+    assert options_in_sweep(texts[0]) == {"faithful": "true", "agents": "1", "max_steps": "5"}
 
 
 @pytest.mark.parametrize("values", [{}, {"agents": ()}])
 def test_a_grid_of_nothing_is_refused(values):
     with pytest.raises(BadOption, match="sweep"):
-        grid(["ark"], values)
+        sweep_grid(["ark"], values)

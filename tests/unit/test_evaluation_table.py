@@ -6,14 +6,26 @@ import math
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.examples import Example, Gold
-from orienteer.evaluation.report.material import Material
-from orienteer.evaluation.report.tools import TrajectoryCounts
-from orienteer.evaluation.running.runs import TRAJECTORIES, Line, RunManifest, StoredRun, Told, Work
-from orienteer.evaluation.scores.judge import JUDGED, Judgement, judge_run
-from orienteer.evaluation.scores.published import STARK, published_rows
-from orienteer.evaluation.scores.statistics import mean_interval
-from orienteer.evaluation.scores.table import score_runs, value_order
+from orienteer.evaluation import (
+    JUDGED_FILE,
+    RUN_TRAJECTORIES,
+    STARK_GRAPHS,
+    Example,
+    Gold,
+    Judgement,
+    QuestionTrajectories,
+    ReportMaterial,
+    RunLine,
+    RunManifest,
+    StoredRun,
+    TrajectoryCounts,
+    WorkCounts,
+    judge_run,
+    mean_interval,
+    published_rows,
+    score_runs,
+    value_order,
+)
 from orienteer.files import append_line
 from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Observed, Question, Ranked, Reply, Step, Trajectory, Usage
@@ -31,7 +43,7 @@ def hits(*ids):
 
 def line(number, ids=(), *, nodes=("a",), method="bm25", answers=(), kind=None, **other):
     gold = Gold(nodes=dict.fromkeys(nodes, 1.0), answers=answers, answer_type=kind)
-    return Line(id=f"q{number}", method=method, question="?", hits=hits(*ids), gold=gold, **other)
+    return RunLine(id=f"q{number}", method=method, question="?", hits=hits(*ids), gold=gold, **other)
 
 
 def make_run(tmp_path, *lines, **manifest):
@@ -138,7 +150,9 @@ def test_time_usage_and_work(tmp_path):
             ["a"],
             seconds=number / 1000,
             usage=Usage(calls=2, prompt_tokens=10, completion_tokens=3, usd=0.5),
-            work=Work(iterations=number, retrievals=3, set_joins=1, context_tokens=7, tool_calls=4, failed_calls=1),
+            work=WorkCounts(
+                iterations=number, retrievals=3, set_joins=1, context_tokens=7, tool_calls=4, failed_calls=1
+            ),
         )
         for number in range(101)
     ]
@@ -152,9 +166,9 @@ def test_time_usage_and_work(tmp_path):
 
 def test_the_share_of_failed_tool_calls_is_of_all_calls_and_not_a_mean_of_questions(tmp_path):
     lines = [
-        line(1, work=Work(tool_calls=9, failed_calls=1)),
-        line(2, work=Work(tool_calls=1, failed_calls=1)),
-        line(3, work=Work(tools={"search_in_graph": 1})),  # by a program
+        line(1, work=WorkCounts(tool_calls=9, failed_calls=1)),
+        line(2, work=WorkCounts(tool_calls=1, failed_calls=1)),
+        line(3, work=WorkCounts(tools={"search_in_graph": 1})),  # by a program
     ]
     (row,) = score_runs([make_run(tmp_path, *lines)])
     assert row.tool_failures == 0.2
@@ -264,7 +278,7 @@ def test_a_verdict_on_an_answer_that_has_changed_does_not_count(tmp_path):
     run = make_run(tmp_path, line(1, answers=("x",), answer="x"), answers=True)
     hashes = {"prompt_sha256": "p", "request_sha256": "r", "answer_sha256": "of another answer"}
     verdict = Judgement(id="q1", method="bm25", score="QwenScore", criteria={"verdict": 1}, model="m", **hashes)
-    append_line(tmp_path / JUDGED, verdict.model_dump_json())
+    append_line(tmp_path / JUDGED_FILE, verdict.model_dump_json())
     with pytest.raises(BadOption, match="no verdicts"):
         score_runs([run], measures=["QwenScore"])
 
@@ -296,10 +310,10 @@ def test_evidence_curves(tmp_path):
     ]
     lines += [line(5, nodes=(), method="ark"), line(1)]
     for number, agents in trajectories.items():
-        record = Told(id=f"q{number}", method="ark", trajectories=tuple(agents))
-        append_line(tmp_path / TRAJECTORIES, record.model_dump_json())
+        record = QuestionTrajectories(id=f"q{number}", method="ark", trajectories=tuple(agents))
+        append_line(tmp_path / RUN_TRAJECTORIES, record.model_dump_json())
     run = make_run(tmp_path, *lines)
-    material, counts = Material([run], graph=None, measure=None, random_seed=0), TrajectoryCounts()
+    material, counts = ReportMaterial([run], graph=None, measure=None, random_seed=0), TrajectoryCounts()
     counts.read(run, material.columns)
     curves = {column.method: counts.curve(column) for column in material.columns}
     assert curves == {"ark": [1 / 4, (0.5 + 1) / 4, 2 / 4], "bm25": []}
@@ -324,7 +338,7 @@ def test_published_rows_stand_beside_the_right_data_set(tmp_path):
 
 
 def test_every_published_figure_is_a_share_of_the_test_split():
-    for name in STARK:
+    for name in STARK_GRAPHS:
         for row in published_rows(make_run(None, dataset="stark", graph=name).manifest):
             assert row.split == "test"
             assert row.published

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from orienteer.agents.events import DoneEvent, StepEvent
+from orienteer.agents import DoneEvent, StepEvent
 from orienteer.errors import BadOption, UnknownType
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ScriptedModel
 from orienteer.records import Message, Raw, Reply, Result
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings

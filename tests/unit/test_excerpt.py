@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.documents.run import BuildOptions, build_graph
+from orienteer.ingest import BuildOptions, build_graph
 from orienteer.records import Ranked, Source
-from orienteer.retrieval.excerpt import LONGEST, Shown, excerpt
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.retrieval import LONGEST_EXCERPT, SnippetTerms, excerpt_of
+from orienteer.text import Tokenizer
 
 _TOKENIZER = Tokenizer()
 
 
-def _shown(question: str) -> Shown:
-    return Shown(dict.fromkeys(_TOKENIZER.query(question), 1.0), _TOKENIZER.terms_of)
+def _shown(question: str) -> SnippetTerms:
+    return SnippetTerms(dict.fromkeys(_TOKENIZER.query(question), 1.0), _TOKENIZER.terms_of)
 
 
 def _sentences(random_seed: int, count: int) -> list[str]:
@@ -32,9 +32,9 @@ def test_excerpt_holds_the_best_sentence_whole_and_is_cut_between_sentences(rand
     sentences = _sentences(random_seed, 60)
     text = "\n".join(" ".join(sentences[at : at + 5]) for at in range(0, 60, 5))
     wanted = sentences[random_seed * 3]
-    part = excerpt(text, _shown(f"{wanted.split()[1]} zebra"))
+    part = excerpt_of(text, _shown(f"{wanted.split()[1]} zebra"))
     assert wanted in part.text
-    assert len(part.text) <= LONGEST + 2
+    assert len(part.text) <= LONGEST_EXCERPT + 2
     begin, end = part.span
     assert part.text.strip("…") == text[begin:end].strip()
     assert text[part.best :].startswith(wanted)
@@ -42,7 +42,9 @@ def test_excerpt_holds_the_best_sentence_whole_and_is_cut_between_sentences(rand
 
 
 def test_marks_are_the_words_of_the_question() -> None:
-    part = excerpt("Ferries sail at night. The captain sleeps, captains do.", _shown("Does the captain sail ferries?"))
+    part = excerpt_of(
+        "Ferries sail at night. The captain sleeps, captains do.", _shown("Does the captain sail ferries?")
+    )
     assert [part.text[begin:end] for begin, end in part.marks] == ["Ferries", "sail", "The", "captain", "captains"]
 
 
@@ -53,17 +55,17 @@ def test_the_terms_that_a_text_holds_are_those_of_its_marks(text: str) -> None:
 
 
 def test_a_text_that_fits_is_shown_whole_and_one_without_the_words_from_its_beginning() -> None:
-    assert excerpt("One. Two.", _shown("two")).text == "One. Two."
+    assert excerpt_of("One. Two.", _shown("two")).text == "One. Two."
     long = "Nothing here. " * 100
-    assert excerpt(long, _shown("zebra")).text.startswith("Nothing here. Nothing")
-    assert excerpt("", _shown("zebra")) == ("", (0, 0), (), 0)
-    assert len(excerpt("x" * 5_000, _shown("zebra")).text) <= LONGEST + 2
+    assert excerpt_of(long, _shown("zebra")).text.startswith("Nothing here. Nothing")
+    assert excerpt_of("", _shown("zebra")) == ("", (0, 0), (), 0)
+    assert len(excerpt_of("x" * 5_000, _shown("zebra")).text) <= LONGEST_EXCERPT + 2
 
 
 def test_rows_of_a_table_stand_beneath_their_header() -> None:
     rows = [f"Captain {at}k | Ferry {at}f | {'words ' * 10}" for at in range(40)]
     text = "\n".join(["Captains", "Captain | Ferry | Remark", *rows])
-    part = excerpt(text, _shown("Who is captain of ferry 33f?"), header=2)
+    part = excerpt_of(text, _shown("Who is captain of ferry 33f?"), header=2)
     assert part.text.startswith("Captains\nCaptain | Ferry | Remark\n…")
     assert rows[33].strip() in part.text
     assert text[part.best :].startswith("Captain 33k")

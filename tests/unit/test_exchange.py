@@ -4,6 +4,7 @@ import datetime
 import logging
 import subprocess
 import sys
+from importlib.resources import files
 
 import networkx
 import numpy
@@ -16,7 +17,7 @@ import clinic
 import films
 from orienteer import Graph
 from orienteer.errors import BadInput, BadOption, UnknownNode
-from orienteer.ingest.importer import import_graph
+from orienteer.ingest import import_graph
 from orienteer.records import Edge, Node
 from orienteer.retriever import Retriever
 
@@ -29,16 +30,15 @@ def content(graph):
 @pytest.fixture(scope="module", params=["small", "clinic", "films", "languages"])
 def world(request, build, small, tmp_path_factory):
     if request.param == "languages":
-        from orienteer.ingest import importer
-
         folder = tmp_path_factory.mktemp("languages")
-        import_graph([importer.Path(importer.__file__).parent / "demo"], folder / "graph")
+        import_graph([files("orienteer.ingest") / "demo"], folder / "graph")
         return Graph.open(folder / "graph")
     worlds = {"clinic": clinic, "films": films}
     made = small if request.param == "small" else build(worlds[request.param].NODES, worlds[request.param].EDGES)
     return Graph.open(made.path)
 
 
+@pytest.mark.slow
 def test_a_network_gives_every_graph_back(world):
     network = world.to_networkx()
     assert isinstance(network, networkx.MultiDiGraph)
@@ -49,6 +49,7 @@ def test_a_network_gives_every_graph_back(world):
     assert content(Graph.from_networkx(network)) == content(world)
 
 
+@pytest.mark.slow
 def test_frames_give_every_graph_back(world):
     nodes, edges = world.to_frames()
     assert isinstance(nodes, pandas.DataFrame)
@@ -67,6 +68,7 @@ def _loosely(graph):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [networkx.Graph, networkx.DiGraph, networkx.MultiGraph, networkx.MultiDiGraph])
 def test_a_network_is_read_as_the_file_that_networkx_writes_of_it(kind, tmp_path):
     network = kind()
@@ -128,6 +130,7 @@ def test_frames_of_every_package_make_the_same_graph(frame):
     assert list(graph.iter_edges()) == WANTED_EDGES
 
 
+@pytest.mark.slow
 def test_columns_are_known_by_the_names_of_tables_and_an_index_by_its_own():
     people = pandas.DataFrame({"title": ["Ann", "Ben"], "kind": ["p", "q"], "type": ["r", "s"], "x": [1, pandas.NA]})
     people.index = pandas.Index(["a", "b"], name="node_id")
@@ -235,6 +238,7 @@ def test_a_number_that_is_no_id_is_unknown(small):
         small.node(1)
 
 
+@pytest.mark.slow
 def test_a_folder_of_tables_is_a_graph_and_a_retriever_takes_it(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path / "cache"))
     folder = tmp_path / "tables"
@@ -252,6 +256,7 @@ def test_a_folder_of_tables_is_a_graph_and_a_retriever_takes_it(tmp_path, monkey
     assert list((tmp_path / "cache" / "graphs").iterdir())
 
 
+@pytest.mark.process
 def test_nothing_is_loaded_before_it_is_needed(tmp_path):
     code = (
         "import sys; from orienteer import Graph; "

@@ -8,11 +8,8 @@ from collections import Counter
 import pytest
 
 from orienteer.errors import BadOption, BudgetExhausted, Error, MissingExtra, ModelRefused, UnknownNode
-from orienteer.executors.executor import Job, Worker
-from orienteer.executors.node import Failure, KeptReplies, NodeProcess, ReplyKeeper
-from orienteer.executors.threads import Threads
-from orienteer.llm.abilities import Abilities, keep
-from orienteer.llm.replies import ReplyFile
+from orienteer.executors import Job, KeptReplies, NodeFailure, NodeProcess, ReplyKeeper, Threads, Worker
+from orienteer.llm import Abilities, ReplyFile, keep_abilities
 from orienteer.records import Message, Reply, Trajectory
 from orienteer.settings import Settings
 
@@ -170,7 +167,7 @@ def test_what_is_known_of_a_server_travels(elsewhere, tmp_path):
     url = "http://models.example/v1"
     facts = {"url": url, "model": "m", "probed": "2026-01-01T00:00:00+00:00", "tools": "ignored", "json_schema": "kept"}
     abilities = Abilities(**facts)
-    keep(abilities, tmp_path)
+    keep_abilities(abilities, tmp_path)
     _, there = elsewhere(Settings(model="m", base_url=url, cache=tmp_path))
     assert there.open_model().abilities == abilities
     assert there.open_model("other").abilities is None
@@ -216,7 +213,7 @@ def test_a_question_that_is_asked_twice_at_once_keeps_one_reply_of_each(tmp_path
 
 def test_a_node_with_another_version_says_so():
     failure = NodeProcess().begin("0.0", b"", b"", None, at_once=1, processes=1)
-    assert isinstance(failure, Failure)
+    assert isinstance(failure, NodeFailure)
     assert "has Orienteer" in str(failure.error)
     assert "the caller 0.0: install the same" in str(failure.error)
 
@@ -224,7 +221,7 @@ def test_a_node_with_another_version_says_so():
 @pytest.mark.parametrize("address", ["", "6379", "ray://192.0.2.1:10001", "192.0.2.1:port", "local"])
 def test_an_address_that_is_none_is_refused(address):
     pytest.importorskip("ray", reason="needs the extra ray")
-    from orienteer.executors.cluster import Cluster
+    from orienteer.executors import Cluster
 
     with pytest.raises(BadOption, match=r"--ray must be HOST:PORT"):
         Cluster(address, Settings())
@@ -232,7 +229,7 @@ def test_an_address_that_is_none_is_refused(address):
 
 def test_no_cluster_at_an_address_is_told_at_once():
     pytest.importorskip("ray", reason="needs the extra ray")
-    from orienteer.executors.cluster import Cluster
+    from orienteer.executors import Cluster
 
     with pytest.raises(BadOption, match="no Ray cluster answers at 127.0.0.1:1 "), Cluster("127.0.0.1:1", Settings()):
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,13 @@ from hypothesis import strategies as st
 import clinic
 import films
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
-from orienteer.ingest import importer
-from orienteer.ingest.export import export_graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph, GraphBuilder
+from orienteer.ingest import ImportOptions, export_graph, import_graph
 from orienteer.records import Edge, Node
 
-DEMO = Path(importer.__file__).parent / "demo"
+pytestmark = pytest.mark.slow
+
+DEMO = files("orienteer.ingest") / "demo"
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

@@ -7,13 +7,12 @@ import json
 import pytest
 
 from orienteer.errors import BadOption, ModelRefused
-from orienteer.graph.format import is_graph
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.replies import FILE
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph, is_graph
+from orienteer.ingest import REPLIES_FILE, BuildConfig, BuildOptions, build_graph
+from orienteer.llm import ScriptedModel
 from orienteer.retriever import Retriever
+
+pytestmark = pytest.mark.slow
 
 TEXT = "The ferry of Ada Holm crosses the sound to Bergen at night, and meets boat {}."
 GATHERERS = ("naive", "light", "path", "hyper", "hippo", "mini", "msgraph-local", "bm25", "sage", "anchor")
@@ -188,13 +187,13 @@ def test_a_cache_that_cannot_be_written_is_told(folder):
     with pytest.raises(BadOption, match="cache.*ORIENTEER_CACHE"):
         extracted(folder, lambda messages: said())
     (cache / "replies").unlink()
-    (cache / "replies" / FILE).mkdir(parents=True)
+    (cache / "replies" / REPLIES_FILE).mkdir(parents=True)
     with pytest.raises(BadOption, match="cache.*ORIENTEER_CACHE"):
         extracted(folder, lambda messages: said())
 
 
 def test_what_a_cache_holds_beside_replies_is_passed_over(folder):
-    file = folder.parent / "cache" / "replies" / FILE
+    file = folder.parent / "cache" / "replies" / REPLIES_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(b"no JSON\n{}\n[]\n\x00\xff\nand no end of the line")
     asked = []

@@ -9,11 +9,18 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.extraction.collocations import collocations
-from orienteer.ingest.extraction.ties import CoOccurrences, EntityName, NamePlaces, distinct, synonym_edges
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    CoOccurrences,
+    EntityName,
+    NamePlaces,
+    build_graph,
+    collocations_of,
+    distinct_names,
+    synonym_edges,
+)
 
 PAGES = {
     "ada.md": "# Ada Holm\n\nAda Holm is a captain from Bergen. She met Noor Vik in Oslo.\n",
@@ -161,18 +168,21 @@ def test_the_longest_name_is_found_and_no_word_is_part_of_two():
         "heart valve",
         "Heart Valve",
     ]
-    assert distinct(found.spots) == [0, 1, 2]
+    assert distinct_names(found.spots) == [0, 1, 2]
     assert places.within(text, frozenset()).spots == found.spots[2:]
 
 
 def test_words_that_keep_together_are_phrases():
     near = [f"the heart valve replacement number {word} went well" for word in ("one", "two", "three", "four")]
     apart = [f"plain {word} words without any such thing at all {word}" for word in "abcdefghijklmnopqrstuvwxyz"]
-    assert {"heart valve", "valve replacement", "heart valve replacement"} <= collocations([*near, *apart], share=0.5)
-    assert collocations([], share=0.5) == frozenset()
-    assert collocations(["北京", "1969"], share=0.5) == frozenset()
+    assert {"heart valve", "valve replacement", "heart valve replacement"} <= collocations_of(
+        [*near, *apart], share=0.5
+    )
+    assert collocations_of([], share=0.5) == frozenset()
+    assert collocations_of(["北京", "1969"], share=0.5) == frozenset()
 
 
+@pytest.mark.slow
 def test_phrases_are_entities_of_a_type_of_their_own(tmp_path):
     root = tmp_path / "docs"
     root.mkdir()
@@ -232,6 +242,7 @@ def test_overlap_is_of_chunks_cut_by_tokens(folder, tmp_path):
     assert report.chunking == "semantic"
 
 
+@pytest.mark.slow
 def test_an_update_without_a_form_goes_on_with_that_of_its_graph(folder, tmp_path):
     extracted(folder, tmp_path / "graph", "hyper")
     (folder / "bergen.md").unlink()
@@ -246,6 +257,7 @@ def test_an_update_without_a_form_goes_on_with_that_of_its_graph(folder, tmp_pat
     assert {one: other.node(one) for one in other.node_ids()} == {one: graph.node(one) for one in graph.node_ids()}
 
 
+@pytest.mark.slow
 def test_an_update_with_an_embedder_takes_the_options_of_its_graph_in_full(folder, tmp_path):
     embedder, cache = WordEmbedder(dimension=8), tmp_path / "cache"
     extracted(folder, tmp_path / "graph", "hyper", embedder=embedder, cache=cache, phrases=False)

@@ -5,15 +5,21 @@ import json
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.evaluation.examples import Example, Gold, QuestionSet
-from orienteer.evaluation.running.selection import notes_on
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.extraction import gold
-from orienteer.ingest.extraction.merger import Merger
-from orienteer.ingest.extraction.records import ExtractedEntity, triple
+from orienteer.evaluation import Example, Gold, QuestionSet, notes_on_selection
+from orienteer.graph import Graph, GraphBuilder
+from orienteer.ingest import (
+    BuildConfig,
+    BuildOptions,
+    ExtractedEntity,
+    GoldTriple,
+    Merger,
+    PassageEvidence,
+    build_graph,
+    gold_of,
+    read_gold_triples,
+    recognize_gold,
+    triple_statement,
+)
 from orienteer.records import Node, Question
 
 PASSAGES = [
@@ -44,33 +50,33 @@ def table(tmp_path):
 
 
 def test_a_triple_is_tied_to_the_passage_that_its_subject_titles(table):
-    found = gold.read(table({"gold_pids": [0, 1], "evidences": EVIDENCE[:1]}), PASSAGES)
-    assert found.triples == (gold.GoldTriple("Ada Holm", "born in", "Salt Bay", ("1",), True),)
+    found = read_gold_triples(table({"gold_pids": [0, 1], "evidences": EVIDENCE[:1]}), PASSAGES)
+    assert found.triples == (GoldTriple("Ada Holm", "born in", "Salt Bay", ("1",), True),)
 
 
 def test_else_to_those_that_name_its_ends(table):
     # Of the gold passages 0 and 3, only 3 names both Noor Vik and Salt Bay (its title); of 0, 4 none names Noor Vik.
-    found = gold.read(table({"gold_pids": ["0", "3"], "evidences": [EVIDENCE[2]]}), PASSAGES)
-    assert found.triples == (gold.GoldTriple("Noor Vik", "country", "Salt Bay", ("3",), False),)
-    weaker = gold.read(table({"gold_pids": [0, 4], "evidences": [EVIDENCE[2]]}), PASSAGES)
+    found = read_gold_triples(table({"gold_pids": ["0", "3"], "evidences": [EVIDENCE[2]]}), PASSAGES)
+    assert found.triples == (GoldTriple("Noor Vik", "country", "Salt Bay", ("3",), False),)
+    weaker = read_gold_triples(table({"gold_pids": [0, 4], "evidences": [EVIDENCE[2]]}), PASSAGES)
     assert [one.passages for one in weaker.triples] == [("0",)]
 
 
 def test_what_no_gold_passage_names_is_lost_and_counted(table):
-    found = gold.read(table({"gold_pids": [0], "evidences": [EVIDENCE[3], EVIDENCE[0]]}), PASSAGES)
+    found = read_gold_triples(table({"gold_pids": [0], "evidences": [EVIDENCE[3], EVIDENCE[0]]}), PASSAGES)
     assert ([one.subject for one in found.triples], found.lost) == (["Ada Holm"], 1)
-    assert gold.read(table({"gold_pids": [99], "evidences": EVIDENCE}), PASSAGES).lost == 4
+    assert read_gold_triples(table({"gold_pids": [99], "evidences": EVIDENCE}), PASSAGES).lost == 4
 
 
 def test_two_questions_with_one_triple_state_it_once_by_the_plainer_passage(table):
     rows = [{"gold_pids": [0], "evidences": EVIDENCE[:1]}, {"gold_pids": [1], "evidences": EVIDENCE[:1]}]
     for order in (rows, rows[::-1]):
-        assert [one.passages for one in gold.read(table(*order), PASSAGES).triples] == [("1",)]
+        assert [one.passages for one in read_gold_triples(table(*order), PASSAGES).triples] == [("1",)]
 
 
 def test_hipporags_list_names_gold_passages_by_title(table):
     row = {"supporting_facts": [["Night Ferry", 0], ["Night Ferry", 1]], "evidences": EVIDENCE[1:2]}
-    assert [one.passages for one in gold.read(table(row), PASSAGES).triples] == [("2",)]
+    assert [one.passages for one in read_gold_triples(table(row), PASSAGES).triples] == [("2",)]
 
 
 def test_tables_write_triples_with_tabs(tmp_path):
@@ -78,30 +84,30 @@ def test_tables_write_triples_with_tabs(tmp_path):
     rows = [{"question": "?", "answer": "!", "gold_pids": [2], "evidences": ["\t".join(EVIDENCE[1])]}]
     parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "questions.parquet")
     parquet.write_table(pyarrow.Table.from_pylist([{"pid": "0", "title": "a"}]), tmp_path / "corpus.parquet")
-    file = gold.recognize(tmp_path)
-    assert file == gold.recognize(tmp_path / "corpus.parquet") == tmp_path / "questions.parquet"
-    assert [one.passages for one in gold.read(file, PASSAGES).triples] == [("2",)]
+    file = recognize_gold(tmp_path)
+    assert file == recognize_gold(tmp_path / "corpus.parquet") == tmp_path / "questions.parquet"
+    assert [one.passages for one in read_gold_triples(file, PASSAGES).triples] == [("2",)]
 
 
 def test_a_folder_without_evidences_has_no_gold(tmp_path):
     (tmp_path / "questions.jsonl").write_text('{"question": "?", "answer": "!"}\n')
-    assert gold.recognize(tmp_path) is None
+    assert recognize_gold(tmp_path) is None
     with pytest.raises(BadOption, match="leave gold out"):
-        gold.gold_of([tmp_path], PASSAGES)
+        gold_of([tmp_path], PASSAGES)
 
 
 def test_gold_is_of_one_source(table):
     file = table({"gold_pids": [0], "evidences": EVIDENCE[:1]})
-    assert len(gold.gold_of([file.parent], PASSAGES).triples) == 1
+    assert len(gold_of([file.parent], PASSAGES).triples) == 1
     with pytest.raises(BadOption):
-        gold.gold_of([file.parent, file.parent], PASSAGES)
+        gold_of([file.parent, file.parent], PASSAGES)
 
 
 @pytest.mark.parametrize("evidence", [["a", "b"], [["a", "b"]], ["a\tb"], [["a", "", "c"]], [3]])
 def test_evidence_of_another_shape_is_an_error(table, evidence):
     file = table({"gold_pids": [0], "evidences": []}, {"gold_pids": [0], "evidences": evidence})
     with pytest.raises(BadInput, match="question 2"):
-        gold.read(file, PASSAGES)
+        read_gold_triples(file, PASSAGES)
 
 
 @pytest.mark.parametrize("text", ["{", '{"a": 1}', "[1]"])
@@ -109,18 +115,18 @@ def test_a_broken_file_is_an_error(table, text):
     file = table()
     file.write_text(text)
     with pytest.raises(BadInput):
-        gold.read(file, PASSAGES)
+        read_gold_triples(file, PASSAGES)
 
 
 def test_triples_become_records_of_their_passages(table):
     rows = {"gold_pids": [0, 1, 3], "evidences": [*EVIDENCE[:1], EVIDENCE[2]]}
-    said = gold.read(table(rows), PASSAGES).by_passage()
-    assert said["1"] == gold.PassageEvidence(
-        (ExtractedEntity("Ada Holm", is_title=True),), (triple("Ada Holm", "born in", "Salt Bay"),)
+    said = read_gold_triples(table(rows), PASSAGES).by_passage()
+    assert said["1"] == PassageEvidence(
+        (ExtractedEntity("Ada Holm", is_title=True),), (triple_statement("Ada Holm", "born in", "Salt Bay"),)
     )
-    assert said["3"] == gold.PassageEvidence((), (triple("Noor Vik", "country", "Salt Bay"),))
+    assert said["3"] == PassageEvidence((), (triple_statement("Noor Vik", "country", "Salt Bay"),))
     merger = Merger()
-    gold.read(table(rows), PASSAGES).into(merger)
+    read_gold_triples(table(rows), PASSAGES).into(merger)
     nodes = {node.id for node in merger.nodes(lambda _: False)}
     assert {"name:ada holm", "name:salt bay", "name:noor vik"} <= nodes
     edges = {(one.source, one.type, one.target) for one in merger.edges(5)}
@@ -139,7 +145,7 @@ def test_the_evidences_of_2wikimultihopqa(data_folder):
         pytest.skip("2wikimultihopqa is not here")
     rows = parquet.read_table(folder / "corpus.parquet").to_pylist()
     passages = [Node(str(row["pid"]), "chunk", row["title"], row["text"]) for row in rows]
-    found = gold.read(gold.recognize(folder), passages)
+    found = read_gold_triples(recognize_gold(folder), passages)
     assert (len(found.triples), found.lost) == (299, 0)
     assert sum(one.titles for one in found.triples) == 261  # measured; the others name their subject in the text
     asked = parquet.read_table(folder / "questions.parquet").to_pylist()
@@ -153,9 +159,9 @@ def test_an_evaluation_says_that_the_graph_holds_its_gold(tmp_path):
         made.publish()
     graph = Graph.open(tmp_path / "graph")
     asked = (Example(question=Question(id="1", text="?"), gold=Gold(nodes={"0": 1.0})),)
-    (note,) = notes_on(QuestionSet("2wikimultihopqa", asked, "sha"), asked, graph)
+    (note,) = notes_on_selection(QuestionSet("2wikimultihopqa", asked, "sha"), asked, graph)
     assert "the graph holds 299 gold triples of 2wikimultihopqa" in note
-    assert notes_on(QuestionSet("hotpotqa", asked, "sha"), asked, graph) == ()
+    assert notes_on_selection(QuestionSet("hotpotqa", asked, "sha"), asked, graph) == ()
 
 
 def corpus_of(folder):
@@ -167,6 +173,7 @@ def corpus_of(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_a_build_takes_gold_only_when_asked(tmp_path):
     folder = corpus_of(tmp_path / "data")
     plain = build_graph([folder], tmp_path / "plain", options=BuildOptions(extract="triples"))

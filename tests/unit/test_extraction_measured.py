@@ -10,12 +10,8 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadInput
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Folder
-from orienteer.index.vectors import VectorIndex, create_halves, write_index
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder, embed_graph
+from orienteer.index import ArrayFolder, VectorIndex, create_halves, write_index
 from orienteer.records import Node
 
 CHUNKS = [
@@ -40,6 +36,7 @@ def graphs(tmp_path):
     return plain, graph_of([*MADE, *CHUNKS], tmp_path / "made", text_types=("chunk", "table"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["Ada salt", "fish", "the sound at night", "ferry salt fish Ada"])
 def test_passages_have_the_scores_that_they_have_alone(graphs, query):
     plain, made = graphs
@@ -49,6 +46,7 @@ def test_passages_have_the_scores_that_they_have_alone(graphs, query):
     assert (plain.arrays.text_types, made.arrays.text_types) == ((), ("chunk",))
 
 
+@pytest.mark.slow
 def test_all_others_are_found_by_the_same_measure(graphs):
     _, made = graphs
     found = made.search("Ada sells salt", 100)
@@ -76,6 +74,7 @@ def test_a_graph_without_nodes_is_refused_as_before(tmp_path):
         graph_of([], tmp_path / "graph", text_types=("chunk",))
 
 
+@pytest.mark.slow
 def test_hybrid_scores_of_passages_are_those_that_they_have_alone(tmp_path):
     found = []
     embedder = WordEmbedder(dimension=16)
@@ -104,7 +103,7 @@ def test_the_ends_under_a_mask_are_those_of_its_rows(is_exact):
         halves = create_halves(Path(folder), 5000, 32)
         halves[:] = vectors
         write_index(Path(folder), np.arange(5001), halves)
-        index = VectorIndex(Folder(Path(folder)), 32, is_exact=is_exact)
+        index = VectorIndex(ArrayFolder(Path(folder)), 32, is_exact=is_exact)
         ends = index.ends(vectors[0], mask=mask)
         nothing = index.ends(vectors[0], mask=np.zeros(5000, np.bool_))
     wanted = vectors[mask] @ vectors[0]

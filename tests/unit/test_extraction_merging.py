@@ -6,18 +6,18 @@ import math
 
 import pytest
 
-from orienteer.ingest.extraction import merger as module
-from orienteer.ingest.extraction.merger import Merger
-from orienteer.ingest.extraction.records import (
+from fakes.inside import inside
+from orienteer.ingest import (
     ExtractedEntity,
-    Member,
+    Merger,
     Statement,
+    StatementMember,
     edge_type,
     entity_type,
-    fact,
-    folded,
-    relation,
-    triple,
+    fact_statement,
+    folded_name,
+    relation_statement,
+    triple_statement,
 )
 
 
@@ -54,11 +54,11 @@ def test_two_types_of_one_name_stay_apart_also_in_statements():
         "c1",
         [ExtractedEntity("Salt", "film"), ExtractedEntity("Salt", "place")],
         [
-            triple("Salt", "is set in", "Salt", types=("film", "place")),
-            fact("Salt, a film, is named so.", (Member("Salt"), Member("Ada"))),
+            triple_statement("Salt", "is set in", "Salt", types=("film", "place")),
+            fact_statement("Salt, a film, is named so.", (StatementMember("Salt"), StatementMember("Ada"))),
         ],
     )
-    merger.add("c2", [ExtractedEntity("Salt", "place")], [triple("Salt", "lies in", "Norway")])
+    merger.add("c2", [ExtractedEntity("Salt", "place")], [triple_statement("Salt", "lies in", "Norway")])
     nodes, edges = made(merger)
     assert {"film:salt", "place:salt"} <= nodes.keys()
     assert of_type(edges, "is_set_in") == [("film:salt", "place:salt")]
@@ -68,9 +68,12 @@ def test_two_types_of_one_name_stay_apart_also_in_statements():
 
 def test_triples_are_edges_with_a_direction_and_facts_with_words():
     merger = Merger()
-    merger.add("c1", statements=[triple("Ada", "Was born in", "Łódź"), triple("Ada", "was born in", "Łódź")])
-    merger.add("c2", statements=[triple("Ada", "was  born in", "Łódź", text="Łódź is where Ada was born.")])
-    merger.add("c2", statements=[triple("Łódź", "was born in", "Ada")])
+    merger.add(
+        "c1",
+        statements=[triple_statement("Ada", "Was born in", "Łódź"), triple_statement("Ada", "was born in", "Łódź")],
+    )
+    merger.add("c2", statements=[triple_statement("Ada", "was  born in", "Łódź", text="Łódź is where Ada was born.")])
+    merger.add("c2", statements=[triple_statement("Łódź", "was born in", "Ada")])
     nodes, edges = made(merger)
     born = {(edge.source, edge.target): edge for edge in edges if edge.type == "was_born_in"}
     edge = born["name:ada", "name:łódź"]
@@ -90,8 +93,10 @@ def test_triples_are_edges_with_a_direction_and_facts_with_words():
 
 def test_relations_add_up_their_strengths_once_a_chunk():
     merger = Merger()
-    said = relation("Ada", "Noor", "They sail.", keywords=("sea",), strength=7.0)
-    merger.add("c1", statements=[said, relation("Ada", "Noor", "They row.", keywords=("sea", "oar"), strength=2.0)])
+    said = relation_statement("Ada", "Noor", "They sail.", keywords=("sea",), strength=7.0)
+    merger.add(
+        "c1", statements=[said, relation_statement("Ada", "Noor", "They row.", keywords=("sea", "oar"), strength=2.0)]
+    )
     merger.add("c2", statements=[said])
     _, edges = made(merger)
     (edge,) = [one for one in edges if one.type == "related_to"]
@@ -101,12 +106,12 @@ def test_relations_add_up_their_strengths_once_a_chunk():
 
 def test_facts_have_members_with_weights_and_no_edges_between_these():
     members = (
-        Member("Ada", "person", "captain", 90.0),
-        Member("1969", "date", "when", 40.0),
-        Member("Bergen", "place"),
+        StatementMember("Ada", "person", "captain", 90.0),
+        StatementMember("1969", "date", "when", 40.0),
+        StatementMember("Bergen", "place"),
     )
     merger = Merger()
-    merger.add("c1", statements=[fact("Ada reached Bergen in 1969.", members, score=8.0)])
+    merger.add("c1", statements=[fact_statement("Ada reached Bergen in 1969.", members, score=8.0)])
     nodes, edges = made(merger)
     (node,) = [one for one in nodes.values() if one.type == "fact"]
     assert (node.name, node.properties) == ("Ada, 1969, Bergen", {"score": 8.0})
@@ -123,31 +128,31 @@ def test_facts_have_members_with_weights_and_no_edges_between_these():
 )
 def test_names_of_every_script_with_digits_and_symbols_survive(name):
     merger = Merger()
-    merger.add("c1", [ExtractedEntity(name, "thing")], [triple(name, "属于", "D")])
+    merger.add("c1", [ExtractedEntity(name, "thing")], [triple_statement(name, "属于", "D")])
     nodes, edges = made(merger)
     assert next(iter(nodes.values())).name == name
     assert [edge.type for edge in edges if edge.properties.get("sources")] == ["属于"]
 
 
 def test_names_that_differ_by_a_symbol_are_two():
-    assert len({folded(name) for name in ("C", "C++", "C#", "x2", "x²", "CO2", "CO₂")}) == 7
-    assert folded("O’Brien–Holm  ") == folded("o'brien-holm")
+    assert len({folded_name(name) for name in ("C", "C++", "C#", "x2", "x²", "CO2", "CO₂")}) == 7
+    assert folded_name("O’Brien–Holm  ") == folded_name("o'brien-holm")
 
 
 @pytest.mark.parametrize(
     ("record", "reason"),
     [
-        (triple("Ada", "-", "Noor"), "a predicate without a word"),
-        (triple("Ada", "", "Noor"), "a predicate without a word"),
-        (triple("Ada", "knows", "ADA"), "a statement about one entity"),
-        (triple("Ada", "knows", " ?"), "a member without a name"),
-        (fact(" ", (Member("Ada"), Member("Noor"))), "a statement without words"),
-        (fact("Ada sails.", (Member("Ada"),)), "a statement about one entity"),
+        (triple_statement("Ada", "-", "Noor"), "a predicate without a word"),
+        (triple_statement("Ada", "", "Noor"), "a predicate without a word"),
+        (triple_statement("Ada", "knows", "ADA"), "a statement about one entity"),
+        (triple_statement("Ada", "knows", " ?"), "a member without a name"),
+        (fact_statement(" ", (StatementMember("Ada"), StatementMember("Noor"))), "a statement without words"),
+        (fact_statement("Ada sails.", (StatementMember("Ada"),)), "a statement about one entity"),
     ],
 )
 def test_what_is_no_statement_is_counted_with_its_reason(record, reason):
     merger = Merger()
-    merger.add("c7", statements=[record, triple("Ada", "knows", "Noor")])
+    merger.add("c7", statements=[record, triple_statement("Ada", "knows", "Noor")])
     (rejected,) = merger.rejects.by_reason()
     assert (rejected.reason, rejected.count) == (reason, 1)
     assert rejected.examples[0].startswith("c7: ")
@@ -202,7 +207,7 @@ def test_predicates_are_edge_types_and_never_those_of_chunks(written, kind):
 
 def test_an_id_that_a_chunk_has_is_left_to_it():
     merger = Merger()
-    merger.add("name:ada", statements=[triple("Ada", "knows", "Noor")])
+    merger.add("name:ada", statements=[triple_statement("Ada", "knows", "Noor")])
     nodes, edges = made(merger, is_taken=lambda node_id: node_id == "name:ada")
     assert {node.name: node.id for node in nodes.values() if node.type == "name"} == {
         "Ada": "name:ada~",
@@ -212,11 +217,15 @@ def test_an_id_that_a_chunk_has_is_left_to_it():
 
 
 def test_rare_predicates_are_related_to_beyond_a_number_of_edge_types(monkeypatch):
-    monkeypatch.setattr(module, "MOST_EDGE_TYPES", 2)
+    monkeypatch.setattr(inside(Merger), "MOST_EDGE_TYPES", 2)
     merger = Merger()
     for place in range(3):
         merger.add(
-            f"c{place}", statements=[triple(f"a{place}", "knows", "Noor"), triple(f"a{place}", f"p{place}", "x")]
+            f"c{place}",
+            statements=[
+                triple_statement(f"a{place}", "knows", "Noor"),
+                triple_statement(f"a{place}", f"p{place}", "x"),
+            ],
         )
     _, edges = made(merger)
     assert {edge.type for edge in edges if "sources" in edge.properties} == {"knows", "p0", "related_to"}
@@ -225,7 +234,7 @@ def test_rare_predicates_are_related_to_beyond_a_number_of_edge_types(monkeypatc
 
 
 def test_rare_types_keep_what_they_are_and_stay_apart(monkeypatch):
-    monkeypatch.setattr(module, "MOST_NODE_TYPES", 1)
+    monkeypatch.setattr(inside(Merger), "MOST_NODE_TYPES", 1)
     merger = Merger()
     merger.add("c", [ExtractedEntity(name, "person") for name in ("Ada", "Noor")])
     merger.add("c", [ExtractedEntity("Salt", "film"), ExtractedEntity("Salt", "place")])
@@ -237,7 +246,7 @@ def test_rare_types_keep_what_they_are_and_stay_apart(monkeypatch):
 def test_of_many_descriptions_the_first_are_told_and_every_source_is_kept():
     merger = Merger()
     for at in range(50):
-        said = relation("Ada", "Noor", f"They sail, time {at}.", keywords=(f"k{at}",))
+        said = relation_statement("Ada", "Noor", f"They sail, time {at}.", keywords=(f"k{at}",))
         merger.add(f"c{at}", [ExtractedEntity("Ada", "", f"Captain {at}."), ExtractedEntity("Noor")], [said])
     nodes, edges = made(merger, chunks=50)
     assert nodes["name:ada"].text.split("\n") == [f"Captain {at}." for at in range(20)]
@@ -256,7 +265,7 @@ def test_titles_are_titled():
 
 
 def test_a_statement_needs_no_edge():
-    said = Statement("Ada met Noor.", (Member("Ada"), Member("Noor")))
+    said = Statement("Ada met Noor.", (StatementMember("Ada"), StatementMember("Noor")))
     merger = Merger()
     merger.add("c", statements=[said])
     _, edges = made(merger)

@@ -8,11 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.cut.chunks import prose_chunks
-from orienteer.ingest.documents.read.blocks import Place, Prose
-from orienteer.ingest.documents.read.markdown import read_plain
-from orienteer.text.sentences import tokens
+from orienteer.ingest import BlockPlace, BuildConfig, Prose, prose_chunks, read_plain
+from orienteer.text import count_tokens
 
 PARAGRAPHS = [f"Ferry {at} sails at dawn. It meets boat {at}." for at in range(20)]
 SENTENCES = [f"{sentence}." for one in PARAGRAPHS for sentence in one[:-1].split(". ")]
@@ -31,7 +28,7 @@ def test_spans_hold_what_a_chunk_repeats(overlap):
         shared = [sentence for sentence in before if sentence in after]
         assert bool(shared) == bool(overlap)
         assert shared == after[: len(shared)] == before[len(before) - len(shared) :]
-        assert sum(map(tokens, shared)) <= overlap
+        assert sum(map(count_tokens, shared)) <= overlap
         assert (other.span.start < one.span.end) == bool(shared)
     assert sorted({one for here in held for one in here}) == sorted(SENTENCES)
 
@@ -56,7 +53,7 @@ def test_a_text_that_fits_is_one_chunk():
 
 def test_what_is_repeated_is_linked_from_and_to_where_it_stands_first():
     blocks = [
-        Prose("One two three four five.", Place(anchors=("here",)), ("there.md",)),
+        Prose("One two three four five.", BlockPlace(anchors=("here",)), ("there.md",)),
         Prose("Six seven eight nine ten and eleven twelve. Thirteen fourteen."),
     ]
     first, second, *_ = prose_chunks(blocks, BuildConfig(tokens=16, overlap=8))

@@ -6,7 +6,7 @@ import pytest
 
 from orienteer import ScriptedModel
 from orienteer.errors import ModelError
-from orienteer.serve.follow_up import FollowUp, Turn, understood_alone
+from orienteer.serve import FollowUp, Turn, understood_alone
 
 BEFORE = [Turn("user", "Who designed Ruby?"), Turn("assistant", "Yukihiro Matsumoto")]
 

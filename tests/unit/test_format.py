@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput, DuplicateNode, Error, GraphBusy, NotAGraph, UsageError
-from orienteer.graph import damage, format, pieces
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import (
+    GRAPH_FORMAT,
+    Graph,
+    GraphBuilder,
+    damaged_files,
+    no_link,
+    piece_folder,
+    publish_piece,
+    read_manifest,
+    read_pointer,
+)
 from orienteer.records import Edge, Node
+
+pytestmark = pytest.mark.slow
 
 A, B = [Node("a", text="old words")], [Node("b", text="new words")]
 
@@ -22,7 +32,7 @@ def make(path, nodes=A, *, force=False):
 
 def generation(path):
     """Return the folder of the current generation."""
-    return path / "generations" / format.read_pointer(path).generation
+    return path / "generations" / read_pointer(path).generation
 
 
 def tree(path):
@@ -163,7 +173,7 @@ def test_a_builder_that_never_publishes_leaves_nothing(scratch):
 HOLD = """
 import sys
 from pathlib import Path
-from orienteer.graph.builder import GraphBuilder
+from orienteer.graph import GraphBuilder
 with GraphBuilder(Path(sys.argv[1]), force=True):
     print("held", flush=True)
     sys.stdin.readline()
@@ -183,6 +193,7 @@ def held(scratch):
     other.communicate("\n", timeout=30)
 
 
+@pytest.mark.process
 def test_two_processes_do_not_write_at_once(held):
     with pytest.raises(GraphBusy, match="another process"):
         make(held, B, force=True)
@@ -244,8 +255,8 @@ def test_a_newer_format_is_named_and_not_touched(scratch):
     path = scratch()
     make(path)
     pointer = path / "orienteer.json"
-    pointer.write_text(json.dumps({"format": format.FORMAT + 1, "generation": {"anything": "else"}}))
-    with pytest.raises(NotAGraph, match=f"format {format.FORMAT + 1}.*upgrade"):
+    pointer.write_text(json.dumps({"format": GRAPH_FORMAT + 1, "generation": {"anything": "else"}}))
+    with pytest.raises(NotAGraph, match=f"format {GRAPH_FORMAT + 1}.*upgrade"):
         Graph.open(path)
 
 
@@ -302,7 +313,7 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
         [Node("a", text="x y", aliases=("z",), properties={"p": 1}), Node("b")], [Edge("a", "t", "b", "w")], path=path
     )
     folder = generation(path)
-    assert damage.damaged_files(path) == []
+    assert damaged_files(path) == []
     assert {file.name for file in folder.iterdir()} == {*graph.arrays.manifest.files, "manifest.json"}
     for name in (*graph.arrays.manifest.files, "manifest.json"):
         file = folder / name
@@ -310,9 +321,9 @@ def test_every_flipped_byte_is_found_by_the_hashes(scratch):
         if whole:
             at = len(whole) // 2
             file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-            assert name in damage.damaged_files(path)
+            assert name in damaged_files(path)
         file.unlink()
-        assert damage.damaged_files(path) == [name]
+        assert damaged_files(path) == [name]
         file.write_bytes(whole)
 
 
@@ -322,10 +333,10 @@ def test_a_manifest_records_how_the_graph_was_made(scratch):
         builder.add_node(Node("a", "t"))
         manifest = builder.publish(labels={"t": "thing"}, also_called={"t": ["object"]})
     opened = Graph.open(path)
-    assert opened.arrays.manifest == format.read_manifest(path, format.read_pointer(path))
+    assert opened.arrays.manifest == read_manifest(path, read_pointer(path))
     assert opened.arrays.manifest.files == manifest.files
     assert (opened.arrays.manifest.format, opened.arrays.manifest.nodes, opened.arrays.manifest.edges) == (
-        format.FORMAT,
+        GRAPH_FORMAT,
         1,
         0,
     )
@@ -343,19 +354,19 @@ def test_every_error_here_is_of_the_tree():
 def test_a_piece_is_published_beside_its_generation_and_ends_with_it(scratch):
     path = scratch()
     Graph.from_records([Node("a")], [], path=path)
-    assert pieces.piece(path, "vectors") is None
-    first = pieces.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"1") and None)
+    assert piece_folder(path, "vectors") is None
+    first = publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"1") and None)
     assert (first / "x").read_bytes() == b"1"
-    assert pieces.piece(path, "vectors") == first
-    second = pieces.publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"2") and None)
-    assert pieces.piece(path, "vectors") == second
+    assert piece_folder(path, "vectors") == first
+    second = publish_piece(path, "vectors", lambda folder: (folder / "x").write_bytes(b"2") and None)
+    assert piece_folder(path, "vectors") == second
     assert not first.exists()
-    other = pieces.publish_piece(path, "cypher", lambda folder: None)
-    assert pieces.piece(path, "vectors") == second
-    assert pieces.piece(path, "cypher") == other
+    other = publish_piece(path, "cypher", lambda folder: None)
+    assert piece_folder(path, "vectors") == second
+    assert piece_folder(path, "cypher") == other
     assert Graph.open(path).arrays.ids[0] == "a"
     Graph.from_records([Node("b")], [], path=path, force=True)
-    assert pieces.piece(path, "vectors") is None
+    assert piece_folder(path, "vectors") is None
     assert not second.exists()
 
 
@@ -368,8 +379,8 @@ def test_a_piece_that_fails_leaves_nothing_behind(scratch):
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError):
-        pieces.publish_piece(path, "vectors", fail)
-    assert pieces.piece(path, "vectors") is None
+        publish_piece(path, "vectors", fail)
+    assert piece_folder(path, "vectors") is None
     assert {entry.name for entry in path.iterdir()} == {".lock", "generations", "orienteer.json"}
 
 
@@ -385,6 +396,6 @@ def test_a_folder_that_goes_while_it_is_looked_at_is_missing_and_not_damaged(tmp
 
     folder = Going(tmp_path / "20261123T092847-07113b04")
     Path(folder).mkdir()
-    assert format.no_link(folder) == folder
+    assert no_link(folder) == folder
     assert not Path(folder).exists(), "it was never looked at"
-    assert format.no_link(folder) == folder
+    assert no_link(folder) == folder

@@ -1,26 +1,26 @@
 """A graph as text: how nodes, edges, counts and the schema are written."""
 
 from orienteer.records import Edge, Kind, Node
-from orienteer.retrieval.graph_text import (
+from orienteer.retrieval import (
     Presentation,
-    arrow,
     counts_line,
+    edge_arrow,
     edge_note,
-    indented,
+    indented_text,
     kind_line,
-    present,
+    node_title,
+    present_hit,
     schema_lines,
-    title,
     type_names,
 )
 
 
 def test_a_node_is_its_id_name_and_type(graph):
-    assert title(graph, graph.arrays.row("c1")) == "[c1] Aspirin (Compound)"
+    assert node_title(graph, graph.arrays.row("c1")) == "[c1] Aspirin (Compound)"
 
 
 def test_an_id_is_not_said_twice(make):
-    assert title(make([Node("solo", "T", "solo")]), 0) == "[solo] (T)"
+    assert node_title(make([Node("solo", "T", "solo")]), 0) == "[solo] (T)"
 
 
 def test_edges_are_seen_from_the_other_end(graph):
@@ -42,11 +42,11 @@ def test_counts_are_by_edge_type_direction_and_node_type(graph):
 
 
 def test_an_arrow_points_out_in_or_nowhere():
-    assert [arrow("treats", way) for way in ("out", "in", None)] == ["-treats->", "<-treats-", "-treats-"]
+    assert [edge_arrow("treats", way) for way in ("out", "in", None)] == ["-treats->", "<-treats-", "-treats-"]
 
 
 def test_no_line_of_a_text_can_pass_for_one_of_ours():
-    assert indented("a\r\n\n[n1]  b\u2028c") == ["  a", "  [n1] b", "  c"]
+    assert indented_text("a\r\n\n[n1]  b\u2028c") == ["  a", "  [n1] b", "  c"]
 
 
 def test_a_schema_lists_what_is_commonest_first(make):
@@ -61,5 +61,5 @@ def test_hits_of_one_query_are_as_each_by_itself(graph):
     rows = [graph.arrays.row(one) for one in ("c1", "d3")]
     together = Presentation(graph, "aspirin for pain")
     assert [together(row, score=row, why="found") for row in rows] == [
-        present(graph, row, score=row, query="aspirin for pain", why="found") for row in rows
+        present_hit(graph, row, score=row, query="aspirin for pain", why="found") for row in rows
     ]

@@ -7,12 +7,11 @@ import pytest
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadInput, BadOption, ModelError, NotAGraph, UnknownNode
-from orienteer.graph import pieces
-from orienteer.graph.embedding import embed_graph, give_vectors
-from orienteer.graph.pieces.vectors import PIECE
-from orienteer.graph.store import Graph
-from orienteer.index.vector_cache import CacheWriter, VectorCache, folder_of, keys_of
+from orienteer.graph import VECTORS_PIECE, Graph, embed_graph, give_vectors, piece_folder
+from orienteer.index import CacheWriter, VectorCache, vector_folder_of, vector_keys_of
 from orienteer.records import Node
+
+pytestmark = pytest.mark.slow
 
 NODES = [Node(f"n{number:03}", "thing", f"name{number}", f"word{number % 7} text") for number in range(200)]
 
@@ -80,23 +79,23 @@ def test_after_a_failure_the_same_call_goes_on(graph, scratch, concurrency):
 
 
 def test_what_a_killed_process_left_half_written_is_passed_over(scratch):
-    folder = scratch()
-    keys, vectors = keys_of(["a", "b"]), np.eye(2, 8, dtype=np.float32)
+    folder = vector_folder_of(scratch(), "a" * 64)
+    keys, vectors = vector_keys_of(["a", "b"]), np.eye(2, 8, dtype=np.float32)
     CacheWriter(folder).add(keys, vectors)
     (file,) = folder.iterdir()
     with file.open("ab") as stream:
         stream.write(b"half of a record")
-    CacheWriter(folder).add(keys_of(["c"]), vectors[:1])
+    CacheWriter(folder).add(vector_keys_of(["c"]), vectors[:1])
     cache = VectorCache(folder)
     assert len(cache) == 3
-    places = cache.find(keys_of(["b", "c", "d", "a"]))
+    places = cache.find(vector_keys_of(["b", "c", "d", "a"]))
     assert (places >= 0).tolist() == [True, True, False, True]
     assert cache.take(places[[0, 1, 3]]).tolist() == vectors[[1, 0, 0]].tolist()
 
 
 def test_a_cache_of_nothing(scratch):
     cache = VectorCache(scratch())
-    assert cache.find(keys_of(["a", "b"])).tolist() == [-1, -1]
+    assert cache.find(vector_keys_of(["a", "b"])).tolist() == [-1, -1]
 
 
 def test_a_long_text_has_a_vector_for_each_part_or_is_said_to_be_cut(scratch):
@@ -155,7 +154,7 @@ def test_given_vectors_without_an_embedder_take_no_words(graph):
 def test_vectors_that_are_none_are_refused(graph, ids, vectors):
     with pytest.raises(BadInput):
         give_vectors(graph, ids, vectors, embedder=None)
-    assert pieces.piece(graph.path, PIECE) is None
+    assert piece_folder(graph.path, VECTORS_PIECE) is None
 
 
 def test_vectors_of_a_node_that_is_not_there_are_refused(graph):
@@ -207,7 +206,7 @@ def test_open_vectors_outlive_those_that_replace_them(graph, scratch):
 
 def test_vectors_that_are_cut_off_are_told(graph, scratch):
     embed_graph(graph, WordEmbedder(), cache=scratch())
-    folder = pieces.piece(graph.path, PIECE)
+    folder = piece_folder(graph.path, VECTORS_PIECE)
     (folder / "half.f2").write_bytes(b"")
     with pytest.raises(NotAGraph, match="half.f2"):
         graph.search("word1", mode="dense")
@@ -222,7 +221,7 @@ def test_the_recall_stands_in_the_manifest_and_a_low_one_makes_searches_exact(sc
     nodes = [Node(f"n{number:04}", "t", str(number)) for number in range(5_000)]
     graph = Graph.from_records(nodes, [], path=scratch())
     about = give_vectors(graph, [node.id for node in nodes], drawn, embedder=None)
-    written = json.loads((pieces.piece(graph.path, PIECE) / "vectors.json").read_text(encoding="utf-8"))
+    written = json.loads((piece_folder(graph.path, VECTORS_PIECE) / "vectors.json").read_text(encoding="utf-8"))
     assert written["recall"] == about.recall < 0.97
     assert written["is_exact"] is True
     index = graph.arrays.searcher.vectors.index
@@ -232,9 +231,9 @@ def test_the_recall_stands_in_the_manifest_and_a_low_one_makes_searches_exact(sc
 
 
 def test_a_cache_folder_is_of_one_embedder(tmp_path):
-    assert folder_of(tmp_path, "a" * 64) != folder_of(tmp_path, "b" * 64)
-    folder = folder_of(tmp_path, "a" * 64)
-    CacheWriter(folder).add(keys_of(["a"]), np.ones((1, 3), np.float32))
-    CacheWriter(folder).add(keys_of(["b"]), np.ones((1, 4), np.float32))
+    assert vector_folder_of(tmp_path, "a" * 64) != vector_folder_of(tmp_path, "b" * 64)
+    folder = vector_folder_of(tmp_path, "a" * 64)
+    CacheWriter(folder).add(vector_keys_of(["a"]), np.ones((1, 3), np.float32))
+    CacheWriter(folder).add(vector_keys_of(["b"]), np.ones((1, 4), np.float32))
     with pytest.raises(ModelError, match="remove the folder"):
         VectorCache(folder)

@@ -6,20 +6,25 @@ import threading
 import pytest
 
 from fakes.deep_search import ACCEPT, CHAIN, EDGES, NODES, QUESTION, Script, Shelf, lean, number, planned, study, sure
-from orienteer.agents import replay
-from orienteer.agents.workflow import Workflow
+from orienteer.agents import Workflow, replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphsearch.config import GraphSearchConfig
-from orienteer.methods.graphsearch.inquiry import Stage, side_by_side
-from orienteer.methods.graphsearch.method import GraphSearch
-from orienteer.methods.graphsearch.queries import SubQuery, plan_faults, read_plan
-from orienteer.methods.graphsearch.sub_answers import Findings, SubAnswer, history, labels_in
-from orienteer.methods.table import method_of
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import (
+    Findings,
+    GraphSearch,
+    GraphSearchConfig,
+    InquiryStage,
+    SubAnswer,
+    SubQuery,
+    labels_in_text,
+    method_of,
+    plan_faults,
+    read_plan,
+    stages_side_by_side,
+    sub_query_history,
+)
 from orienteer.records import Message, Question, Reply, Result, Step
-from orienteer.retrieval.evidence import render
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import Spaces, render_evidence
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 
@@ -69,8 +74,8 @@ def test_agents_can_find_the_evidence_and_their_calls_are_part_of_the_account(gr
 def test_what_a_method_found_is_told_by_its_own_record_and_replays_there(graph, name):
     result = retriever(graph, f"graphsearch:{name}").ask(QUESTION)
     walked, *others = [one for one in result.trajectories if "graphsearch-" not in one.method]
-    assert {one.call.name for one in replay.replay(walked, graph)} == {"match_triples"}
-    assert all(one.is_equal for trajectory in (walked, *others) for one in replay.replay(trajectory, graph))
+    assert {one.call.name for one in replay_trajectory(walked, graph)} == {"match_triples"}
+    assert all(one.is_equal for trajectory in (walked, *others) for one in replay_trajectory(trajectory, graph))
     assert bool(others) == (name != "bm25")  # one look at the index, which leaves no record of its own
 
 
@@ -86,7 +91,7 @@ def test_an_analysis_by_a_model_is_recorded_and_replays_without_one(graph):
     result = retriever(graph, "graphsearch:light", policy, settings=settings).ask(QUESTION)
     gathered = [json.loads(step.reply.message.tool_calls[0].arguments) for step in result.trajectories[0].steps]
     assert [(one["low"], one["high"]) for one in gathered] == [(["Titian"], ["death"])]
-    assert [one.is_equal for one in replay.replay(result.trajectories[0], graph)] == [True]
+    assert [one.is_equal for one in replay_trajectory(result.trajectories[0], graph)] == [True]
 
 
 def test_agents_of_a_retriever_do_not_take_the_answers_call(graph):
@@ -194,7 +199,7 @@ def test_an_interruption_keeps_the_gathers_which_replay(graph):
     (cut,) = stream.interrupt(patience=0.01)
     released.set()
     assert cut.stopped_by == "interrupted"
-    replayed = list(replay.replay(cut, graph))
+    replayed = list(replay_trajectory(cut, graph))
     assert replayed
     assert all(one.is_equal for one in replayed)
 
@@ -228,8 +233,8 @@ def test_parts_are_joined_in_the_order_of_the_caller_and_waits_are_kept(graph):
         return run
 
     free = threading.Event()
-    stages = [Stage(work("a", waits=free)), Stage(work("b", frees=free)), Stage(work("c"), (0, 1))]
-    assert side_by_side(flow, stages) == [["a"], ["b"], [["a"], ["b"], "c"]]
+    stages = [InquiryStage(work("a", waits=free)), InquiryStage(work("b", frees=free)), InquiryStage(work("c"), (0, 1))]
+    assert stages_side_by_side(flow, stages) == [["a"], ["b"], [["a"], ["b"], "c"]]
     assert ended == ["b", "a", "c"]
     assert flow.notes == ["a", "b", "c"]
 
@@ -242,7 +247,10 @@ def test_what_a_failed_part_and_its_neighbours_have_done_is_joined_before_it_is_
         raise ModelError("gone")
 
     with pytest.raises(ModelError):
-        side_by_side(flow, [Stage(fail), Stage(lambda fork, _: fork.notes.append("done")), Stage(fail, (0,))])
+        stages_side_by_side(
+            flow,
+            [InquiryStage(fail), InquiryStage(lambda fork, _: fork.notes.append("done")), InquiryStage(fail, (0,))],
+        )
     assert flow.notes == ["failed", "done"]
 
 
@@ -268,8 +276,8 @@ def test_a_fork_records_apart(graph):
 def test_labels_bear_the_prefix_of_their_search(graph):
     spaces = Spaces(graph)
     found = Shelf(graph).gather(SubQuery("1", "Titian in Venice").query, Allowance())
-    shown = render(found, graph, prefix="S2.")
-    assert set(shown.labels) == {f"S2.{label}" for label in render(found, graph).labels}
+    shown = render_evidence(found, graph, prefix="S2.")
+    assert set(shown.labels) == {f"S2.{label}" for label in render_evidence(found, graph).labels}
     assert shown.text.count("[S2.") == len(shown.labels)
     assert spaces.has_passages
 
@@ -296,13 +304,13 @@ def test_of_the_words_of_triples_only_unknowns_are_left_out():
 
 def test_a_label_is_cited_whole():
     labels = ["S1.C1", "S1.C12", "R2.E3", "S1.N1"]
-    assert labels_in("It says so [S1.C12], and [R2.E3; S1.N2].", labels) == ("S1.C12", "R2.E3")
+    assert labels_in_text("It says so [S1.C12], and [R2.E3; S1.N2].", labels) == ("S1.C12", "R2.E3")
 
 
 def test_contexts_are_shown_whole_where_they_fit():
     answer = SubAnswer("S1", SubQuery("1", "who?"), Findings(), "one\ntwo", "he")
-    assert history([answer], 100) == "Sub-query S1: who?\n  Context:\n    one\n    two\n  Answer: he"
-    assert history([], 100) == "(no sub-query was answered)"
+    assert sub_query_history([answer], 100) == "Sub-query S1: who?\n  Context:\n    one\n    two\n  Answer: he"
+    assert sub_query_history([], 100) == "(no sub-query was answered)"
 
 
 @pytest.mark.parametrize(

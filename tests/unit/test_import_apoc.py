@@ -6,8 +6,8 @@ import json
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
 from orienteer.records import Edge, Node
 
 CSV = """"_id","_labels","born","kids","name","title","_start","_end","_type","name","roles"

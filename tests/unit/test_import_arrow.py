@@ -9,13 +9,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph.edges import CodedColumn
-from orienteer.index.arrays import Strings
-from orienteer.ingest.formats import arrow, delimited
-from orienteer.ingest.formats.delimited import DelimitedText, FieldDialect
+from orienteer.graph import CodedColumn
+from orienteer.index import Strings
+from orienteer.ingest import DelimitedText, FieldDialect, has_arrow
 
 pytest.importorskip("pyarrow")
+
+pytestmark = pytest.mark.slow
 
 QUOTED = FieldDialect(",", is_quoted=True)
 PLAIN = FieldDialect("\t", is_quoted=False)
@@ -40,9 +42,9 @@ def both(
     path: Path, dialect: FieldDialect | None, *, block: int, header: bool = True
 ) -> tuple[list[object], list[object]]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(arrow, "BLOCK", block)
+        patch.setattr(inside(has_arrow), "BLOCK", block)
         by_arrow = read(path, dialect, header=header)
-        patch.setattr(delimited, "has_arrow", lambda: False)
+        patch.setattr(inside(DelimitedText), "has_arrow", lambda: False)
         return by_arrow, read(path, dialect, header=header)
 
 

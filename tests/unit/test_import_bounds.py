@@ -11,26 +11,37 @@ from pathlib import Path
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets.rows import rows as questions
-from orienteer.graph.store import Graph
-from orienteer.ingest import bounds
-from orienteer.ingest.benchmarks.pickles import load, value
-from orienteer.ingest.bounds import DEEPEST, MOST_HELD, memory_told, parsed
-from orienteer.ingest.formats import delimited, element_maker, xml_stream
-from orienteer.ingest.formats.delimited import DelimitedText, named
-from orienteer.ingest.formats.elements import EdgeElement
-from orienteer.ingest.formats.files import opened
-from orienteer.ingest.formats.graphml import GraphMl
-from orienteer.ingest.formats.jsonl import JsonLines
-from orienteer.ingest.formats.neo4j_admin import header_of
-from orienteer.ingest.formats.table import FEWEST_CELLS, MOST_EMPTY, Batch
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.report import Tally
-from orienteer.ingest.tables.values import items
-from orienteer.ingest.tables.values import opened as object_in
+from orienteer.evaluation import rows_of_file
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    DEEPEST_JSON,
+    FEWEST_CELLS,
+    MOST_EMPTY,
+    MOST_HELD,
+    Batch,
+    DelimitedText,
+    DropCounts,
+    EdgeElement,
+    ElementSource,
+    GraphMl,
+    JsonLines,
+    XmlNames,
+    check_readable,
+    column_names,
+    header_of,
+    import_graph,
+    list_members,
+    load_pickle,
+    memory_told,
+    object_in_cell,
+    open_unpacked,
+    parsed_json,
+    pickle_value,
+)
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 MB = 1 << 20
 LINES = ("x" * 1023 + "\n") * 1024
@@ -85,7 +96,7 @@ def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(name: str, head: 
     path = written(tmp_path / name, head, repeated, "", times=80)
     assert path.stat().st_size < MB
     if name.startswith("x_corpus"):
-        with pytest.raises(BadInput, match="more than 200 times its size"), opened(path) as raw:
+        with pytest.raises(BadInput, match="more than 200 times its size"), open_unpacked(path) as raw:
             raw.read()
     else:
         said = refused(path, tmp_path)
@@ -94,12 +105,12 @@ def test_what_unpacks_to_hundreds_of_times_its_size_is_refused(name: str, head: 
 
 
 def test_an_honest_packed_table_is_read(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(bounds, "SMALL", 0)
+    monkeypatch.setattr(inside(check_readable), "SMALL", 0)
     path = tmp_path / "edges.tsv.gz"
     text = "source\ttype\ttarget\n" + "".join(f"hub\tlinks_to\tn{number}\n" for number in range(2_000))
     path.write_bytes(gzip.compress(text.encode()))
     assert import_graph([path], tmp_path / "out").edges == 2_000
-    monkeypatch.setattr(bounds, "MOST_RATIO", 1)  # so it was measured
+    monkeypatch.setattr(inside(check_readable), "MOST_RATIO", 1)  # so it was measured
     with pytest.raises(BadInput, match="more than 1 times its size"):
         import_graph([path], tmp_path / "again")
 
@@ -191,8 +202,8 @@ def test_lists_of_gephi_may_be_long_and_broken(tmp_path: Path) -> None:
 
 def test_texts_that_begin_alike_are_not_one_long_text(tmp_path: Path, monkeypatch) -> None:
     chunk, count = 5_000, 30
-    monkeypatch.setattr(xml_stream, "CHUNK", chunk)
-    monkeypatch.setattr(xml_stream, "MOST_RECORD", 5 * chunk)
+    monkeypatch.setattr(inside(XmlNames), "CHUNK", chunk)
+    monkeypatch.setattr(inside(XmlNames), "MOST_RECORD", 5 * chunk)
     head, tail = GRAPHML.format("", "|").split("|")
     blocks = [head]
     for number in range(count):  # each chunk ends within a text, of one part more than the one before
@@ -206,7 +217,7 @@ def test_texts_that_begin_alike_are_not_one_long_text(tmp_path: Path, monkeypatc
     path = tmp_path / "g.graphml"
     path.write_text("".join(padded) + "</data></node>" + tail)
     assert import_graph([path], tmp_path / "out").nodes == count
-    monkeypatch.setattr(xml_stream, "MOST_RECORD", chunk)
+    monkeypatch.setattr(inside(XmlNames), "MOST_RECORD", chunk)
     path.write_text("".join(padded) + "x" * chunk + "</data></node>" + tail)
     with pytest.raises(BadInput, match="a text of more than"):
         import_graph([path], tmp_path / "again")
@@ -229,7 +240,9 @@ DEEP = [
 def test_json_that_nests_without_end_is_refused_with_its_line(deep: str, tmp_path: Path) -> None:
     path = tmp_path / "nodes.jsonl"
     path.write_text('{"id":"a","type":"t"}\n{"id":"b","type":"t","x":' + deep + "}\n")
-    assert f"line 2: JSON that cannot be read (more than {DEEPEST} values within values)" in refused(path, tmp_path)
+    assert f"line 2: JSON that cannot be read (more than {DEEPEST_JSON} values within values)" in refused(
+        path, tmp_path
+    )
 
 
 @pytest.mark.parametrize("deep", DEEP)
@@ -260,8 +273,8 @@ def test_a_version_that_is_shown_is_cut(version: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("deep", DEEP)
 def test_cells_that_nest_without_end_stay_text(deep: str, tmp_path: Path) -> None:
-    assert object_in('{"a":' + deep + "}") is None
-    assert items(f"[{deep}]") == [f"[{deep}]"]
+    assert object_in_cell('{"a":' + deep + "}") is None
+    assert list_members(f"[{deep}]") == [f"[{deep}]"]
     path = tmp_path / "nodes.tsv"
     path.write_text(f'id\ttype\tx\taliases\na\tt\t{{"a":{deep}}}\t[{deep}]\n')
     assert import_graph([path], tmp_path / "out").nodes == 1
@@ -272,21 +285,21 @@ def test_questions_that_nest_without_end_are_refused(deep: str, tmp_path: Path) 
     path = tmp_path / "questions.json"
     path.write_text('[{"question":"?","answer":' + deep + "}]")
     with pytest.raises(BadInput, match=str(path)):
-        questions(path)
+        rows_of_file(path)
 
 
 def test_questions_that_are_no_utf8_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "questions.json"
     path.write_bytes(b'[{"question":"caf\xe9"}]')
     with pytest.raises(BadInput, match="byte 17 is not UTF-8"):
-        questions(path)
+        rows_of_file(path)
 
 
-@pytest.mark.parametrize("depth", [1, 5, DEEPEST])
+@pytest.mark.parametrize("depth", [1, 5, DEEPEST_JSON])
 def test_json_of_any_sensible_depth_is_read(depth: int) -> None:
-    assert parsed(nested(depth)) == json.loads(nested(depth))
-    assert parsed(nested(depth, "{}").encode()) == json.loads(nested(depth, "{}"))
-    assert len(parsed("[" + "[1]," * 5_000 + "2]")) == 5_001  # many, not deep
+    assert parsed_json(nested(depth)) == json.loads(nested(depth))
+    assert parsed_json(nested(depth, "{}").encode()) == json.loads(nested(depth, "{}"))
+    assert len(parsed_json("[" + "[1]," * 5_000 + "2]")) == 5_001  # many, not deep
 
 
 def test_defaults_without_a_text_are_counted_by_their_names(tmp_path: Path) -> None:
@@ -316,7 +329,7 @@ def test_a_node_knows_the_node_around_it(tmp_path: Path, monkeypatch) -> None:
     inner = "<hyperedge>" * depth + '<node id="b"/><graph><node id="c"/></graph>' + "</hyperedge>" * depth
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", f'<node id="a"><graph>{inner}</graph></node><node id="d"/>'))
-    reader = GraphMl(path, Tally())
+    reader = GraphMl(path, DropCounts())
     reader._open = Elements()
     edges = [(one.source, one.target) for one in reader.elements() if isinstance(one, EdgeElement)]
     assert edges == [("b", "a"), ("c", "a")]
@@ -339,7 +352,9 @@ def test_rows_of_ever_new_keys_fill_no_square(tmp_path: Path) -> None:
 
 def test_edges_of_ever_new_attributes_fill_no_square(tmp_path: Path, monkeypatch) -> None:
     cells = []
-    monkeypatch.setattr(element_maker, "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines))
+    monkeypatch.setattr(
+        inside(ElementSource), "Batch", lambda columns, lines: cells.append(columns) or Batch(columns, lines)
+    )
     edges = "".join(f'<edge source="a" target="b"><data key="k{number}">x</data></edge>' for number in range(3_000))
     path = tmp_path / "a.graphml"
     path.write_text(GRAPHML.format("", '<node id="a"/><node id="b"/>' + edges))
@@ -362,11 +377,11 @@ class Compared(str):
 def test_columns_are_not_compared_each_with_each(tmp_path: Path) -> None:
     names = [Compared(f"column {number}") for number in range(2_000)]
     Compared.count = 0
-    assert named(names, tmp_path) == names
+    assert column_names(names, tmp_path) == names
     assert header_of([Compared(":ID"), *names], tmp_path).columns[-1].name == names[-1]
     assert Compared.count < 20 * len(names)
     with pytest.raises(BadInput, match="two columns named 'column 7'"):
-        named([*names, names[7], names[9]], tmp_path)
+        column_names([*names, names[7], names[9]], tmp_path)
 
 
 def _rows(batches):
@@ -393,8 +408,8 @@ def test_a_batch_of_large_rows_is_handed_on_early(name: str, reader, row: str, t
 
 @pytest.mark.parametrize("name", ["nodes.csv", "nodes.tsv"])
 def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: str, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr(delimited, "MOST_RECORD", MB)
-    monkeypatch.setattr(delimited, "MOST_HELD", MB // 4)
+    monkeypatch.setattr(inside(DelimitedText), "MOST_RECORD", MB)
+    monkeypatch.setattr(inside(DelimitedText), "MOST_HELD", MB // 4)
     path = tmp_path / name
     separator = "," if name.endswith("csv") else "\t"
     sizes = [1] * 300 + [MB // 100] * 600 + [3, MB - 1_000, 2, MB - 1_000, 1]
@@ -405,8 +420,8 @@ def test_rows_of_any_size_below_the_largest_are_read_whatever_came_before(name: 
 
 @pytest.mark.parametrize("before", [0, 1, 300])
 def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(delimited, "MOST_RECORD", MB)
-    monkeypatch.setattr(delimited, "MOST_HELD", MB // 4)
+    monkeypatch.setattr(inside(DelimitedText), "MOST_RECORD", MB)
+    monkeypatch.setattr(inside(DelimitedText), "MOST_HELD", MB // 4)
     path = tmp_path / "nodes.csv"
     path.write_text("id,name\n" + "a,b\n" * before + "a" + f',"{LINES[: MB // 8]}"' * 32 + "\n")
     with pytest.raises(BadInput, match="a row of more than"):
@@ -425,11 +440,11 @@ def test_one_row_that_is_too_large_is_refused_wherever_it_stands(before: int, tm
     ],
 )
 def test_no_key_of_a_pickle_hashes_as_the_file_likes(made: dict, tmp_path: Path) -> None:
-    found = value(pickle.dumps(made))
+    found = pickle_value(pickle.dumps(made))
     assert {type(key) for key in found} <= {str, bytes}
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps(made))
-    assert load(path) == {str(key): one for key, one in made.items()}
+    assert load_pickle(path) == {str(key): one for key, one in made.items()}
 
 
 @pytest.mark.parametrize("kind", [set, frozenset])
@@ -438,8 +453,8 @@ def test_sets_keep_their_members(kind: Callable, protocol: int, tmp_path: Path) 
     members = {3, 2**61 - 1, 2**62 - 2, 1.5, "three", None}
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps({"a": kind(members)}, protocol))
-    assert sorted(load(path)["a"], key=str) == sorted(members, key=str)
-    assert isinstance(value(path.read_bytes())["a"], list | tuple)  # nothing has hashed them
+    assert sorted(load_pickle(path)["a"], key=str) == sorted(members, key=str)
+    assert isinstance(pickle_value(path.read_bytes())["a"], list | tuple)  # nothing has hashed them
 
 
 @pytest.mark.parametrize("protocol", [2, 4])
@@ -448,7 +463,7 @@ def test_members_of_different_types_are_different(protocol: int, tmp_path: Path)
     path = tmp_path / "p.pkl"
     path.write_bytes(pickle.dumps(set(members), protocol))
     expected = sorted((one.decode() if isinstance(one, bytes) else one for one in set(members)), key=repr)
-    assert sorted(load(path), key=repr) == expected
+    assert sorted(load_pickle(path), key=repr) == expected
 
 
 # ------------------------------------------------------------------------------------------------------------- memory
@@ -458,7 +473,7 @@ def test_members_of_different_types_are_different(protocol: int, tmp_path: Path)
 def test_what_takes_all_memory_names_its_file(error: BaseException, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("a\n")
-    with pytest.raises(BadInput, match=str(path)), opened(path):
+    with pytest.raises(BadInput, match=str(path)), open_unpacked(path):
         raise error
     with pytest.raises(BadInput, match="nodes"), memory_told("nodes"):
         raise error

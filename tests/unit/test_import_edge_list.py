@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.formats.edge_list import is_edge_list
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph, is_edge_list
 from orienteer.records import Edge
+
+pytestmark = pytest.mark.slow
 
 SNAP = "# Directed graph (each unordered pair of nodes is saved once): p2p.txt\n# Nodes: 3 Edges: 3\n# From\tTo\n"
 

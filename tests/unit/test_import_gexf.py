@@ -6,11 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.formats.elements import EdgeElement, NodeElement
-from orienteer.ingest.formats.gexf import Gexf
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.report import Tally
+from orienteer.graph import Graph
+from orienteer.ingest import DropCounts, EdgeElement, Gexf, ImportOptions, NodeElement, import_graph
 from orienteer.records import Edge, Node
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<gexf xmlns="http://gexf.net/1.3" version="1.3">'
@@ -39,6 +36,7 @@ FIELDS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     nodes=st.lists(FIELDS, min_size=1, max_size=5),
@@ -55,7 +53,7 @@ def test_what_networkx_writes_is_read_as_it_reads_it_itself(nodes, edges, versio
     path = tmp_path_factory.mktemp("nx") / "graph.gexf"
     networkx.write_gexf(made, path, version=version)
     said = networkx.read_gexf(path, version=version)
-    elements = list(Gexf(path, Tally()).elements())
+    elements = list(Gexf(path, DropCounts()).elements())
     found = [one for one in elements if isinstance(one, EdgeElement)]
     assert {one.id: one.fields for one in elements if isinstance(one, NodeElement)} == dict(said.nodes(data=True))
     assert sorted(repr((*ends(one.source, one.target, made), sorted(one.fields.items()))) for one in found) == sorted(
@@ -114,6 +112,7 @@ def test_an_attribute_that_names_the_type_wins_over_the_label(read):
     ]
 
 
+@pytest.mark.slow
 def test_edges_have_no_direction_unless_the_file_says_so(read):
     nodes = '<nodes><node id="a"/><node id="b"/></nodes>'
     report, _ = read(f'<graph>{nodes}<edges><edge source="a" target="b"/></edges></graph>')

@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.formats import gml
-from orienteer.ingest.formats.elements import EdgeElement, NodeElement
-from orienteer.ingest.formats.gml import Gml
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.report import Tally
+from orienteer.graph import Graph
+from orienteer.ingest import DropCounts, EdgeElement, Gml, ImportOptions, NodeElement, import_graph
 from orienteer.records import Edge, Node
+
+pytestmark = pytest.mark.slow
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 KEY = st.sampled_from(["flag", "count", "Score", "word", "tags"])
@@ -34,7 +33,7 @@ def read(tmp_path):
 
 
 def elements_of(path):
-    elements = list(Gml(path, Tally()).elements())
+    elements = list(Gml(path, DropCounts()).elements())
     nodes = [element for element in elements if isinstance(element, NodeElement)]
     return nodes, [element for element in elements if isinstance(element, EdgeElement)]
 
@@ -172,7 +171,7 @@ def test_what_is_no_gml_is_one_clear_error(text, message, read, tmp_path):
     "tail", ["x 1\n" * 5_000, 'label "' + "x\n" * 9_000, "a [ b 1 ]\n" * 5_000, "graphics [ " + "x [ y 1 ]\n" * 5_000]
 )
 def test_a_node_has_a_largest_size(tail, read, monkeypatch):
-    monkeypatch.setattr(gml, "MOST_RECORD", 10_000)
+    monkeypatch.setattr(inside(Gml), "MOST_RECORD", 10_000)
     rows = "".join(f'node [ id {number} label "{"x" * 90}" ]\n' for number in range(1_000))
     assert read(f"graph [\n{rows}]")[0].nodes == 1_000
     with pytest.raises(BadInput, match="a node or edge of more than"):

@@ -9,15 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput, BadOption, DuplicateNode
-from orienteer.graph.store import Graph
-from orienteer.ingest.export import export_graph
-from orienteer.ingest.formats.elements import EdgeElement, NodeElement
-from orienteer.ingest.formats.gexf import Gexf
-from orienteer.ingest.formats.graphml import GraphMl
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
-from orienteer.ingest.provenance import is_stale
-from orienteer.ingest.report import Tally
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    DropCounts,
+    EdgeElement,
+    Gexf,
+    GraphMl,
+    ImportOptions,
+    NodeElement,
+    export_graph,
+    import_graph,
+    is_stale,
+    validate_sources,
+)
 from orienteer.records import Edge, Node
+
+pytestmark = pytest.mark.slow
 
 OPENING = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
 # What XML can hold; a carriage return comes back as a newline unless it is escaped.
@@ -68,7 +75,7 @@ def test_what_networkx_writes_is_read_as_it_reads_it_itself(nodes, edges, kind, 
     path = tmp_path_factory.mktemp("nx") / "graph.graphml"
     networkx.write_graphml(made, path)
     said = networkx.read_graphml(path, force_multigraph=True)
-    elements = list(GraphMl(path, Tally()).elements())
+    elements = list(GraphMl(path, DropCounts()).elements())
     found = [one for one in elements if isinstance(one, EdgeElement)]
     assert {one.id: one.fields for one in elements if isinstance(one, NodeElement)} == dict(said.nodes(data=True))
     assert sorted(repr((*ends(one.source, one.target, made), sorted(one.fields.items()))) for one in found) == sorted(
@@ -341,14 +348,14 @@ def test_a_tag_without_end_is_refused_before_it_fills_the_memory(tmp_path):
         for _ in range(12):
             file.write(b"x" * (1 << 20))
     with pytest.raises(BadInput, match="a tag or comment of more than 8 MB"):
-        validate([path])
+        validate_sources([path])
 
 
 @pytest.mark.parametrize(("name", "reader"), [("graph.graphml", GraphMl), ("graph.gexf", Gexf)])
 def test_what_stands_between_elements_is_not_kept(name, reader, tmp_path):
     edges = '<edge source="a" target="b"/>\n' * 3_000
     (tmp_path / name).write_text(f"<{reader.root}><graph>\n{edges}</graph></{reader.root}>")
-    reading = reader(tmp_path / name, Tally())
+    reading = reader(tmp_path / name, DropCounts())
     assert len(list(reading.elements())) == 3_000
     assert len(reading.text) < 10
 
@@ -381,7 +388,7 @@ def test_a_file_cut_anywhere_is_refused(tmp_path):
     for length in range(1, len(whole) - 1, 97):
         path.write_bytes(whole[:length])
         with pytest.raises(BadInput, match="is the file cut short"):
-            validate([path])
+            validate_sources([path])
 
 
 def test_deep_nesting_is_read(read):
@@ -434,11 +441,11 @@ def test_a_folder_with_one_such_file_is_that_graph_and_knows_when_it_changed(tmp
     assert is_stale(manifest)
     (folder / "other.gexf").write_text("<gexf/>")
     with pytest.raises(BadInput, match=r"graph\.graphml\.gz is a graph of its own: import one such file at a time"):
-        validate([folder])
+        validate_sources([folder])
     (folder / "triples.tsv").write_text("a\tr\tb\n")  # tables come first
-    assert validate([folder]).edges == 1
+    assert validate_sources([folder]).edges == 1
     (tmp_path / "more.tsv").write_text("a\tr\tc\n")
-    assert validate([folder, tmp_path / "more.tsv"]).edges == 2
+    assert validate_sources([folder, tmp_path / "more.tsv"]).edges == 2
 
 
 # ------------------------------------------------------------------------------------------------- round trips
@@ -488,15 +495,15 @@ def test_symmetric_types_and_labels_come_back_and_options_are_refused(tmp_path):
     import_graph([out], tmp_path / "again")
     assert Graph.open(tmp_path / "again").schema == graph.schema
     with pytest.raises(BadOption, match="is an export of a graph"):
-        validate([out], options=ImportOptions(private=("x",)))
+        validate_sources([out], options=ImportOptions(private=("x",)))
     whole = out.read_text()
     out.write_text(re.sub(r'<node id="b">.*</node>\n', "", whole))
     with pytest.raises(BadInput, match=r"graph\.graphml, line \d+: a -> GiG -> b has an end that is no node; export"):
-        validate([out])
+        validate_sources([out])
     newer = re.sub(r'"version": \d+', '"version": 99', whole)
     out.write_text(newer)
     with pytest.raises(BadInput, match="version 99; this reads 1: upgrade"):
-        validate([out])
+        validate_sources([out])
 
 
 def test_an_export_that_networkx_wrote_again_is_read_by_its_names(tmp_path):

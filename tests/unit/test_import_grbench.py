@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.benchmarks import grbench, ottqa
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, grbench_entries, import_graph, ottqa_segments, validate_sources
 
 PAPERS = {
     "paper_nodes": {
@@ -97,10 +97,10 @@ def test_edges_at_both_ends_are_stored_once(tmp_path, made):
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_the_file_is_read_piece_by_piece(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(grbench, "CHUNK", size)
+    monkeypatch.setattr(inside(grbench_entries), "CHUNK", size)
     for text in (json.dumps(PAPERS), json.dumps(PAPERS, indent=2)):
         (tmp_path / "graph.json").write_text(text)
-        found = [(one.type, one.id, one.features, one.neighbors) for one in grbench.entries(tmp_path / "graph.json")]
+        found = [(one.type, one.id, one.features, one.neighbors) for one in grbench_entries(tmp_path / "graph.json")]
         assert found == [
             (group.removesuffix("_nodes"), node_id, value["features"], value["neighbors"])
             for group, nodes in PAPERS.items()
@@ -131,7 +131,7 @@ def test_an_unknown_neighbor_is_reported(tmp_path, made):
 def test_a_file_that_is_not_whole(tmp_path, text, said):
     (tmp_path / "graph.json").write_text(text)
     with pytest.raises(BadInput, match=said):
-        validate([tmp_path / "graph.json"])
+        validate_sources([tmp_path / "graph.json"])
 
 
 # ------------------------------------------------------------------------------------------------------------- corpora
@@ -147,7 +147,7 @@ def test_a_list_of_passages_is_a_graph_without_edges(tmp_path, made):
     assert [hit.id for hit in graph.search("white", 5)] == ["1"]
     (tmp_path / "hotpotqa_corpus.json").write_text("[]")
     with pytest.raises(BadInput, match="several corpora"):
-        validate([tmp_path])
+        validate_sources([tmp_path])
 
 
 def test_mfars_corpus(tmp_path, made):
@@ -156,7 +156,7 @@ def test_mfars_corpus(tmp_path, made):
     assert (graph.node("7").name, graph.node("7").text) == ("Box", "Oak")
     (tmp_path / "corpus").write_text("no tab\n")
     with pytest.raises(BadInput, match="line 1"):
-        validate([tmp_path])
+        validate_sources([tmp_path])
 
 
 def test_questions_beside_a_corpus_are_left_out(tmp_path, made):
@@ -175,7 +175,7 @@ def test_questions_beside_a_corpus_are_left_out(tmp_path, made):
     ("count", "sizes"), [(0, [0]), (4, [4]), (10, [10]), (14, [14]), (15, [10, 5]), (24, [10, 14]), (25, [10, 10, 5])]
 )
 def test_tables_are_cut_into_segments_of_ten_rows(count, sizes):
-    cut = ottqa.segments(count)
+    cut = ottqa_segments(count)
     assert [len(part) for part in cut] == sizes
     assert [row for part in cut for row in part] == list(range(count))
 
@@ -198,13 +198,13 @@ def test_ottqas_own_files(tmp_path, made):
     assert segment.text.splitlines() == ["List", "Name | Year", *(f"song {number} | 1998" for number in range(10, 15))]
     assert dict(segment.properties) == {"table": "Songs_0", "first_row": 10, "rows": 5}
     with pytest.raises(BadOption, match="--private has no meaning"):
-        validate([tmp_path], options=ImportOptions(private=("intro",)))
+        validate_sources([tmp_path], options=ImportOptions(private=("intro",)))
     (tables / "Songs_0.json").write_text('{"uid": "Songs_0"}')
     with pytest.raises(BadInput, match="no table of OTT-QA"):
-        validate([tmp_path])
+        validate_sources([tmp_path])
 
 
 @pytest.mark.data
 def test_the_real_tables(data_folder):
-    report = validate([data_folder / "ottqa"])
+    report = validate_sources([data_folder / "ottqa"])
     assert report.node_types == {"chunk": 17_841, "table": 975}

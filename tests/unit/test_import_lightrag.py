@@ -6,8 +6,8 @@ import networkx
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
 
 CHUNKS = {
     "chunk-1": {"tokens": 5, "content": "Ada Holm was born in Salt Bay.", "chunk_order_index": 1,
@@ -62,6 +62,7 @@ def read(folder):
     return report, Graph.open(folder.parent / "graph")
 
 
+@pytest.mark.slow
 def test_the_shape_of_a_knowledge_base(folder):
     report, graph = read(folder)
     assert report.node_types == {"document": 2, "chunk": 3, "person": 1, "geo_place": 1, "name": 1, "fact": 1}
@@ -178,6 +179,7 @@ def test_the_graph_file_alone_is_read_as_any_graphml(folder):
     assert report.nodes == 3
 
 
+@pytest.mark.slow
 def test_passages_alone_tell_how_rare_a_word_is(folder):
     _, graph = read(folder)
     assert graph.arrays.text_types == ("document", "chunk")

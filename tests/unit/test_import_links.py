@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.evaluation.datasets import read_questions
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.evaluation import read_questions
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
 
 pytestmark = pytest.mark.corpus("attacks by files")
 
@@ -40,6 +40,7 @@ def test_a_link_out_of_the_folder_is_left_out_and_told(target: str, folder: Path
     assert f"links out of the folder: 1 left out ({folder / 'more_nodes.csv'})" in report.notes
 
 
+@pytest.mark.slow
 def test_links_within_the_folder_and_links_that_are_given_are_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "inside").mkdir()
     (folder / "inside" / "b.csv").write_text(ROWS.format("b"))

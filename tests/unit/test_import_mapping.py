@@ -13,18 +13,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.read.files import listing
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.report import Report
-from orienteer.ingest.tables.mapping import ColumnLink, link_of
-from orienteer.ingest.tables.mapping_file import read_mappings
-from orienteer.ingest.tables.spec import spec_of
-from orienteer.ingest.tables.type_names import edge_type_of, node_type_of, without_key
+from orienteer.graph import Graph
+from orienteer.ingest import (
+    ColumnLink,
+    ImportOptions,
+    ImportReport,
+    edge_type_of,
+    import_graph,
+    link_of,
+    list_documents,
+    node_type_of,
+    read_mappings,
+    spec_of,
+    without_key,
+)
 from orienteer.records import Node
 
+pytestmark = pytest.mark.slow
 
-def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, Report]:
+
+def imported(folder: Path, files: Mapping[str, str], **options: Any) -> tuple[Graph, ImportReport]:
     folder = folder / "tables"
     folder.mkdir(parents=True)
     for name, text in files.items():
@@ -364,7 +372,7 @@ def test_documents_beside_one_with_a_bad_name_and_an_unreadable_folder_are_read(
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = listing([tmp_path])
+    found = list_documents([tmp_path])
     assert [file.name for file in found.files] == ["a.md"]
     assert [skipped.reason for skipped in found.skipped] == ["cannot be read: Permission denied"]
 

@@ -5,10 +5,8 @@ import math
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.extraction.merger import Merger
-from orienteer.ingest.extraction.records import ExtractedEntity
-from orienteer.ingest.importer import ImportOptions, import_graph
+from orienteer.graph import Graph
+from orienteer.ingest import ExtractedEntity, ImportOptions, Merger, import_graph
 
 pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -110,6 +108,7 @@ def test_communities_carry_their_reports(tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_refers_to_nothing_is_counted_and_not_fatal(tmp_path):
     report, _ = read(write(tmp_path / "output", NEW), tmp_path)
     (cut,) = report.dropped
@@ -124,6 +123,7 @@ def test_what_refers_to_nothing_is_counted_and_not_fatal(tmp_path):
         import_graph([tmp_path / "output"], tmp_path / "strict", options=ImportOptions(strict=True))
 
 
+@pytest.mark.slow
 def test_the_first_versions_say_the_same_in_other_columns(tmp_path):
     old = {
         "documents": [{"id": "d1", "title": "ferries.txt", "text_unit_ids": ["t2", "t1"], "raw_content": "..."}],
@@ -184,6 +184,7 @@ def test_options_about_columns(tmp_path):
     assert set(told.node_types) == {"PERSON", "GEO", "DOCUMENT"}  # as plain tables
 
 
+@pytest.mark.slow
 def test_passages_alone_tell_how_rare_a_word_is_also_where_nothing_is_related(tmp_path):
     _, graph = read(write(tmp_path / "output", NEW | {"relationships": RELATIONS[1:]}), tmp_path)
     assert "fact" not in graph.schema.node_types

@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from orienteer.errors import BadInput, BadOption, DuplicateNode
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph, validate_sources
 from orienteer.records import Edge, Node
 
 MOVIES = 'movieId:ID,title,year:int,:LABEL\ntt1,"The Matrix",1999,Movie\ntt2,"The ""Matrix"", 2",2003,Movie;Sequel\n'
@@ -232,4 +232,4 @@ def test_bytes_that_are_no_text_cost_their_row_alone(read):
 def test_tables_without_such_a_header_are_what_they_were(tmp_path):
     (tmp_path / "nodes.csv").write_text("id,name\n1,Ann\n")
     (tmp_path / "edges.csv").write_text("start_id,end_id,type\n1,1,knows\n")
-    assert validate([tmp_path]).edge_types == {"knows": 1}
+    assert validate_sources([tmp_path]).edge_types == {"knows": 1}

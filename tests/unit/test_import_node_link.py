@@ -7,13 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.formats import node_link
-from orienteer.ingest.formats.elements import EdgeElement, NodeElement
-from orienteer.ingest.formats.node_link import NodeLink
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.report import Tally
+from orienteer.graph import Graph
+from orienteer.ingest import DropCounts, EdgeElement, ImportOptions, NodeElement, NodeLink, import_graph
 from orienteer.records import Edge, Node
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
@@ -38,6 +35,7 @@ def edges_of(graph):
     return sorted((edge.source, edge.type, edge.target) for edge in graph.iter_edges())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     nodes=st.lists(FIELDS, min_size=1, max_size=5),
@@ -56,7 +54,7 @@ def test_what_networkx_writes_is_read_as_it_reads_it_itself(nodes, edges, kind, 
     path = tmp_path_factory.mktemp("nx") / "graph.json"
     path.write_text(json.dumps(networkx.node_link_data(made, edges=links)))
     oracle = networkx.node_link_graph(json.loads(path.read_text()), edges=links)
-    elements = list(NodeLink(path, Tally()).elements())
+    elements = list(NodeLink(path, DropCounts()).elements())
     found = [element for element in elements if isinstance(element, EdgeElement)]
     assert {element.id: element.fields for element in elements if isinstance(element, NodeElement)} == {
         str(node): data for node, data in oracle.nodes(data=True)
@@ -180,6 +178,6 @@ def test_what_is_no_such_graph_is_one_clear_error(value, message, read, tmp_path
 def test_elements_have_a_largest_size_and_texts_are_unicode(read, monkeypatch):
     report, _ = read('{"nodes": [{"id": "a", "x": "\\ud800"}, {"id": "b"}], "links": []}')
     assert (report.nodes, report.dropped[0].reason, report.dropped[0].first[0].line) == (1, "bad encoding", 1)
-    monkeypatch.setattr(node_link, "MOST_RECORD", 1_000)
+    monkeypatch.setattr(inside(NodeLink), "MOST_RECORD", 1_000)
     with pytest.raises(BadInput, match="element 2: a node or edge of more than"):
         read({"nodes": [{"id": "a"}, {"id": "b", "x": "y" * 2_000}], "links": []})

@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.tables.mapping_file import written as written_mapping
-from orienteer.ingest.tables.references import TableKey, closeness
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, TableKey, import_graph, key_closeness, mappings_as_toml
 
 Rows = Sequence[Mapping[str, object]]
 
@@ -48,7 +46,7 @@ def edges_of(folder: Path, **options: bool) -> set[tuple[str, str, str]]:
     ],
 )
 def test_names_that_lead_to_rows_of_their_own_table(column: str, own: str, expected: int) -> None:
-    assert closeness(column, own, TableKey(own, "id", {"1"}, True, False, 0)) == expected
+    assert key_closeness(column, own, TableKey(own, "id", {"1"}, True, False, 0)) == expected
 
 
 def test_a_chain_is_found_by_its_values_whatever_its_name_is(tmp_path: Path) -> None:
@@ -73,6 +71,7 @@ def test_keys_of_a_table_that_is_not_there_lead_to_no_rows_of_this_one(owner, tm
     assert edges_of(written(tmp_path / "tables", pets=rows)) == set()
 
 
+@pytest.mark.slow
 def test_what_is_found_is_told_with_its_share_and_can_be_refused(tmp_path: Path) -> None:
     rows = [{"id": at, "name": f"P {at}", "boss": f"P {at // 2}" if at > 1 else ""} for at in range(1, 9)]
     rows.append({"id": 9, "name": "P 9", "boss": "Nobody"})
@@ -84,7 +83,7 @@ def test_what_is_found_is_told_with_its_share_and_can_be_refused(tmp_path: Path)
     edges = {(edge.source, edge.target) for edge in Graph.open(tmp_path / "graph").iter_edges()}
     assert edges == {(str(at), str(at // 2)) for at in range(2, 9)}
     (tmp_path / "mapping.toml").write_text(
-        written_mapping(report.mapping, [folder]).replace(LEADS, '"boss" = "property"')
+        mappings_as_toml(report.mapping, [folder]).replace(LEADS, '"boss" = "property"')
     )
     import_graph([folder], tmp_path / "refused", options=ImportOptions(mapping=tmp_path / "mapping.toml"))
     refused = Graph.open(tmp_path / "refused")

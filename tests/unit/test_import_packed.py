@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from orienteer.errors import BadInput
-from orienteer.ingest.formats.parquet import MOST_BATCH, Parquet, checked, fitting
-from orienteer.ingest.formats.parquet_pages import pages
+from orienteer.ingest import MOST_BATCH, Parquet, checked_parquet, parquet_pages, rows_that_fit
 
-pytestmark = pytest.mark.corpus("attacks by files")
+pytestmark = [pytest.mark.corpus("attacks by files"), pytest.mark.slow]
 
 pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
 
@@ -80,7 +79,7 @@ def test_pages_are_those_that_the_directory_tells_of(version: str, compression: 
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for chunk in map(group.column, range(metadata.num_columns)):
             start = min(chunk.data_page_offset, chunk.dictionary_page_offset or chunk.data_page_offset)
-            found = list(pages(data, start, chunk.total_compressed_size))
+            found = list(parquet_pages(data, start, chunk.total_compressed_size))
             assert sum(page.values for page in found) == chunk.num_values
             headers = chunk.total_uncompressed_size - sum(page.unpacked for page in found)
             assert 0 < headers < 200 * len(found)
@@ -106,7 +105,7 @@ def test_damaged_headers_are_our_error(tmp_path: Path) -> None:
 def test_rows_that_are_wide_come_a_few_at_a_time(tmp_path: Path) -> None:
     draw = random.Random(3)
     path = write(tmp_path / "t.parquet", pa.array([draw.randbytes(100_000).hex() for _ in range(500)]))
-    assert fitting(checked(path).groups, 5_000) <= MOST_BATCH // 200_000
+    assert rows_that_fit(checked_parquet(path).groups, 5_000) <= MOST_BATCH // 200_000
     batches = read(path)
     assert sum(map(len, batches)) == 500
     assert max(sum(map(len, batch.columns["x"])) for batch in batches) <= MOST_BATCH

@@ -8,11 +8,12 @@ import sys
 import pytest
 
 from orienteer.errors import BadInput, BadOption, MissingExtra
-from orienteer.graph.store import Graph
-from orienteer.ingest.formats.rdf.parser import SYNTAXES
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
+from orienteer.graph import Graph
+from orienteer.ingest import RDF_SYNTAXES, ImportOptions, import_graph, validate_sources
 
 pytest.importorskip("pyoxigraph")
+
+pytestmark = pytest.mark.slow
 
 PREFIXES = """
 @prefix ex: <http://ex.org/> .
@@ -89,7 +90,7 @@ def carried(graph, edge_type):
 
 
 @pytest.mark.parametrize("packing", ["", ".gz"])
-@pytest.mark.parametrize("suffix", sorted(SYNTAXES))
+@pytest.mark.parametrize("suffix", sorted(RDF_SYNTAXES))
 def test_every_syntax_says_the_same(suffix, packing, made):
     graph, report = made({f"lens{suffix}{packing}": LENS[f"lens{suffix}"]})
     short = graph.node("Ada Holm").id
@@ -131,7 +132,7 @@ def test_json_ld_is_read_whatever_the_order_of_its_keys(keys, made):
 def test_xml_that_is_no_rdf_is_none_of_ours(tmp_path):
     (tmp_path / "a.xml").write_text("<note/>")
     with pytest.raises(BadInput, match=r"a\.xml: XML that is no RDF is not among the formats"):
-        validate([tmp_path / "a.xml"])
+        validate_sources([tmp_path / "a.xml"])
 
 
 # ------------------------------------------------------------------------------------------------------------ naming
@@ -479,20 +480,20 @@ def test_entities_that_could_unpack_to_something_huge_are_refused(entities, tmp_
         f'<!DOCTYPE r [{entities}]><r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"></r:RDF>'
     )
     with pytest.raises(BadInput, match="XML entity"):
-        validate([tmp_path / "a.rdf"])
+        validate_sources([tmp_path / "a.rdf"])
 
 
 def test_rdf_stands_alone(tmp_path, made):
     (tmp_path / "a.nt").write_text("<e:a> <p:q> <e:b> .\n")
     (tmp_path / "b.csv").write_text("source,target\nx,y\n")
     with pytest.raises(BadInput, match=r"a\.nt is RDF and .*b\.csv is not"):
-        validate([tmp_path / "a.nt", tmp_path / "b.csv"])
-    report = validate([tmp_path])  # a folder with tables is read as tables
+        validate_sources([tmp_path / "a.nt", tmp_path / "b.csv"])
+    report = validate_sources([tmp_path])  # a folder with tables is read as tables
     assert [(one.file, one.reason) for one in report.ignored] == [(str(tmp_path / "a.nt"), "no table")]
     with pytest.raises(BadInput, match=r"missing\.ttl does not exist"):
-        validate([tmp_path / "a.nt", tmp_path / "missing.ttl"])
+        validate_sources([tmp_path / "a.nt", tmp_path / "missing.ttl"])
     with pytest.raises(BadInput, match=r"a\.nt holds a whole graph, not a table: import it alone, without --nodes"):
-        validate([], options=ImportOptions(edges=(tmp_path / "a.nt",)))
+        validate_sources([], options=ImportOptions(edges=(tmp_path / "a.nt",)))
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

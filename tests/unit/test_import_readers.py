@@ -14,11 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orienteer.errors import BadInput, MissingExtra
-from orienteer.ingest.formats import Batch, format_of
-from orienteer.ingest.formats.delimited import DelimitedText
-from orienteer.ingest.formats.jsonl import JsonLines
-from orienteer.ingest.formats.parquet import Parquet
-from orienteer.ingest.formats.table import Reader
+from orienteer.ingest import Batch, DelimitedText, FormatReader, JsonLines, Parquet, format_of
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 
@@ -28,7 +24,7 @@ class Dropped(list[tuple[str, int, str]]):
         self.append((reason, line, value))
 
 
-def read(reader: Reader, path: Path, *, rows: int = 100, header: bool = True) -> list[Batch]:
+def read(reader: FormatReader, path: Path, *, rows: int = 100, header: bool = True) -> list[Batch]:
     dropped = Dropped()
     batches = list(reader.batches(path, rows=rows, drop=dropped, header=header))
     assert not dropped
@@ -43,6 +39,7 @@ def lines(batches: list[Batch]) -> list[int]:
     return [line for batch in batches for line in batch.lines]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(cells=st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=8), rows=st.integers(1, 4))
 def test_csv_gives_any_unicode_cell_back(cells: list[tuple[str, str]], rows: int, tmp_path_factory) -> None:
@@ -55,6 +52,7 @@ def test_csv_gives_any_unicode_cell_back(cells: list[tuple[str, str]], rows: int
     assert column(batches, "name") == [cell[1] for cell in cells]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(values=st.lists(TEXT, min_size=1, max_size=8), rows=st.integers(1, 4))
 def test_jsonl_gives_any_unicode_value_back(values: list[str], rows: int, tmp_path_factory) -> None:
@@ -181,7 +179,7 @@ def test_parquet_gives_the_values_that_pyarrow_gives(tmp_path: Path) -> None:
     assert lines(batches) == [1, 2, 3, 4]
 
 
-def _read_all(reader: Reader, path: Path) -> None:
+def _read_all(reader: FormatReader, path: Path) -> None:
     reader.columns(path)
     list(reader.batches(path, rows=10, drop=Dropped(), header=True))
 

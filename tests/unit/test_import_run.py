@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadInput, DuplicateNode
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
-from orienteer.ingest.report import Report
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, ImportReport, import_graph, validate_sources
 
 NODES = "id,name,kind\na,A,gene\nb,B,gene\nc,C,gene\nx,X,drug\n"
 EDGES = "source,relation,target\na,binds,b\nb,binds,a\nx,hits,a\n"
@@ -61,7 +60,7 @@ def test_the_report_speaks_json_and_prose(source: Path, tmp_path: Path) -> None:
     assert {"nodes", "edges", "dropped", "merged", "seconds", "peak_bytes"} <= set(written)
     place = {"file": str(source / "edges.csv"), "line": 5, "value": "a -> hits -> ghost"}
     assert written["dropped"] == [{"reason": "dangling", "count": 1, "first": [place]}]
-    assert Report.model_validate(written) == report
+    assert ImportReport.model_validate(written) == report
     text = report.render()
     assert "4 nodes" in text
     assert "2 edges" in text
@@ -70,7 +69,7 @@ def test_the_report_speaks_json_and_prose(source: Path, tmp_path: Path) -> None:
 
 
 def test_validate_gives_the_report_of_an_import_and_writes_nothing(source: Path, tmp_path: Path) -> None:
-    found = validate([source])
+    found = validate_sources([source])
     assert left(tmp_path) == {"source"}
     made = import_graph([source], tmp_path / "out")
     volatile = {"seconds": 0.0, "peak_bytes": None}
@@ -92,13 +91,13 @@ def test_strict_turns_each_reason_into_a_failure(
 ) -> None:
     (source / "edges.csv").write_text("source,relation,target\na,likes,b\nx,hits,a\n")
     strict = ImportOptions(strict=True)
-    assert validate([source], options=strict).edges == 2
+    assert validate_sources([source], options=strict).edges == 2
     with (source / file).open("ab") as stream:
         stream.write(line.encode(errors="surrogateescape") + b"\n")
     with pytest.raises(BadInput, match=rf"--strict: {reason} .*{file}, line \d: .*--strict"):
         import_graph([source], tmp_path / "out", options=strict)
     assert left(tmp_path) == {"source"}
-    assert validate([source]).edges == 2
+    assert validate_sources([source]).edges == 2
 
 
 def _two_nodes(folder: Path) -> str:
@@ -121,6 +120,7 @@ def _no_rows(folder: Path) -> str:
     return "hold no node"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [_two_nodes, _no_target, _pointer, _no_rows])
 def test_bad_input_is_one_clear_error_and_leaves_the_old_graph(
     damage: Callable[[Path], str], source: Path, tmp_path: Path
@@ -189,6 +189,7 @@ def test_sources_that_are_none_say_what_is_read(name: str, message: str, tmp_pat
     assert left(tmp_path) == {"graph.json", "empty"}
 
 
+@pytest.mark.slow
 def test_a_graph_is_no_source_and_is_replaced_only_by_force(source: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     import_graph([source], out)

@@ -13,14 +13,20 @@ import pytest
 
 from fakes.embedder import WordEmbedder
 from orienteer.errors import BadInput, NotAGraph
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.publication import publishing
-from orienteer.graph.store import Graph
-from orienteer.ingest.cached import cached_graphs, cached_path
-from orienteer.ingest.documents.read.selection import Selection
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.provenance import is_stale, skipped_groups, stamps_of
-from orienteer.ingest.sources import graph_at, graph_directory
+from orienteer.graph import Graph, embed_graph, publishing
+from orienteer.ingest import (
+    Selection,
+    cached_graphs,
+    cached_path,
+    graph_at,
+    graph_directory,
+    import_graph,
+    is_stale,
+    skipped_groups,
+    stamps_of,
+)
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -191,6 +197,7 @@ def test_what_was_cleaned_of_tables_stays_so_when_documents_come(source: Path, t
     assert manifest.symmetric == ("r",)
 
 
+@pytest.mark.server
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files there")
 @pytest.mark.parametrize("beside", [None, "nodes.csv"])
 def test_what_cannot_be_read_costs_a_line_each_and_nothing_else(
@@ -310,13 +317,14 @@ def test_what_is_no_graph_is_said(source: Path, tmp_path: Path) -> None:
         graph_directory(source, cache=tmp_path / "cache")
 
 
+@pytest.mark.process
 def test_processes_that_start_at_once_share_one_whole_graph(source: Path, tmp_path: Path) -> None:
     (source / "nodes.csv").write_text("id,name\n" + "".join(f"{n},name {n}\n" for n in range(3000)))
     (source / "edges.csv").write_text("source,type,target\n" + "".join(f"{n},r,{n // 2}\n" for n in range(3000)))
     program = (
         "import sys; from pathlib import Path\n"
-        "from orienteer.ingest.sources import graph_directory\n"
-        "from orienteer.graph.store import Graph\n"
+        "from orienteer.ingest import graph_directory\n"
+        "from orienteer.graph import Graph\n"
         "graph = Graph.open(graph_directory(Path(sys.argv[1]), cache=Path(sys.argv[2])))\n"
         "sys.stdout.write(f'{graph.arrays.manifest.generation} {len(list(graph.iter_edges()))}')"
     )

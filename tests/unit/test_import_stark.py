@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadInput, BadOption
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph, validate
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph, validate_sources
 from torch_files import torch_file
 
 REVIEWS = [
@@ -223,9 +223,10 @@ def _changed(parts, **changes):
 def test_parts_that_do_not_fit_together(tmp_path, parts, said):
     folder = save_files(tmp_path / "a", parts)
     with pytest.raises(BadInput, match=said):
-        validate([folder])
+        validate_sources([folder])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["edge_index", "edge_types", "node_types"])
 def test_numbers_that_are_not_whole_are_refused_and_whole_ones_are_read(tmp_path, made, name):
     folder = save_files(tmp_path / "a", AMAZON)
@@ -238,21 +239,21 @@ def test_numbers_that_are_not_whole_are_refused_and_whole_ones_are_read(tmp_path
         numbers[(0,) * right.ndim] = wrong
         (folder / f"{name}.pt").write_bytes(torch_file(numbers, "f4"))
         with pytest.raises(BadInput, match="not whole"):
-            validate([folder])
+            validate_sources([folder])
 
 
 def test_options_that_have_no_meaning(tmp_path):
     folder = save_files(tmp_path / "a", AMAZON)
     with pytest.raises(BadOption, match="no list 'brand'"):
-        validate([folder], options=ImportOptions(explode={"brand": "has"}))
+        validate_sources([folder], options=ImportOptions(explode={"brand": "has"}))
     with pytest.raises(BadOption, match="--column has no meaning"):
-        validate([folder], options=ImportOptions(columns={"id": "asin"}))
+        validate_sources([folder], options=ImportOptions(columns={"id": "asin"}))
 
 
 def test_a_packed_knowledge_base(tmp_path):
     (tmp_path / "processed.zip").write_bytes(b"PK\x03\x04")
     with pytest.raises(BadInput, match=r"processed\.zip is packed"):
-        validate([tmp_path])
+        validate_sources([tmp_path])
 
 
 def test_torch_writes_the_same_folder(tmp_path, made):

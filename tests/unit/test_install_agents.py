@@ -1,15 +1,21 @@
 """Where each agent's file lies on each system, what an entry says, and what it and its command are called."""
 
 import json
+import shutil
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput, BadOption
-from orienteer.serve.install import command
-from orienteer.serve.install.agents import AGENTS, Places, chosen_agents
-from orienteer.serve.install.command import (
-    absolute,
+from orienteer.serve import (
+    KNOWN_AGENTS,
+    AgentPlaces,
+    NotOurEntry,
+    absolute_path,
+    chosen_agents,
     entry_name,
     launcher,
     name_for,
@@ -17,16 +23,15 @@ from orienteer.serve.install.command import (
     served_graphs,
     server_words,
 )
-from orienteer.serve.install.edits import NotOurs
 from orienteer.version import __version__
 
 HOME = Path("/home/ann")
 ROAMING = Path("/roaming")
-BY_NAME = {agent.name: agent for agent in AGENTS}
+BY_NAME = {agent.name: agent for agent in KNOWN_AGENTS}
 
 
 def places(platform="linux", home=HOME, **environment):
-    return Places(home=home, project=Path("/project"), platform=platform, environment=environment)
+    return AgentPlaces(home=home, project=Path("/project"), platform=platform, environment=environment)
 
 
 FILES = {
@@ -105,7 +110,7 @@ ARGUMENTS = list(WORDS[1:])
 
 def test_what_an_entry_says():
     plain = {"command": "uvx", "args": ARGUMENTS}
-    assert {agent.name: (agent.container, agent.entry(WORDS)) for agent in AGENTS} == {
+    assert {agent.name: (agent.container, agent.entry(WORDS)) for agent in KNOWN_AGENTS} == {
         "claude-code": ("mcpServers", {"type": "stdio", **plain}),
         "claude-desktop": ("mcpServers", plain),
         "codex": ("mcp_servers", {**plain, "startup_timeout_sec": 30, "tool_timeout_sec": 120}),
@@ -126,7 +131,7 @@ def test_what_an_entry_says():
 
 
 def test_no_entry_grants_a_permission():
-    text = json.dumps([agent.entry(WORDS) for agent in AGENTS]).casefold()
+    text = json.dumps([agent.entry(WORDS) for agent in KNOWN_AGENTS]).casefold()
     assert '"trust": true' not in text
     for word in ("allow", "approve", "permission", "hook"):
         assert word not in text
@@ -153,7 +158,7 @@ def test_agents_are_detected_by_what_they_keep(tmp_path):
         "zed",
         "goose",
     ]
-    assert chosen_agents(["all", "zed"], here) == AGENTS
+    assert chosen_agents(["all", "zed"], here) == KNOWN_AGENTS
 
 
 def test_an_unknown_agent_is_offered_near_names():
@@ -218,7 +223,7 @@ def test_a_graph_keeps_its_name_and_another_gets_a_number(tmp_path):
     assert name_for(first, {"orienteer-mine": ours(second, first)}) == "orienteer-mine"
     assert name_for(first, {"orienteer-graph": ours(gone)}) == "orienteer-graph"
     assert name_for(first, {"x": ours(first)}) == "orienteer-graph"  # a name that we do not give
-    with pytest.raises(NotOurs, match="'orienteer-graph' is not ours"):
+    with pytest.raises(NotOurEntry, match="'orienteer-graph' is not ours"):
         name_for(first, {"orienteer-graph": {"command": "else"}})
 
 
@@ -232,10 +237,10 @@ def test_a_path_is_absolute_and_keeps_the_link_that_was_named(tmp_path, monkeypa
     (tmp_path / "real/graph").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "real/graph")
     monkeypatch.chdir(tmp_path / "real")
-    assert absolute(Path("../link")) == tmp_path.resolve() / "link"
-    assert absolute(Path("graph/../graph")) == tmp_path.resolve() / "real/graph"
-    assert absolute(Path()) == tmp_path.resolve() / "real"
-    assert absolute(Path("graph/..")) == tmp_path.resolve() / "real"
+    assert absolute_path(Path("../link")) == tmp_path.resolve() / "link"
+    assert absolute_path(Path("graph/../graph")) == tmp_path.resolve() / "real/graph"
+    assert absolute_path(Path()) == tmp_path.resolve() / "real"
+    assert absolute_path(Path("graph/..")) == tmp_path.resolve() / "real"
 
 
 def test_a_path_that_is_no_text_is_refused():
@@ -261,9 +266,9 @@ def machine(tmp_path, monkeypatch):
         scripts.mkdir(exist_ok=True)
         if has_program:
             (scripts / "orienteer").touch()
-        monkeypatch.setattr(command.shutil, "which", lambda name: f"/bin/{name}" if uvx else None)
-        monkeypatch.setattr(command, "distribution", lambda name: Installed(origin))
-        monkeypatch.setattr(command.sysconfig, "get_path", lambda name: str(scripts))
+        monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if uvx else None)
+        monkeypatch.setattr(inside(launcher), "distribution", lambda name: Installed(origin))
+        monkeypatch.setattr(sysconfig, "get_path", lambda name: str(scripts))
         return str(scripts / "orienteer")
 
     return set_up
@@ -286,11 +291,11 @@ def test_without_uvx_or_of_no_index_it_is_our_own_program(machine):
 
 def test_without_a_program_it_is_this_interpreter(machine):
     machine(uvx=False, origin=None, has_program=False)
-    assert launcher(whole_path=False) == (command.sys.executable, "-m", "orienteer")
+    assert launcher(whole_path=False) == (sys.executable, "-m", "orienteer")
 
 
 def test_the_program_of_windows(machine, monkeypatch, tmp_path):
     machine(uvx=False, origin=None)
     (tmp_path / "scripts/orienteer.exe").touch()
-    monkeypatch.setattr(command.sys, "platform", "win32")
+    monkeypatch.setattr(sys, "platform", "win32")
     assert launcher(whole_path=False) == (str(tmp_path / "scripts/orienteer.exe"),)

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given, settings
 
 from agent_files import json_files
-from orienteer.serve.install import jsonc
-from orienteer.serve.install.edits import CannotEdit, cut_value, put_value
+from orienteer.serve import JSONC_EDITOR, CannotEdit, cut_value, parse_jsonc, put_value
+
+pytestmark = pytest.mark.slow
 
 PATH = ("mcpServers", "orienteer-a")
 ENTRY = {"command": "uvx", "args": ["mcp", "/a b/ä"], "trust": False}
 
 
 def put(text, path=PATH, value=ENTRY):
-    return put_value(jsonc.EDITOR, text, path, value)
+    return put_value(JSONC_EDITOR, text, path, value)
 
 
 def cut(text, path=PATH):
-    return cut_value(jsonc.EDITOR, text, path)
+    return cut_value(JSONC_EDITOR, text, path)
 
 
 SHORT = {"command": "x"}
@@ -68,7 +69,7 @@ def test_what_others_added_after_ours_stays():
     ours = '{\n  "mcpServers": {\n    "a": 1, // one\n    "orienteer-a": {}, // mine\n    "b": 2\n  }\n}\n'
     assert cut(ours) == '{\n  "mcpServers": {\n    "a": 1, // one\n     // mine\n    "b": 2\n  }\n}\n'
     ours = '{"mcpServers": {\n  "a": 1, // one\n  "orienteer-a": {} /* still */, "b": 2\n}}'
-    assert json.loads(jsonc._source(cut(ours)).plain) == {"mcpServers": {"a": 1, "b": 2}}
+    assert parse_jsonc(cut(ours)) == {"mcpServers": {"a": 1, "b": 2}}
     assert "// one" in cut(ours)
     assert "/* still */" in cut(ours)
 
@@ -76,7 +77,7 @@ def test_what_others_added_after_ours_stays():
 def test_one_key_changes_and_the_rest_stays():
     text = '{"mcpServers": {"orienteer-a": {"command": "old", "env": {"A": "b"}, /* why */ "args": [1,\n 2]}}}'
     changed = put(put(text, (*PATH, "command"), "new"), (*PATH, "args"), ["x"])
-    assert jsonc.parse(changed)["mcpServers"]["orienteer-a"] == {"command": "new", "env": {"A": "b"}, "args": ["x"]}
+    assert parse_jsonc(changed)["mcpServers"]["orienteer-a"] == {"command": "new", "env": {"A": "b"}, "args": ["x"]}
     assert "/* why */" in changed
 
 
@@ -144,14 +145,14 @@ def test_a_large_file_keeps_all_else():
 @settings(max_examples=400)
 @given(json_files())
 def test_what_came_goes_and_the_rest_stays_to_the_byte(text):
-    before = jsonc.parse(text)
+    before = parse_jsonc(text)
     made = put(text)
-    assert jsonc.parse(made)["mcpServers"]["orienteer-a"] == ENTRY
+    assert parse_jsonc(made)["mcpServers"]["orienteer-a"] == ENTRY
     back = cut(made)
     if before.get("mcpServers"):
         assert back == text
     else:  # an empty object is left, and blanks within it are not remembered: what is above the editor knows them
-        assert jsonc.parse(back) == {**before, "mcpServers": {}}
+        assert parse_jsonc(back) == {**before, "mcpServers": {}}
         assert [mark for mark in ("//", "/*") if text.count(mark) != back.count(mark)] == []
 
 
@@ -161,5 +162,5 @@ def test_two_come_and_go_in_either_order(text):
     first, second = (("mcpServers", name) for name in ("orienteer-a", "orienteer-b"))
     made = put(put(text, first), second, {"command": "y"})
     assert cut(made, second) == put(text, first)
-    if jsonc.parse(text).get("mcpServers"):
+    if parse_jsonc(text).get("mcpServers"):
         assert cut(cut(made, first), second) == text

@@ -10,13 +10,23 @@ import pytest
 from hypothesis import given, settings
 
 from agent_files import json_files, toml_files
-from orienteer.serve.install.agents import AGENTS, Places
-from orienteer.serve.install.difference import difference
-from orienteer.serve.install.edits import CannotEdit
-from orienteer.serve.install.instructions import BLOCK, is_sealed, sealed, skill, with_block
-from orienteer.serve.install.plan import plan_install, plan_uninstall
+from orienteer.serve import (
+    INSTRUCTIONS_BLOCK,
+    KNOWN_AGENTS,
+    AgentPlaces,
+    CannotEdit,
+    is_sealed_file,
+    plan_install,
+    plan_uninstall,
+    sealed_file,
+    skill_file,
+    unified_diff,
+    with_instructions,
+)
 
-BY_NAME = {agent.name: agent for agent in AGENTS}
+pytestmark = pytest.mark.slow
+
+BY_NAME = {agent.name: agent for agent in KNOWN_AGENTS}
 COPY = ".before-orienteer"
 
 
@@ -30,14 +40,14 @@ class Machine:
 
     @property
     def places(self):
-        return Places(home=self.home, project=self.project, platform="linux", environment={})
+        return AgentPlaces(home=self.home, project=self.project, platform="linux", environment={})
 
     def install(self, *names, graph=None, project=False, instructions=False):
         agents = [BY_NAME[name] for name in names]
         return plan_install(agents, graph or self.graph, self.places, project=project, instructions=instructions)
 
     def uninstall(self, *names, graph=None, project=False):
-        agents = [BY_NAME[name] for name in names] if names else AGENTS
+        agents = [BY_NAME[name] for name in names] if names else KNOWN_AGENTS
         return plan_uninstall(agents, graph, self.places, project=project)
 
     def put(self, path, text, *, within=None):
@@ -447,7 +457,7 @@ def test_a_project_has_files_of_its_own(machine):
     assert set(states(machine.install(*BY_NAME, project=True))) == {"same"}
     yaml = (machine.project / ".continue/mcpServers/orienteer-languages.yaml").read_text()
     assert yaml.startswith('name: orienteer-languages\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - name: "orienteer-')
-    assert is_sealed(yaml)
+    assert is_sealed_file(yaml)
     assert machine.uninstall() == []
     write(machine.uninstall(project=True))
     assert everything(machine.project) == {}
@@ -514,7 +524,7 @@ def test_a_skill_comes_and_goes(machine):
 
 
 def test_a_skill_that_was_changed_is_left_alone(machine):
-    file = machine.put(".claude/skills/orienteer/SKILL.md", skill().replace("`ask`", "`search`"))
+    file = machine.put(".claude/skills/orienteer/SKILL.md", skill_file().replace("`ask`", "`search`"))
     [_, change] = machine.install("claude-code", instructions=True)
     assert (change.state, change.paste) == ("left alone", "")
     assert states(machine.uninstall("claude-code")) == ["left alone"]
@@ -522,11 +532,11 @@ def test_a_skill_that_was_changed_is_left_alone(machine):
 
 
 def test_an_older_skill_of_ours_is_renewed(machine):
-    file = machine.put(".claude/skills/orienteer/SKILL.md", sealed("---\nold\n---\n", "<!-- orienteer:{} -->\n"))
+    file = machine.put(".claude/skills/orienteer/SKILL.md", sealed_file("---\nold\n---\n", "<!-- orienteer:{} -->\n"))
     [_, change] = machine.install("claude-code", instructions=True)
     assert change.state == "update"
     change.write()
-    assert file.read_text() == skill()
+    assert file.read_text() == skill_file()
 
 
 @pytest.mark.parametrize("text", ["", "# Mine\n", "# Mine", "# Mine\r\n\r\nx\r\n", "\n", "a\n\n\n", "\ufeffä\n"])
@@ -536,7 +546,7 @@ def test_a_block_comes_and_goes_in_a_project(machine, text):
     write(plan)
     made = file.read_bytes().decode()
     assert made.startswith(text)
-    assert BLOCK in made.replace("\r\n", "\n")
+    assert INSTRUCTIONS_BLOCK in made.replace("\r\n", "\n")
     assert "\n" not in made.replace("\r\n", "") or "\r\n" not in text
     assert set(states(machine.install("cursor", project=True, instructions=True))) == {"same"}
     write(machine.uninstall(project=True))
@@ -556,7 +566,7 @@ def test_claude_code_reads_a_file_of_its_own_unless_both_are_one(machine):
 
 
 def test_what_stands_after_the_block_stays(machine):
-    file = machine.put("AGENTS.md", with_block("# Mine\n") + "\n## More\n", within=machine.project)
+    file = machine.put("AGENTS.md", with_instructions("# Mine\n") + "\n## More\n", within=machine.project)
     write(machine.uninstall(project=True))
     assert file.read_text() == "# Mine\n\n## More\n"
 
@@ -572,7 +582,7 @@ def test_what_stands_after_the_block_stays(machine):
     ],
 )
 def test_a_block_that_was_changed_is_left_alone(machine, change_of):
-    text = change_of(with_block(""))
+    text = change_of(with_instructions(""))
     file = machine.put("AGENTS.md", text, within=machine.project)
     [_, change] = machine.install("cursor", project=True, instructions=True)
     assert change.state == "left alone"
@@ -587,12 +597,12 @@ def test_a_block_that_was_changed_is_left_alone(machine, change_of):
 def test_a_difference_reads_as_patch_reads_it():
     old = "".join(f"{line}\n" for line in range(20))
     new = old.replace("10\n", "ten\n").replace("19\n", "19")
-    assert difference("f", old, new) == [
+    assert unified_diff("f", old, new) == [
         *("--- f", "+++ f", "@@ -8,7 +8,7 @@", " 7", " 8", " 9", "-10", "+ten", " 11", " 12", " 13"),
         *("@@ -17,4 +17,4 @@", " 16", " 17", " 18", "-19", "+19\n\\ No newline at end of file"),
     ]
-    assert difference("f", None, "a\n") == ["--- no file", "+++ f", "@@ -0,0 +1,1 @@", "+a"]
-    assert difference("f", "a\n", None) == ["--- f", "+++ no file", "@@ -1,1 +0,0 @@", "-a"]
+    assert unified_diff("f", None, "a\n") == ["--- no file", "+++ f", "@@ -0,0 +1,1 @@", "+a"]
+    assert unified_diff("f", "a\n", None) == ["--- f", "+++ no file", "@@ -1,1 +0,0 @@", "-a"]
 
 
 @settings(max_examples=60)
@@ -617,7 +627,7 @@ def test_a_difference_can_be_patched_in(tmp_path_factory, text):
 
 def test_a_long_line_shows_what_changes():
     long = '{"a":"' + "x" * 1_000_000 + '"}'
-    lines = difference("f", long, long[:-1] + ',"mcpServers":{}}')
+    lines = unified_diff("f", long, long[:-1] + ',"mcpServers":{}}')
     assert max(map(len, lines)) < 700
     assert lines[-1].endswith('"mcpServers":{}}\n\\ No newline at end of file')
 

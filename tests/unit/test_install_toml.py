@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given, settings
 
 from agent_files import toml_files
-from orienteer.serve.install import toml_edit
-from orienteer.serve.install.edits import CannotEdit, cut_value, put_value
+from orienteer.serve import TOML_EDITOR, CannotEdit, cut_value, put_value
+
+pytestmark = pytest.mark.slow
 
 PATH = ("mcp_servers", "orienteer-a")
 ENTRY = {"command": "C:\\a b\\uvx.exe", "args": ["mcp", '/é "x"\x7f'], "startup_timeout_sec": 30, "on": True}
 
 
 def put(text, path=PATH, value=ENTRY):
-    return put_value(toml_edit.EDITOR, text, path, value)
+    return put_value(TOML_EDITOR, text, path, value)
 
 
 def cut(text, path=PATH):
-    return cut_value(toml_edit.EDITOR, text, path)
+    return cut_value(TOML_EDITOR, text, path)
 
 
 CODEX = '# mine\nmodel = "gpt-5.2"\n\n[mcp_servers.other]\ncommand = "x" # note\n\n[desktop]\na = 1\n'

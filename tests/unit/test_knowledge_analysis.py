@@ -6,15 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.graph.names.titles import TitleFinder
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph, TitleFinder
+from orienteer.llm import Allowance, Budget, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.analysis import ModelAnalyzer, NameAnalyzer, open_analyzer
-from orienteer.retrieval.bases.light import Light, LightConfig
-from orienteer.retrieval.query import Query
+from orienteer.retrieval import Light, LightConfig, ModelAnalyzer, NameAnalyzer, Query, open_analyzer
 from orienteer.retriever import failure
 
 NODES = [

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Edge, Node
-from orienteer.retrieval.expansion.flow import around, ways
+from orienteer.retrieval import edges_around_seeds, flow_paths
+
+pytestmark = pytest.mark.slow
 
 ALL = -1.0
 
@@ -24,7 +26,7 @@ def found(graph, seeds, *, theta=0.3, weighted=False, once=False, **options):
     rows = graph.arrays.rows(list(seeds))
     weigh = (lambda entries: graph.arrays.weights(entries.at)) if weighted else even
     options = {"keep": np.ones(len(graph), np.bool_), **options}
-    walked = ways(around(graph.arrays.adjacency, rows, weigh, **options), theta=theta)
+    walked = flow_paths(edges_around_seeds(graph.arrays.adjacency, rows, weigh, **options), theta=theta)
     walked = walked.once() if once else walked
     texts = ["".join(graph.arrays.ids[row] for row in one if row >= 0) for one in walked.nodes.tolist()]
     return list(zip(texts, walked.scores.tolist(), strict=True))
@@ -150,10 +152,10 @@ def test_one_pass_finds_what_a_search_for_every_pair_finds(number, size, theta, 
             before = reference.get_edge_data(a, b, {"weight": 0})["weight"]
             reference.add_edge(a, b, weight=before + weight)
     seeds = np.sort(rng.choice(size, 4, replace=False)).astype(np.int32)
-    near = around(
+    near = edges_around_seeds(
         graph.arrays.adjacency, seeds, lambda entries: graph.arrays.weights(entries.at), keep=np.ones(size, np.bool_)
     )
-    walked = ways(near, theta=theta)
+    walked = flow_paths(near, theta=theta)
     got = {
         tuple(row for row in one if row >= 0): score
         for one, score in zip(walked.nodes.tolist(), walked.scores, strict=True)

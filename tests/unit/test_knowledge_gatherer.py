@@ -7,19 +7,15 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption, ModelError
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.records import Edge, Node, Question
-from orienteer.retrieval.bases.table import BASES, open_base
-from orienteer.retrieval.evidence import UNPAID
-from orienteer.retrieval.query import Query
-from orienteer.tools.evidence import GatherEvidence
+from orienteer.retrieval import BASES, UNPAID_NOTE, Query, open_base
+from orienteer.tools import GatherEvidence
 
 QUESTION = "Who founded Acme in Basel?"
 WITH_FACTS = [
@@ -103,7 +99,7 @@ def test_a_replay_gives_the_same_or_says_that_it_takes_a_model(graph, name):
         pytest.importorskip("graspologic_native")
     options, prompt = ASKS[name]
     gathered = made(name, graph, options, ScriptedModel(says)).retrieve(Question(text=QUESTION), Allowance())
-    [replayed] = replay(gathered.trajectories[0], graph)
+    [replayed] = replay_trajectory(gathered.trajectories[0], graph)
     if prompt == "analysis":
         assert replayed.is_equal
     else:
@@ -129,22 +125,24 @@ def served(scratch):
         embedder.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", BASES)
 def test_without_a_call_left_for_a_vector_it_goes_by_words_and_says_so(served, name):
     if name == "msgraph-local":
         pytest.importorskip("graspologic_native")
     spent = Allowance(Budget(calls=1))  # that one is reserved
     evidence = open_base(name, served).gather(Query("Ada Brandt's drug"), spent)
-    assert UNPAID in evidence.reason
+    assert UNPAID_NOTE in evidence.reason
     assert spent.usage().calls == 0
     by_words = open_base(name, served, {"mode": "lexical"}).gather(Query("Ada Brandt's drug"), Allowance())
     assert evidence.nodes == by_words.nodes
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("text", ["Ada Brandt's drug", "nothing of the kind"])
 def test_what_went_by_words_is_replayed_by_words(served, text):
     spent = Allowance(Budget(calls=1))
     result = made("light", served, {}).retrieve(Question(text=text), spent)
-    [replayed] = replay(result.trajectories[0], served)
+    [replayed] = replay_trajectory(result.trajectories[0], served)
     assert replayed.is_equal
-    assert UNPAID in replayed.now.text
+    assert UNPAID_NOTE in replayed.now.text

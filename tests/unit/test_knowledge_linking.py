@@ -6,13 +6,11 @@ import pytest
 
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BudgetExhausted
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Allowance, Budget
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget
 from orienteer.protocols import Embedded
 from orienteer.records import Edge, Node, Usage
-from orienteer.retrieval.matching.bindings import TriplePattern
-from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import Spaces, TripleMatcher, TriplePattern
 
 
 def match(graph, *triples):
@@ -77,6 +75,7 @@ def test_only_a_name_that_no_node_bears_is_embedded_and_a_spent_budget_is_told(s
     assert paid.usage().calls == 1
 
 
+@pytest.mark.slow
 def test_a_matcher_is_shared_among_threads(build):
     nodes = [Node(f"n{number:02}", "thing", f"name {number}") for number in range(40)]
     edges = [

@@ -8,18 +8,27 @@ import numpy as np
 import pytest
 
 from fakes.embedder import embedded
-from orienteer.agents.replay import replay
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.ingest.importer import import_graph
-from orienteer.llm.budget import Allowance
+from orienteer.agents import replay_trajectory
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records, import_graph
+from orienteer.llm import Allowance
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.retrieval.matching.bindings import TriplePattern
-from orienteer.retrieval.matching.matcher import MISSED, STATES, TripleMatcher
-from orienteer.retrieval.matching.partners import PARTNERS, UNFIT, UNMATCHED
-from orienteer.retrieval.matching.predicate import AGAINST, ONE_WAY, Predicates
-from orienteer.retrieval.spaces import Spaces
-from orienteer.tools.evidence import MatchTriples, matching_arguments
+from orienteer.retrieval import (
+    AGAINST_DIRECTION,
+    MISSED_COST,
+    MOST_PARTNERS,
+    MOST_STATES,
+    MOST_UNFIT,
+    ONE_WAY_SHARE,
+    UNMATCHED_COST,
+    Predicates,
+    Spaces,
+    TripleMatcher,
+    TriplePattern,
+)
+from orienteer.tools import MatchTriples, matching_arguments
+
+pytestmark = pytest.mark.slow
 
 
 def match(graph, *triples):
@@ -174,7 +183,7 @@ def test_names_that_are_not_there_are_said(small):
 def test_other_triples_are_matched_beside_one_that_is_not(small):
     found = match(small, ("?f", "directed by", "Ada Holm"), ("?f", "filmed at", "Zorblax"))
     assert bound(found, "?f") == ["f1", "f2"]
-    assert found.bindings[0][1] == pytest.approx(MISSED)
+    assert found.bindings[0][1] == pytest.approx(MISSED_COST)
     assert found.reason == "nothing in the graph is named 'Zorblax'"
 
 
@@ -209,18 +218,18 @@ def test_a_predicate_fits_by_stems_and_turns_by_its_ending(small):
     def ways(predicate, edge_type):
         return predicates.fit(predicate).kinds.reshape(-1, 2)[small.arrays.types.edges.index(edge_type)].tolist()
 
-    assert ways("admires", "admires") == [1.0, AGAINST]
-    assert ways("was admired by", "admires") == [AGAINST, 1.0]
+    assert ways("admires", "admires") == [1.0, AGAINST_DIRECTION]
+    assert ways("was admired by", "admires") == [AGAINST_DIRECTION, 1.0]
     assert ways("is the director of", "directed")[0] > 0.45
     assert ways("flavour", "directed") == [0.0, 0.0]
     # A person directs a film and no film a person: turned round it can hardly mean anything else.
-    assert ways("directed", "directed") == [1.0, ONE_WAY]
+    assert ways("directed", "directed") == [1.0, ONE_WAY_SHARE]
 
 
 def test_direction_is_a_preference_and_no_filter(build):
     nodes = [Node(name, "person", name) for name in ("Ann", "Bob", "Cy")]
     graph = build(nodes, [Edge("Ann", "admires", "Bob"), Edge("Cy", "admires", "Ann")])
-    assert match(graph, ("Ann", "admires", "?x")).bindings == (({"?x": "Bob"}, 1.0), ({"?x": "Cy"}, AGAINST))
+    assert match(graph, ("Ann", "admires", "?x")).bindings == (({"?x": "Bob"}, 1.0), ({"?x": "Cy"}, AGAINST_DIRECTION))
     assert match(graph, ("Ann", "admired by", "?x")).bindings[0] == ({"?x": "Cy"}, 1.0)
     whys = {one.item.source: one.why for one in match(graph, ("Ann", "admires", "?x")).evidence.edges}
     assert whys == {"Ann": "(Ann, admires, ?x)", "Cy": "(Ann, admires, ?x); against its direction"}
@@ -229,7 +238,7 @@ def test_direction_is_a_preference_and_no_filter(build):
 def test_an_edge_of_another_type_counts_little_and_only_where_none_fits(small):
     found = match(small, ("Ada Holm", "flavoured", "Noor Vik"))
     assert len(found.bindings) == 1
-    assert 0 < found.bindings[0][1] <= UNMATCHED
+    assert 0 < found.bindings[0][1] <= UNMATCHED_COST
     assert all(one.why.endswith("predicate unmatched") for one in found.evidence.edges)
     assert "p2" not in bound(match(small, ("Ada Holm", "directed", "?x")), "?x")
 
@@ -237,7 +246,7 @@ def test_an_edge_of_another_type_counts_little_and_only_where_none_fits(small):
 def test_what_fits_nothing_does_not_lead_back(build):
     graph = build([Node(name, "thing", name) for name in "AB"], [Edge("A", "holds", "B")])
     found = match(graph, ("A", "holds", "?x"), ("?x", "flavours", "?y"))
-    assert found.bindings == (({"?x": "B"}, pytest.approx(MISSED)),)
+    assert found.bindings == (({"?x": "B"}, pytest.approx(MISSED_COST)),)
     assert found.reason == "(?x, flavours, ?y) is matched by nothing"
 
 
@@ -246,7 +255,7 @@ def test_two_ends_that_nothing_joins_directly_are_joined_by_a_short_path(small):
     assert not found.evidence.edges
     walks = [[{edge.source, edge.target} for edge in one.item] for one in found.evidence.paths]
     assert walks == [[{"p1", "p2"}, {"p1", "c2"}]]
-    assert found.bindings[0][1] < UNMATCHED
+    assert found.bindings[0][1] < UNMATCHED_COST
 
 
 def test_parallel_edges_are_all_evidence(small):
@@ -324,7 +333,7 @@ def test_a_graph_of_passages_alone_is_walked_by_titles(build):
     graph = build(nodes, [Edge("1", "mentions", "2"), Edge("1", "mentions", "3")])
     found = match(graph, ("Night Ferry", "director", "?d"))
     assert bound(found, "?d")[0] == "2"
-    assert found.bindings[0][1] == pytest.approx(UNMATCHED)
+    assert found.bindings[0][1] == pytest.approx(UNMATCHED_COST)
     assert "born in Oslo" in found.evidence.semantic().nodes[1].item.text
 
 
@@ -342,14 +351,14 @@ def test_among_passages_a_name_that_stands_in_one_leads_further_than_likeness(bu
 
 
 def test_of_a_hub_those_are_kept_that_the_words_of_the_triple_speak_for(build):
-    spokes = [Node(f"s{number:04}", "thing", f"spoke {number}") for number in range(3 * PARTNERS)]
+    spokes = [Node(f"s{number:04}", "thing", f"spoke {number}") for number in range(3 * MOST_PARTNERS)]
     nodes = [Node("hub", "thing", "Hub"), *spokes, Node("z", "thing", "the engine"), Node("far", "thing", "Far")]
     edges = [Edge("hub", "touches", one.id) for one in nodes if one.id not in ("hub", "far")]
     graph = build(nodes, [*edges, Edge("z", "drives", "far"), Edge(spokes[-1].id, "drives", "far")])
     found = match(graph, ("Hub", "touches", "?engine"))
-    assert len(found.bindings) == min(PARTNERS, STATES)
+    assert len(found.bindings) == min(MOST_PARTNERS, MOST_STATES)
     assert "z" in bound(found, "?engine")
-    assert len(match(graph, ("Hub", "flavours", "?engine")).bindings) <= UNFIT
+    assert len(match(graph, ("Hub", "flavours", "?engine")).bindings) <= MOST_UNFIT
     # A second triple narrows down what the first may give before anything is cut off.
     narrowed = match(graph, ("Hub", "touches", "?x"), ("?x", "drives", "Far"))
     assert bound(narrowed, "?x", least=1.0) == [spokes[-1].id, "z"]
@@ -373,7 +382,7 @@ def test_a_trajectory_that_holds_the_call_is_replayed(small):
     trajectory = Trajectory(
         question=Question(text="?"), method="x", toolbox=toolbox, tools=(MatchTriples.spec,), steps=(step,)
     )
-    assert [one.is_equal for one in replay(trajectory, small)] == [True]
+    assert [one.is_equal for one in replay_trajectory(trajectory, small)] == [True]
 
 
 # -------------------------------------------------------------------------------------------------------- real graphs
@@ -425,7 +434,6 @@ def test_chains_of_2wikis_evidences_end_where_they_should(data_folder, build):
     assert right >= 0.97 * len(chains)
 
 
-@pytest.mark.slow
 def test_hetionets_edges_of_a_chain_are_those_of_its_tables(data_folder, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     folder = data_folder / "hetionet"
@@ -442,5 +450,5 @@ def test_hetionets_edges_of_a_chain_are_those_of_its_tables(data_folder, tmp_pat
     pathways = {(s, o) for s, e, o in rows if e == "GpPW" and s in genes}
     found = match(graph, ("?gene", "associates", "asthma"), ("?gene", "participates", "?pathway"))
     pairs = {(one["?gene"], one["?pathway"]) for one, _ in found.bindings}
-    assert len(pairs) == STATES
+    assert len(pairs) == MOST_STATES
     assert pairs <= pathways

@@ -9,14 +9,15 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from fakes.limits import limits_in
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
+from lanes import seeds
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
 from orienteer.records import Edge, Node
-from orienteer.retrieval.bases.hippo import Hippo, HippoConfig
-from orienteer.retrieval.query import Query
-from orienteer.text.english import ASKING, STOP
+from orienteer.retrieval import Hippo, HippoConfig, Query
+from orienteer.text import ASKING_WORDS, STOP_WORDS
+
+pytestmark = pytest.mark.slow
 
 FILMS = [
     Node("film", "chunk", "Night Ferry", "A film by Ada Holm, who is its maker."),
@@ -65,7 +66,7 @@ class Recipe:
         self.H = {row: max(0.0, score / max(flat)) for row, score in zip(self.rows, flat, strict=True)}
         tokenizer = graph.arrays.tokenizer
         self.terms = {row: set(tokenizer.terms(self.text(row))) for row in self.rows}
-        stop = {term for word in STOP | ASKING for term in tokenizer.expand(word)}
+        stop = {term for word in STOP_WORDS | ASKING_WORDS for term in tokenizer.expand(word)}
         asked = dict.fromkeys(term for term in tokenizer.terms(question) if term not in stop)
         df = {term: sum(term in self.terms[row] for row in self.rows) for term in asked}
         self.idf = {term: math.log(1 + len(self.rows) / df[term]) for term in asked if df[term]}
@@ -171,7 +172,7 @@ def entities(rng, nodes):
     return made, [*edges, *(Edge(node.id, "titled", rng.choice(made).id) for node in nodes if rng.random() < 0.5)]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=3))
 @pytest.mark.parametrize(("count", "k"), [(12, 20), (90, 5), (90, 50)])
 def test_the_order_is_that_of_the_recipe_by_words(build, seed, count, k):
     rng = random.Random(seed)
@@ -181,7 +182,7 @@ def test_the_order_is_that_of_the_recipe_by_words(build, seed, count, k):
     Recipe(graph, question, k, {}).check(passages(gathered(graph, question, k=k)))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, usual=2))
 @pytest.mark.parametrize("options", [{}, {"open_words": "words"}, {"mode": "rrf"}, {"titles": 0.0, "mode": "dense"}])
 def test_the_order_is_that_of_the_recipe_by_meaning(build, scratch, seed, options):
     rng = random.Random(100 + seed)
@@ -293,6 +294,7 @@ def served(scratch):
             one.close()
 
 
+@pytest.mark.server
 def test_a_server_is_sent_all_open_words_at_once_and_the_question_pays(served):
     graph, server = served
     run = Allowance()
@@ -306,6 +308,7 @@ def test_a_server_is_sent_all_open_words_at_once_and_the_question_pays(served):
     assert again.usage().calls == 0
 
 
+@pytest.mark.server
 def test_a_budget_without_a_call_for_them_compares_words_and_says_so(served):
     graph, _ = served
     evidence = gathered(graph, run=Allowance(Budget(calls=2)))

@@ -2,13 +2,9 @@
 
 import pytest
 
-from orienteer.llm.budget import Allowance
+from orienteer.llm import Allowance
 from orienteer.records import Edge, Node
-from orienteer.retrieval.matching.bindings import TriplePattern
-from orienteer.retrieval.matching.matcher import TripleMatcher
-from orienteer.retrieval.matching.partners import UNMATCHED
-from orienteer.retrieval.matching.predicate import Predicates
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import UNMATCHED_COST, Predicates, Spaces, TripleMatcher, TriplePattern
 
 NEAR = [
     "shares border with",
@@ -41,7 +37,7 @@ def test_how_passages_were_joined_says_no_predicate(towns, predicate):
     found = match(towns, ("Sofia", predicate, "?x"))
     assert found.sound == ()
     assert found.bindings[0][0] == {"?x": "1"}  # it stays evidence, and what names the other end comes first
-    assert found.bindings[0][1] <= UNMATCHED
+    assert found.bindings[0][1] <= UNMATCHED_COST
     assert all(one.why.endswith("; predicate unmatched") for one in found.evidence.edges)
 
 

@@ -12,16 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.errors import GraphBusy, NotAGraph
 from orienteer.files import locked
-from orienteer.graph import pieces
-from orienteer.graph.pieces.incidence import ABOUT, PIECE, Lists, lists_of, write_names
-from orienteer.graph.store import Graph
+from orienteer.graph import (
+    NAMES_ABOUT,
+    NAMES_PIECE,
+    Graph,
+    NumberLists,
+    number_lists_of,
+    piece_folder,
+    publish_piece,
+    write_incidence_names,
+)
 from orienteer.records import Edge, Node
-from orienteer.retrieval.expansion import incidence as incidence_module
-from orienteer.retrieval.expansion.incidence import Incidence, open_incidence
-from orienteer.retrieval.expansion.walk import GraphWalk, NameWalk, _Sums, carriers
-from orienteer.retrieval.spaces import Spaces
+from orienteer.retrieval import GraphWalk, Incidence, ListSums, NameWalk, Spaces, carrier_names, open_incidence
+
+pytestmark = pytest.mark.slow
 
 PASSAGES = [
     Node("p1", "chunk", "Night Ferry (film)", "Night Ferry is a film by Ada Holm, shot in Tromsø. The ferry sails."),
@@ -34,7 +41,7 @@ PASSAGES = [
 def numbers(*lists):
     members = [sorted(one) for one in lists]
     begins = np.cumsum([0, *map(len, members)])
-    return Lists(begins.astype(np.int64), np.array([one for some in members for one in some], np.int32))
+    return NumberLists(begins.astype(np.int64), np.array([one for some in members for one in some], np.int32))
 
 
 def incidence_of(held, titled, names):
@@ -157,7 +164,7 @@ def test_entities_of_a_knowledge_base_are_its_names(build):
         "Night Ferry",
         "Ada Holm",
     ]
-    assert pieces.piece(graph.path, PIECE) is None
+    assert piece_folder(graph.path, NAMES_PIECE) is None
 
 
 # ------------------------------------------------------------------------------------------------- what is kept
@@ -165,7 +172,7 @@ def test_entities_of_a_knowledge_base_are_its_names(build):
 
 def test_names_are_found_once_and_then_mapped(graph, monkeypatch):
     first = by_name(opened(graph))
-    monkeypatch.setattr(incidence_module, "find_names", lambda *_, **__: pytest.fail("found again"))
+    monkeypatch.setattr(inside(open_incidence), "find_names", lambda *_, **__: pytest.fail("found again"))
     again = opened(Graph.open(graph.path))
     assert by_name(again) == first
     assert again.note == ""
@@ -175,38 +182,38 @@ def test_a_folder_that_cannot_be_written_has_its_names_in_memory(graph, monkeypa
     def refuse(*_):
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(pieces, "publish_piece", refuse)
+    monkeypatch.setattr(inside(publish_piece), "publish_piece", refuse)
     with caplog.at_level(logging.WARNING):
         found = opened(graph)
     assert by_name(found)["Ada Holm"] == ([0, 1], [1])
     assert "cannot be written" in found.note
     assert found.note in caplog.text
-    assert pieces.piece(graph.path, PIECE) is None
+    assert piece_folder(graph.path, NAMES_PIECE) is None
 
 
 def test_another_fault_of_the_disk_is_no_read_only_folder(graph, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(pieces, "publish_piece", full)
+    monkeypatch.setattr(inside(publish_piece), "publish_piece", full)
     with pytest.raises(OSError, match="No space"):
         opened(graph)
 
 
 def test_names_are_not_put_beside_a_graph_that_replaced_theirs(graph, tmp_path):
-    names = incidence_module.find_names([], progress=lambda *_: None)
+    names = inside(open_incidence).find_names([], progress=lambda *_: None)
     Graph.from_records(PASSAGES[:2], [], path=graph.path, force=True)
     with pytest.raises(NotAGraph, match="was replaced"):
-        write_names(graph, names, tmp_path)
+        write_incidence_names(graph, names, tmp_path)
 
 
 def test_names_of_another_format_are_found_anew(graph):
     opened(graph)
-    folder = pieces.piece(graph.path, PIECE)
-    about = json.loads((folder / ABOUT).read_text())
-    (folder / ABOUT).write_text(json.dumps({**about, "format": 0}))
+    folder = piece_folder(graph.path, NAMES_PIECE)
+    about = json.loads((folder / NAMES_ABOUT).read_text())
+    (folder / NAMES_ABOUT).write_text(json.dumps({**about, "format": 0}))
     assert by_name(opened(graph))["Ada Holm"] == ([0, 1], [1])
-    assert pieces.piece(graph.path, PIECE) != folder
+    assert piece_folder(graph.path, NAMES_PIECE) != folder
 
 
 def test_passages_without_a_name(scratch):
@@ -229,7 +236,7 @@ def test_a_graph_that_was_replaced_has_its_own_names_still(graph):
 
 
 def test_who_waits_too_long_for_another_process_is_told(graph, monkeypatch):
-    monkeypatch.setattr(incidence_module, "_PATIENCE", 0.0)
+    monkeypatch.setattr(inside(open_incidence), "_PATIENCE", 0.0)
     with locked(graph.path / ".lock", busy="taken"), pytest.raises(GraphBusy):
         opened(graph)
 
@@ -237,7 +244,7 @@ def test_who_waits_too_long_for_another_process_is_told(graph, monkeypatch):
 @pytest.mark.parametrize("damage", ["cut", "gone", "all", "link", "about"])
 def test_damaged_names_are_found_anew(graph, damage):
     opened(graph)
-    folder = pieces.piece(graph.path, PIECE)
+    folder = piece_folder(graph.path, NAMES_PIECE)
     file = next(folder.glob("held.*"))
     if damage == "cut":
         file.write_bytes(file.read_bytes()[:-4])
@@ -249,9 +256,9 @@ def test_damaged_names_are_found_anew(graph, damage):
         file.rename(folder.parent / "elsewhere")
         file.symlink_to(folder.parent / "elsewhere")
     else:
-        (folder / ABOUT).write_text(json.dumps({"format": "?"}))
+        (folder / NAMES_ABOUT).write_text(json.dumps({"format": "?"}))
     assert by_name(opened(graph))["Ada Holm"] == ([0, 1], [1])
-    assert pieces.piece(graph.path, PIECE) != folder
+    assert piece_folder(graph.path, NAMES_PIECE) != folder
     assert not folder.exists()
 
 
@@ -311,7 +318,7 @@ def test_sums_are_those_of_reduceat_to_the_last_bit(counts, is_weighted, seed):
     values = random.random(50).astype(np.float32)
     terms = values[members] * (1 if weights is None else weights)
     wanted = [np.add.reduceat(terms[owners == thing], [0])[0] if count else 0 for thing, count in enumerate(counts)]
-    assert _Sums(lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
+    assert ListSums(number_lists_of(owners, members, len(counts)), weights)(values).tolist() == wanted
 
 
 def test_a_round_by_hand():
@@ -323,7 +330,7 @@ def test_a_round_by_hand():
     # It begins at passage 0: half stays, half of that goes on to name 0, half of which goes to 0 (.2) and 1 (.2 + .6).
     assert found.names == pytest.approx([0.25, 0])
     assert found.passages == pytest.approx([0.5 + 0.5 * 0.25 * 0.2, 0.5 * 0.25 * 0.8])
-    assert carriers(made, found, 1, 3).tolist() == [0]
+    assert carrier_names(made, found, 1, 3).tolist() == [0]
     assert found.by_title == pytest.approx([0.15, 0])
 
 
@@ -349,7 +356,7 @@ def test_the_walk_over_a_graph_is_personalised_pagerank(nodes, edges, seed):
             oracle.add_edge(first, second, weight=has + weight)
     entries.sort()
     owners, neighbors = (np.array([one[at] for one in entries], np.int32) for at in (0, 1))
-    walking = GraphWalk(lists_of(owners, neighbors, nodes), np.array([one[2] for one in entries], np.float32))
+    walking = GraphWalk(number_lists_of(owners, neighbors, nodes), np.array([one[2] for one in entries], np.float32))
     restart = random.random(nodes) * (random.random(nodes) < 0.5)
     restart[0] += 0.1
     found = walking((restart / restart.sum()).astype(np.float32), damping=0.7, rounds=150)
@@ -360,7 +367,7 @@ def test_the_walk_over_a_graph_is_personalised_pagerank(nodes, edges, seed):
 def test_who_led_the_walk_to_a_node():
     """A star: 1 and 2 lead to 0, 2 by two edges; 3 stands alone."""
     owners, neighbors = np.array([0, 0, 0, 1, 2, 2], np.int32), np.array([1, 2, 2, 0, 0, 0], np.int32)
-    walking = GraphWalk(lists_of(owners, neighbors, 4), np.ones(6, np.float32))
+    walking = GraphWalk(number_lists_of(owners, neighbors, 4), np.ones(6, np.float32))
     at = walking(np.array([0, 0.5, 0.5, 0], np.float32), damping=0.5, rounds=30)
     assert walking.carriers(at, 0, 5).tolist() == [2, 1]
     assert walking.carriers(at, 3, 5).tolist() == []

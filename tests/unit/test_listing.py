@@ -47,6 +47,7 @@ def ids(listing):
     return [node.id for node in listing.hits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("descending", [False, True])
 def test_numbers_are_sorted_and_what_has_none_comes_last(graph, frame, descending):
     listing = graph.list(node_types=["beer"], sort="abv", descending=descending, k=999)
@@ -172,7 +173,7 @@ def test_a_property_counts_before_a_field_of_every_node(build):
 def test_real_packages_are_listed_as_pandas_lists_them(data_folder, real_graph):
     import json
 
-    from orienteer.graph.store import Graph
+    from orienteer.graph import Graph
 
     nodes = pd.read_parquet(data_folder / "debian_bookworm" / "nodes.parquet")
     graph = Graph.open(real_graph("debian_bookworm").path)

@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orienteer.errors import BadOption, BudgetExhausted, ModelError
-from orienteer.llm.budget import Allowance, Budget
-from orienteer.llm.prices import Price
-from orienteer.records import Usage
+from orienteer.llm import Allowance, Budget
+from orienteer.records import Price, Usage
 
 
 def spend(run, usage):

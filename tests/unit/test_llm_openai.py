@@ -14,9 +14,10 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadOption, ModelError, ModelRefused
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.prices import Price
-from orienteer.records import Message, Sampling, ToolCall, ToolSpec
+from orienteer.llm import OpenAIConfig, OpenAIModel
+from orienteer.records import Message, Price, Sampling, ToolCall, ToolSpec
+
+pytestmark = pytest.mark.server
 
 SEARCH = ToolSpec(
     name="search",
@@ -596,10 +597,11 @@ def test_a_setting_that_cannot_be_is_refused(options, words):
         OpenAIConfig(**options)
 
 
+@pytest.mark.process
 def test_the_sdk_is_not_imported_before_the_first_call():
     script = (
-        "import sys; from orienteer.llm.openai import OpenAIModel; OpenAIModel('x'); "
-        "from orienteer.llm import exchange, replies, scripted; sys.exit('openai' in sys.modules)"
+        "import sys; from orienteer.llm import OpenAIModel; OpenAIModel('x'); "
+        "from orienteer.llm import RecordedModel, ScriptedModel, ask_model; sys.exit('openai' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 

@@ -1,7 +1,8 @@
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.llm.prices import Price, price_of
+from orienteer.llm import price_of
+from orienteer.records import Price
 
 
 def test_cost_is_dollars_for_a_million_tokens():

@@ -6,15 +6,19 @@ import pytest
 
 from fakes import Answer, FakeServer
 from fakes.servers import FAULTY, SOUND, Kind
-from orienteer.agents.dialect import DIALECTS, dialect_for, room_for
-from orienteer.agents.requests import requests
+from orienteer.agents import DIALECTS, dialect_for, requests_of, room_for
 from orienteer.errors import ModelError, ModelRefused
-from orienteer.graph.store import Graph
-from orienteer.llm.abilities import Abilities, keep, recall
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.probe import Probe
-from orienteer.llm.schema import faults
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.llm import (
+    Abilities,
+    OpenAIConfig,
+    OpenAIModel,
+    Probe,
+    ScriptedModel,
+    keep_abilities,
+    recall_abilities,
+    schema_faults,
+)
 from orienteer.protocols import manner_of
 from orienteer.records import Edge, Message, Node, ToolSpec
 from orienteer.retriever import Retriever
@@ -72,6 +76,7 @@ def test_there_are_eight_kinds_each_with_another_fault():
     assert len({kind.name for kind in FAULTY}) == len({json.dumps(kind.finds) for kind in FAULTY}) == 8
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_is_known(opened, kind):
     server = opened(kind.serve())
@@ -81,6 +86,7 @@ def test_each_kind_is_known(opened, kind):
     assert (found.url, found.model) == (server.url, "fake")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_asking_is_six_short_requests_that_are_paid_for_openly(opened, kind):
     server = opened(kind.serve())
@@ -92,6 +98,7 @@ def test_asking_is_six_short_requests_that_are_paid_for_openly(opened, kind):
     assert all(body.get("max_tokens", body.get("max_completion_tokens", 0)) in range(1, 401) for body in server.bodies)
 
 
+@pytest.mark.server
 def test_a_limit_that_cuts_a_call_says_nothing_of_tools(opened):
     """A model that thinks first may come to its limit before it calls anything."""
 
@@ -102,11 +109,13 @@ def test_a_limit_that_cuts_a_call_says_nothing_of_tools(opened):
     assert (found.tools, found.json_schema, found.dialect) == ("unknown", "unknown", None)
 
 
+@pytest.mark.server
 def test_replies_that_are_all_equal_say_nothing_of_seeds(opened):
     found = probed(opened(FakeServer(lambda body, before: Answer(content="1 2 3"))))
     assert found.seed == "unknown"
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("pages", "context"),
     [
@@ -124,6 +133,7 @@ def test_a_context_is_taken_from_where_a_server_tells_it(opened, pages, context)
     assert probed(opened(Kind(name="tells its context", pages=pages).serve())).context_tokens == context
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("policy", "error", "words"),
     [
@@ -153,20 +163,20 @@ def abilities(**found):
 
 def test_what_was_found_out_is_kept_by_server_and_model(tmp_path):
     found = abilities(tools="ignored", json_schema="kept", context_tokens=4096)
-    keep(found, tmp_path)
-    assert recall(tmp_path, found.url, found.model) == found
-    assert recall(tmp_path, found.url, "other") is None
-    assert recall(tmp_path, "http://localhost:2/v1", found.model) is None
-    keep(abilities(tools="kept"), tmp_path)  # the server was mended
-    assert recall(tmp_path, found.url, found.model).tools == "kept"
+    keep_abilities(found, tmp_path)
+    assert recall_abilities(tmp_path, found.url, found.model) == found
+    assert recall_abilities(tmp_path, found.url, "other") is None
+    assert recall_abilities(tmp_path, "http://localhost:2/v1", found.model) is None
+    keep_abilities(abilities(tools="kept"), tmp_path)  # the server was mended
+    assert recall_abilities(tmp_path, found.url, found.model).tools == "kept"
 
 
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '{"version": 2}', '{"url": "http://localhost:1/v1", "model": "m", "probed": "soon"}']
 )
 def test_a_file_that_is_none_of_ours_is_passed_over(tmp_path, text):
-    keep(abilities(), tmp_path).write_text(text)
-    assert recall(tmp_path, "http://localhost:1/v1", "m") is None
+    keep_abilities(abilities(), tmp_path).write_text(text)
+    assert recall_abilities(tmp_path, "http://localhost:1/v1", "m") is None
 
 
 def test_what_was_not_found_out_changes_nothing():
@@ -190,6 +200,7 @@ def ask(graph, model):
     return Retriever(graph, "ark", model=model, agents=1, max_steps=8).search("Which town has a university?")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_loop_adapts_and_says_so(opened, graph, kind):
     server = opened(kind.serve(COURSE))
@@ -206,6 +217,7 @@ def test_the_loop_adapts_and_says_so(opened, graph, kind):
     model.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("kind", KINDS)
 def test_adapted_requests_are_given_back_byte_for_byte(opened, graph, kind):
     server = opened(kind.serve(COURSE))
@@ -213,24 +225,26 @@ def test_adapted_requests_are_given_back_byte_for_byte(opened, graph, kind):
     asked = len(server.requests)
     model = model_at(server, abilities=found)
     (trajectory,) = ask(graph, model).trajectories
-    given = [json.dumps(request.body()) for request in requests(trajectory)]
+    given = [json.dumps(request.body()) for request in requests_of(trajectory)]
     assert given == [json.dumps(body) for body in server.bodies[asked:]]
     model.close()
 
 
+@pytest.mark.server
 def test_calls_are_held_to_a_schema_where_tools_are_passed_over(opened, graph):
     server = opened(FAULTY[0].serve(COURSE))
     model = model_at(server, abilities=abilities(tools="ignored", json_schema="kept"))
     (trajectory,) = ask(graph, model).trajectories
     for body in server.bodies:
         schema = body["response_format"]["json_schema"]["schema"]
-        assert not faults({"name": "finish", "arguments": {"comment": "done"}}, schema)
-        assert faults({"name": "look_up", "arguments": {}}, schema)
-        assert faults({"words": "I am done."}, schema)  # `finish` is there to be called
+        assert not schema_faults({"name": "finish", "arguments": {"comment": "done"}}, schema)
+        assert schema_faults({"name": "look_up", "arguments": {}}, schema)
+        assert schema_faults({"words": "I am done."}, schema)  # `finish` is there to be called
         assert all(tool.name in body["messages"][0]["content"] for tool in trajectory.tools)
     model.close()
 
 
+@pytest.mark.server
 def test_a_server_that_was_never_asked_costs_turns(opened, graph):
     """Why to ask: without it two turns of prose go by before calls are asked for in another way."""
     server = opened(FAULTY[0].serve(COURSE))
@@ -248,7 +262,7 @@ def test_words_stand_in_place_of_a_call_where_no_tool_ends_the_course():
     look = ToolSpec(name="look", description="Look.", parameters={"type": "object", "properties": {}})
     schema = DIALECTS["schema"]
     sent = schema.written([Message(role="user", content="Where?")], [look], [look])
-    assert not faults({"words": r"\answer{Lund}"}, sent.schema)
+    assert not schema_faults({"words": r"\answer{Lund}"}, sent.schema)
     read = schema.read(Message(role="assistant", content='{"words": "\\\\answer{Lund}"}'), turn=0)
     assert (read.message.content, read.message.tool_calls) == (r"\answer{Lund}", ())
     call = schema.read(Message(role="assistant", content='{"name": "look", "arguments": {}}'), turn=0)

@@ -6,9 +6,7 @@ import pytest
 
 from fakes import Answer, FakeServer
 from orienteer.errors import BadInput, BadOption, ReplayMiss
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.replies import ChatRequest, RecordedModel, Recording, ReplyFile
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import ChatRequest, OpenAIConfig, OpenAIModel, RecordedModel, Recording, ReplyFile, ScriptedModel
 from orienteer.records import Message, Reply, Sampling, ToolSpec
 
 SEARCH = ToolSpec(name="search", description="Find.", parameters={"type": "object", "properties": {"query": {}}})
@@ -114,6 +112,7 @@ def test_threads_record_whole_lines_and_replay_them(tmp_path):
         assert list(pool.map(replayed.chat, asked)) == said
 
 
+@pytest.mark.server
 def test_no_key_is_stored(tmp_path):
     path = tmp_path / "cassette.jsonl"
     with FakeServer(lambda body, before: Answer(content="ok")) as server:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.llm.schema import arguments_of, decode, faults
+from orienteer.llm import arguments_of, decode_json, schema_faults
 from orienteer.records import ToolCall, ToolSpec
 
 SEARCH = {
@@ -40,7 +40,7 @@ JSON = st.recursive(
     ],
 )
 def test_what_fits_has_no_fault(value):
-    assert faults(value, SEARCH) == ()
+    assert schema_faults(value, SEARCH) == ()
 
 
 @pytest.mark.parametrize(
@@ -69,41 +69,41 @@ def test_what_fits_has_no_fault(value):
     ],
 )
 def test_a_fault_names_the_place_the_value_and_what_is_allowed(value, fault):
-    assert faults(value, SEARCH) == (fault,)
+    assert schema_faults(value, SEARCH) == (fault,)
 
 
 def test_all_faults_are_told_at_once():
-    assert len(faults({"k": 0, "direction": 1}, SEARCH)) == 3
+    assert len(schema_faults({"k": 0, "direction": 1}, SEARCH)) == 3
 
 
 def test_an_unknown_name_that_is_near_to_none_lists_those_there_are():
-    assert faults({"zzz": 1}, {"properties": {"query": {}}, "additionalProperties": False}) == (
+    assert schema_faults({"zzz": 1}, {"properties": {"query": {}}, "additionalProperties": False}) == (
         "zzz is not known; there are query",
     )
 
 
 def test_one_of_takes_exactly_one():
     forms = {"oneOf": [{"type": "integer"}, {"minimum": 10}]}
-    assert faults(3, forms) == ()
-    assert faults(10.5, forms) == ()
-    assert faults(12, forms) == ("the value must fit exactly one of 2 forms, fits 2",)
-    assert faults(0.5, forms)
+    assert schema_faults(3, forms) == ()
+    assert schema_faults(10.5, forms) == ()
+    assert schema_faults(12, forms) == ("the value must fit exactly one of 2 forms, fits 2",)
+    assert schema_faults(0.5, forms)
 
 
 def test_a_keyword_that_would_be_passed_over_is_refused():
     with pytest.raises(BadOption, match="pattern"):
-        faults("x", {"type": "string", "pattern": "^a"})
+        schema_faults("x", {"type": "string", "pattern": "^a"})
 
 
 @given(JSON)
 def test_any_json_gets_an_answer_and_the_same_one_each_time(value):
-    assert faults(value, SEARCH) == faults(value, SEARCH)
+    assert schema_faults(value, SEARCH) == schema_faults(value, SEARCH)
 
 
 @given(JSON)
 def test_a_constant_is_fitted_by_itself_alone(value):
-    assert faults(value, {"const": value}) == ()
-    assert faults([value], {"const": value}) != ()
+    assert schema_faults(value, {"const": value}) == ()
+    assert schema_faults([value], {"const": value}) != ()
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_a_constant_is_fitted_by_itself_alone(value):
 )
 def test_whatever_a_model_writes_is_json_or_a_value_error(text):
     with pytest.raises(ValueError, match="."):
-        decode(text)
+        decode_json(text)
 
 
 def test_json_is_decoded_as_it_stands():
-    assert decode('{"a": [1, 2.5, "\\u00e9", null, true]}') == {"a": [1, 2.5, "é", None, True]}
+    assert decode_json('{"a": [1, 2.5, "\\u00e9", null, true]}') == {"a": [1, 2.5, "é", None, True]}
 
 
 # ---------------------------------------------------------------------------------------------------- calls of tools

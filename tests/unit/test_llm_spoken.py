@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orienteer.llm.schema import faults
-from orienteer.llm.spoken import after_thinking, call_schema, calls_in, in_words, object_in
+from orienteer.llm import after_thinking, call_schema, calls_in, calls_in_words, object_in, schema_faults
 from orienteer.records import Message, ToolCall, ToolSpec
 
 SEARCH = ToolSpec(
@@ -79,8 +78,8 @@ def test_an_object_is_found_in_prose():
 
 def test_the_schema_of_a_call_takes_sound_calls_and_no_others():
     schema = call_schema((SEARCH, FINISH))
-    assert faults({"name": "search", "arguments": {"query": "a"}}, schema) == ()
-    assert faults({"name": "finish", "arguments": {}}, schema) == ()
+    assert schema_faults({"name": "search", "arguments": {"query": "a"}}, schema) == ()
+    assert schema_faults({"name": "finish", "arguments": {}}, schema) == ()
     for wrong in (
         {"name": "seek", "arguments": {}},
         {"name": "search", "arguments": {}},
@@ -88,12 +87,12 @@ def test_the_schema_of_a_call_takes_sound_calls_and_no_others():
         {"name": "finish"},
         {"name": "finish", "arguments": {}, "why": "done"},
     ):
-        assert faults(wrong, schema)
+        assert schema_faults(wrong, schema)
 
 
 def test_a_conversation_in_words_keeps_all_that_was_said():
     call = ToolCall(id="c1", name="search", arguments='{"query":"asthma" }')
-    said = in_words(
+    said = calls_in_words(
         (
             Message(role="system", content="You are."),
             Message(role="user", content="Which?"),
@@ -114,5 +113,5 @@ def test_a_conversation_in_words_keeps_all_that_was_said():
 
 
 def test_without_a_system_message_the_tools_get_one():
-    said = in_words((Message(role="user", content="Which?"),), tools=(SEARCH,), schema=None)
+    said = calls_in_words((Message(role="user", content="Which?"),), tools=(SEARCH,), schema=None)
     assert [message.role for message in said] == ["system", "user"]

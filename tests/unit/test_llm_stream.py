@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import Answer, FakeServer
-from orienteer.agents.requests import requests
+from orienteer.agents import requests_of
 from orienteer.errors import ModelError
-from orienteer.llm.event_stream import PartReader, completion_in, is_stream
-from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.llm import OpenAIConfig, OpenAIModel, PartReader, ScriptedModel, completion_in, is_stream
 from orienteer.protocols import Streaming
 from orienteer.records import Message, Trajectory
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
+
+pytestmark = pytest.mark.server
 
 WORDS = ("The ferry ", "sails at ", "night [f1].", "\nAnswer: Night ", "Ferry")
 ASKED = (Message(role="user", content="Which film?"),)
@@ -119,7 +119,7 @@ def test_an_answer_is_told_while_it_is_written_and_its_requests_are_given_back(s
     assert [event.hit for event in heard if event.kind == "hit"] == list(result.hits)  # each once
     (trajectory,) = result.trajectories
     again = Trajectory.model_validate_json(trajectory.model_dump_json())
-    assert [request.body() for request in requests(again)] == server.bodies[:1]
+    assert [request.body() for request in requests_of(again)] == server.bodies[:1]
     assert "stream" not in server.bodies[1]  # nobody listened
 
 
@@ -127,7 +127,7 @@ def test_requests_that_were_refused_streams_are_given_back(small):
     with FakeServer(streaming, refuses={"stream": "no stream here"}) as server:
         retriever = Retriever(small, "bm25", model=model_at(server), settings=Settings())
         result = retriever.start("ferry", listen=lambda event: None, hears_parts=True).future.result(30)
-    assert [request.body() for request in requests(result.trajectories[0])] == server.bodies
+    assert [request.body() for request in requests_of(result.trajectories[0])] == server.bodies
     assert len(server.bodies) == 2
 
 

@@ -5,15 +5,15 @@ import sys
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"), pytest.mark.process]
 READERS = 16
 _READER = """
 import sys
 from pathlib import Path
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 
 path, stop = Path(sys.argv[1]), Path(sys.argv[2])
 seen, searches = set(), 0

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.serve.mcp.tools import ASK, MOST_ROWS, checked, look_up, tools_of
-from orienteer.text.lines import CHARACTERS_A_TOKEN_OF_IDS
-from orienteer.tools.toolbox import STATELESS_TOKENS, open_stateless
+from orienteer.serve import ASK_TOOL, MOST_TOOL_ROWS, checked_call, look_up_tool, tools_of
+from orienteer.text import CHARACTERS_A_TOKEN_OF_IDS
+from orienteer.tools import STATELESS_TOKENS, open_stateless
 
 TOOLS = tools_of(offers_cypher=True)
 ONE, TWO = ("languages",), ("languages", "beers")
@@ -57,7 +57,7 @@ def test_the_list_is_short_for_another_tokenizer():
     assert len(tokenizers.Tokenizer.from_file(str(file)).encode(compact)) < MOST_TOKENS
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.name != ASK], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS.values() if tool.name != ASK_TOOL], ids=lambda tool: tool.name)
 def test_each_takes_no_more_than_what_it_stands_before(small, tool):
     pytest.importorskip("ladybug")
     box = open_stateless(small, offers_cypher=True)
@@ -67,7 +67,7 @@ def test_each_takes_no_more_than_what_it_stands_before(small, tool):
     for name, schema in tool.properties.items():
         there = inner["properties"][name]
         assert schema["type"] in there["type"]
-        assert schema.get("maximum", MOST_ROWS) <= there.get("maximum", MOST_ROWS)
+        assert schema.get("maximum", MOST_TOOL_ROWS) <= there.get("maximum", MOST_TOOL_ROWS)
         told = re.search(r"default (\d+)", there.get("description", ""))
         if "default" in schema and name not in tool.defaults:
             assert schema["default"] == int(told[1])
@@ -81,10 +81,10 @@ def test_of_several_graphs_the_caller_names_one():
         parameters = tool.parameters(TWO)
         assert parameters["properties"]["graph"] == {"type": "string", "enum": ["languages", "beers"]}
         assert parameters["required"][0] == "graph"
-    assert checked(TOOLS["schema"], {"graph": "beers"}, TWO) == ("beers", {})
-    assert checked(TOOLS["schema"], {}, ONE) == ("languages", {})
+    assert checked_call(TOOLS["schema"], {"graph": "beers"}, TWO) == ("beers", {})
+    assert checked_call(TOOLS["schema"], {}, ONE) == ("languages", {})
     with pytest.raises(BadOption, match="graph is missing"):
-        checked(TOOLS["schema"], {}, TWO)
+        checked_call(TOOLS["schema"], {}, TWO)
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
@@ -113,9 +113,10 @@ def test_texts_have_a_length(name, most):
     (parameter,) = TOOLS[name].required
     long = "x" * (most + 1)
     with pytest.raises(BadOption, match=rf"{parameter} has {most + 1:,} characters: at most {most:,} are read"):
-        checked(TOOLS[name], {parameter: [long, "y"] if name == "intersect" else long}, ONE)
+        checked_call(TOOLS[name], {parameter: [long, "y"] if name == "intersect" else long}, ONE)
 
 
+@pytest.mark.slow
 def test_every_reply_keeps_to_its_tokens(build):
     from orienteer.records import Edge, Node
 
@@ -131,4 +132,4 @@ def test_every_reply_keeps_to_its_tokens(build):
         "list": {"k": 100},
     }
     for name, arguments in calls.items():
-        assert len(look_up(TOOLS[name], graph, arguments)) <= STATELESS_TOKENS * CHARACTERS_A_TOKEN_OF_IDS
+        assert len(look_up_tool(TOOLS[name], graph, arguments)) <= STATELESS_TOKENS * CHARACTERS_A_TOKEN_OF_IDS

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from orienteer.records import Node
-from orienteer.retrieval.mentions import (
-    Policy,
+from orienteer.retrieval import (
+    LinkPolicy,
     TypeLinker,
     is_akin,
     letter_likeness,
-    link,
+    link_mention,
     longest_names,
-    occurrences,
-    spelled,
+    name_occurrences,
+    rows_spelled,
     type_words,
     word_shares,
 )
@@ -39,17 +39,17 @@ def languages(build):
     ],
 )
 def test_a_mention_means_the_nodes_that_are_called_so(languages, mention, nodes):
-    assert [languages.arrays.ids[row] for row in link(languages, mention, Policy())] == nodes
+    assert [languages.arrays.ids[row] for row in link_mention(languages, mention, LinkPolicy())] == nodes
 
 
 def test_a_policy_gives_forms_and_a_bound_and_what_was_shown_counts_first(languages):
-    quoted = Policy(forms=(str, lambda name: name.strip("'")), most=1)
-    (second,) = spelled(languages, "Weiqi")
-    assert [languages.arrays.ids[row] for row in link(languages, "'c++", quoted)] == [
+    quoted = LinkPolicy(forms=(str, lambda name: name.strip("'")), most=1)
+    (second,) = rows_spelled(languages, "Weiqi")
+    assert [languages.arrays.ids[row] for row in link_mention(languages, "'c++", quoted)] == [
         "1"
     ]  # the first form that names any
-    assert [languages.arrays.ids[row] for row in link(languages, "'+'", quoted)] == []
-    assert link(languages, "'go'", quoted, shown={second}) == [second]
+    assert [languages.arrays.ids[row] for row in link_mention(languages, "'+'", quoted)] == []
+    assert link_mention(languages, "'go'", quoted, shown={second}) == [second]
 
 
 def test_types_are_linked_by_the_words_that_say_them(languages):
@@ -80,4 +80,4 @@ def test_the_longest_name_wins_and_no_word_is_part_of_two():
 
 
 def test_a_name_inside_a_longer_word_is_no_occurrence():
-    assert [match.start() for match in occurrences("C++", "C++ and AC++, (C++)")] == [0, 15]
+    assert [match.start() for match in name_occurrences("C++", "C++ and AC++, (C++)")] == [0, 15]

@@ -12,18 +12,16 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import embedded
 from orienteer import Graph, Node
-from orienteer.agents import replay
-from orienteer.agents.agent import Agent, ByFinish
+from orienteer.agents import Agent, ByFinish, replay_trajectory
 from orienteer.errors import BadOption, ModelError, UnknownType
-from orienteer.ingest.documents.run import build_graph
+from orienteer.ingest import build_graph
 from orienteer.llm import Budget, OpenAIModel, ScriptedModel
-from orienteer.methods.card import MethodCard
-from orienteer.methods.table import METHODS, method_of
+from orienteer.methods import METHODS, MethodCard, method_of
 from orienteer.options import Options, options_of
 from orienteer.records import Question, Ranked, Result, Trajectory, Usage
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 UNSET = Settings()
 
@@ -418,7 +416,7 @@ def test_agents_that_are_cut_off_are_kept_apart_and_replay(small, faithful):
         assert one.stopped_by == "interrupted"
         assert "salt" in one.opening[-1].content
         assert [spec.name for spec in one.tools][-1] == "finish"
-        assert all(replayed.is_equal for replayed in replay.replay(one, small))
+        assert all(replayed.is_equal for replayed in replay_trajectory(one, small))
 
 
 def test_leaving_the_loop_stops_the_agents_too(small):
@@ -478,7 +476,7 @@ def test_an_interruption_keeps_the_steps_of_a_course_which_replay(small, name):
     released.set()
     assert (cut.question.text, cut.method, cut.stopped_by) == ("salt", name, "interrupted")
     assert {step.agent for step in cut.steps} == {0}
-    (replayed,) = replay.replay(cut, small)
+    (replayed,) = replay_trajectory(cut, small)
     assert replayed.is_equal
 
 
@@ -563,6 +561,7 @@ WAYS_TO_ASK = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.needs_model])
 def test_one_retriever_serves_threads_with_their_own_k_and_filters(scratch, small_records, method):
     graph = embedded(Graph.from_records(*small_records, path=scratch()), scratch())
@@ -602,6 +601,7 @@ def test_one_retriever_serves_many_threads(small):
     assert set(found) == {found[0]}
 
 
+@pytest.mark.server
 def test_a_server_that_hangs_takes_little_more_than_the_budget_of_seconds(small):
     with FakeServer(lambda body, before: Answer(content="x", delay=60)) as server:
         settings = Settings(model="m", base_url=server.url)
@@ -612,6 +612,7 @@ def test_a_server_that_hangs_takes_little_more_than_the_budget_of_seconds(small)
     assert took < 30  # half of what the server takes
 
 
+@pytest.mark.server
 def test_a_pause_longer_than_the_budget_of_seconds_is_not_waited_out(small):
     with FakeServer(lambda body, before: Answer(status=429, headers={"Retry-After": "60"})) as server:
         settings = Settings(model="m", base_url=server.url)

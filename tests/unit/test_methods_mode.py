@@ -7,12 +7,11 @@ import pytest
 
 from clinic import EDGES, NODES
 from fakes.embedder import embedded
-from orienteer.agents.replay import replay
+from orienteer.agents import replay_trajectory
 from orienteer.errors import BadOption
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.table import METHODS
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, ScriptedModel
+from orienteer.methods import METHODS
 from orienteer.options import options_of
 from orienteer.records import Question, Trajectory
 
@@ -52,6 +51,7 @@ def searches(trajectory: Trajectory):
                 yield seen.nodes
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("mode", ["dense", "hybrid:0.6"])
 @pytest.mark.parametrize("name", WITH_MODE)
 def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):
@@ -63,14 +63,14 @@ def test_searches_rank_by_it_and_replay_as_they_were(vectors, name, mode):
         if trajectory.tools:
             assert trajectory.toolbox.options["mode"] == mode
             again = Trajectory.model_validate_json(trajectory.model_dump_json())
-            assert all(one.is_equal for one in replay(again, vectors))
+            assert all(one.is_equal for one in replay_trajectory(again, vectors))
 
 
 def test_a_trajectory_of_before_the_vectors_replays_after_them(scratch):
     path = scratch()
     graph = Graph.from_records(NODES, EDGES, path=path)
     trajectory = made("ark", graph).retrieve(QUESTION, Allowance(random_seed=7)).trajectories[0]
-    replayed = list(replay(trajectory, embedded(graph, scratch())))
+    replayed = list(replay_trajectory(trajectory, embedded(graph, scratch())))
     assert replayed
     assert all(one.is_equal for one in replayed)
 

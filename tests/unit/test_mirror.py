@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.ingest.report import Tally
-from orienteer.ingest.tables.mirror import clean
+from orienteer.graph import EdgeBatch, GraphBuilder
+from orienteer.ingest import DropCounts, clean_edges
 from orienteer.records import Node
 
 Row = tuple[str, str, str, str]  # source, type, target, note
@@ -23,7 +22,7 @@ class Cleaned:
     """What is left of rows, and what was said of the others."""
 
     def __init__(self, path: Path, node_types: Mapping[str, str], rows: Sequence[Row]) -> None:
-        self.tally = Tally()
+        self.tally = DropCounts()
         with GraphBuilder(path) as builder:
             for node_id, node_type in node_types.items():
                 builder.add_node(Node(node_id, node_type, node_id))
@@ -31,7 +30,7 @@ class Cleaned:
             columns = [[row[at] for row in rows] for at in range(3)]
             builder.add_edges(EdgeBatch(*columns, extras, "edges.tsv", range(2, 2 + len(rows))))
             table = builder.edges
-            clean(table, self.tally)
+            clean_edges(table, self.tally)
             kept = [row for row in range(len(rows)) if table.keep[row]]
             self.rows = [(*table.ids(row), rows[row][3]) for row in kept]
             self.symmetric = table.symmetric
@@ -174,6 +173,7 @@ NODES = {"a": "gene", "b": "gene", "c": "gene", "x": "drug", "y": "drug", "p": "
 ROW = st.tuples(*(st.sampled_from(list(one)) for one in ("abcxyp", "rs", "abcxyp", ["", "n"])))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(rows=st.lists(ROW, max_size=30), reverse=st.booleans())
 def test_cleaning_agrees_with_a_plain_reading_of_the_rules(rows: list[Row], reverse: bool, tmp_path_factory) -> None:

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clinic import ask
-from orienteer.graph.search.names import NameSearch, Rank, phrases
+from orienteer.graph import NameRank, NameSearch, quoted_phrases
 from orienteer.llm import Allowance
-from orienteer.methods.flat.bm25 import Bm25
+from orienteer.methods import Bm25
 from orienteer.records import Hit, Node, Question
-from orienteer.serve.word_search import Search
-from orienteer.tools.toolbox import Toolbox
+from orienteer.serve import WordSearch
+from orienteer.tools import Toolbox
+
+pytestmark = pytest.mark.slow
 
 FILLER = [Node(f"z{at}", "page", f"Page {at}", f"gimp gimp gimp {'brush ' * (at % 5)} 1 19 kinase") for at in range(60)]
 BLANK = [Node(f"y{at:03}", "blank", f"Blank {at}", "of nothing") for at in range(150)]
@@ -47,12 +49,12 @@ def graph(build):
 
 
 def ids(graph, query, k=10, **filters):
-    return [hit.id for hit in Search(graph).retrieve(Question(text=query, k=k, **filters), Allowance()).hits]
+    return [hit.id for hit in WordSearch(graph).retrieve(Question(text=query, k=k, **filters), Allowance()).hits]
 
 
 def test_names_and_aliases_come_first_then_beginnings_then_parts(graph):
     assert ids(graph, "gimp", 4) == ["n-gimp", "n-print", "n-data", "n-help"]
-    hits = Search(graph).retrieve(Question(text="gimp", k=6), Allowance()).hits
+    hits = WordSearch(graph).retrieve(Question(text="gimp", k=6), Allowance()).hits
     shown = [hit.why.partition(";")[0] for hit in hits]
     assert shown == ["its name", "another name of it", "its name begins so", "in its name", "has gimp", "has gimp"]
     scores = [hit.score for hit in hits]
@@ -70,8 +72,8 @@ def test_a_phrase_counts_in_names_then_in_texts(graph):
     assert ids(graph, "russian river") == ["n-rr", "n-blind", "n-far"]
     assert ids(graph, 'beer "russian river"')[:2] == ["n-rr", "n-blind"]
     assert ids(graph, "is the Blind Pig a good beer?")[0] == "n-blind"
-    assert phrases('a "b c" and “d”') == ["b c", "d"]
-    assert phrases('an open "quote') == ['an open "quote']
+    assert quoted_phrases('a "b c" and “d”') == ["b c", "d"]
+    assert quoted_phrases('an open "quote') == ['an open "quote']
 
 
 def test_a_word_of_letters_and_digits_is_one_term(graph):
@@ -83,7 +85,7 @@ def test_a_word_of_letters_and_digits_is_one_term(graph):
     assert ids(graph, "TNF-19") == []
     [hit] = [
         hit
-        for hit in Search(graph).retrieve(Question(text="kinase JAK1", k=99), Allowance()).hits
+        for hit in WordSearch(graph).retrieve(Question(text="kinase JAK1", k=99), Allowance()).hits
         if hit.id == "z0"
     ]  # fmt: skip
     assert hit.why == "has kinase; lacks jak1"
@@ -147,17 +149,17 @@ def test_ranks_are_those_of_a_brute_force(build, names, texts, query):
         if not wanted:
             assert row not in matches
         elif own == wanted:
-            assert matches[row] <= Rank.NAME
+            assert matches[row] <= NameRank.NAME
         elif own[: len(wanted)] == wanted:
-            assert matches[row] <= Rank.BEGINS
+            assert matches[row] <= NameRank.BEGINS
         elif place(own, wanted) is not None:
-            assert matches[row] <= Rank.HOLDS
+            assert matches[row] <= NameRank.HOLDS
         elif set(wanted) <= set(own):
-            assert matches[row] <= Rank.SCATTERED
+            assert matches[row] <= NameRank.SCATTERED
         elif len(wanted) > 1 and place(text, wanted) is not None:
-            assert matches[row] <= Rank.PHRASE
+            assert matches[row] <= NameRank.PHRASE
         else:
-            assert matches.get(row) in (None, Rank.NAMED, Rank.NAME, Rank.BEGINS, Rank.HOLDS)
+            assert matches.get(row) in (None, NameRank.NAMED, NameRank.NAME, NameRank.BEGINS, NameRank.HOLDS)
 
 
 def place(words, wanted):
@@ -169,7 +171,7 @@ def test_many_candidates_are_read_in_blocks_of_their_own(build):
     random = np.random.default_rng(3)
     texts = [" ".join(random.choice(WORDS[:4], 6)) for _ in range(1500)]
     graph = build([Node(f"n{at:04}", name=f"n{at}", text=text) for at, text in enumerate(texts)])
-    found = {match.row for match in NameSearch(graph.arrays).matches("oak fir ash") if match.rank is Rank.PHRASE}
+    found = {match.row for match in NameSearch(graph.arrays).matches("oak fir ash") if match.rank is NameRank.PHRASE}
     assert found == {at for at, text in enumerate(texts) if "oak fir ash" in text}
 
 
@@ -192,7 +194,7 @@ def beers(build):
 
 
 def found(graph, query, k=20, **filters):
-    return Search(graph).retrieve(Question(text=query, k=k, **filters), Allowance())
+    return WordSearch(graph).retrieve(Question(text=query, k=k, **filters), Allowance())
 
 
 def test_a_value_is_said_and_its_nodes_come_after_the_texts(beers):

@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
-from orienteer.index import names
-from orienteer.index.names import NameKind
+from fakes.inside import inside
+from orienteer.graph import Graph, GraphBuilder
+from orienteer.index import NameKind, NamesWriter
 from orienteer.records import Node
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text import Tokenizer
+
+pytestmark = pytest.mark.slow
 
 NODES = (
     Node("D1", "disease", "Pain, Intractable", aliases=("Refractory pains",)),
@@ -122,7 +123,9 @@ def test_names_are_found_without_stemming(scratch):
 def test_a_word_is_not_compared_with_one_of_a_hundred_times_its_length(build, monkeypatch):
     graph = build([Node("a", "word", "shi" + "i" * 100_000), Node("b", "word", "shiiiii")])
     compared = []
-    monkeypatch.setattr(names, "SequenceMatcher", lambda *texts, **given: compared.append(texts) or Ratio())
+    monkeypatch.setattr(
+        inside(NamesWriter), "SequenceMatcher", lambda *texts, **given: compared.append(texts) or Ratio()
+    )
     assert graph.arrays.name_index.spellings("shiiiiii") == ["shiiiii"]
     assert [len(other) for _, _, other in compared] == [7]
 

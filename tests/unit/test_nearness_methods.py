@@ -5,14 +5,10 @@ import pytest
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder, embedded
 from orienteer.errors import BadOption
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
 from orienteer.llm import Allowance, Budget, OpenAIConfig
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.method import Anchor
-from orienteer.methods.flat.dense import Dense
-from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
+from orienteer.methods import Anchor, AnchorConfig, Dense, Hybrid, HybridConfig
 from orienteer.records import Question
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
@@ -94,6 +90,7 @@ def served(scratch, small_records):
         embedder.close()
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("method", ["anchor", "dense", "hybrid"])
 def test_a_question_that_a_server_embeds_is_counted_once(served, method):
     retriever = Retriever(served, method, settings=Settings())
@@ -103,12 +100,14 @@ def test_a_question_that_a_server_embeds_is_counted_once(served, method):
     assert first.hits == again.hits
 
 
+@pytest.mark.server
 def test_a_budget_that_allows_no_call_embeds_nothing(served):
     result = Dense(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (result.hits, result.stopped_by) == ((), "calls")
     assert "could not be embedded" in result.notes[0]
 
 
+@pytest.mark.server
 def test_anchor_goes_without_vectors_where_the_budget_allows_no_call(served):
     result = Anchor(served).retrieve(Question(text=QUESTION), Allowance(Budget(calls=1), reserve=1))
     assert (
@@ -119,6 +118,7 @@ def test_anchor_goes_without_vectors_where_the_budget_allows_no_call(served):
     assert result.notes[-1].startswith("not ranked by meaning, the question could not be embedded")
 
 
+@pytest.mark.server
 def test_a_served_graph_needs_to_be_told_where(served, monkeypatch):
     with pytest.raises(BadOption, match="openai:fake"):
         Graph.open(served.path).search("salt", mode="dense")

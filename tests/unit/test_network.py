@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer import Graph, Retriever
-from orienteer.ingest.demo import demo_records
-from orienteer.page.network import evidence, ring
+from orienteer.ingest import demo_records
+from orienteer.page import draw_evidence, draw_ring
 from orienteer.records import Ranked, Result, WalkedEdge
 from orienteer.settings import Settings
 
@@ -42,7 +42,7 @@ def labels_of(root):
 
 
 def test_hits_stand_before_what_their_edges_lead_to():
-    root = drawn(evidence(["a"], [("a", "made by", "b"), ("c", "knows", "b")], {"a": "Alpha", "b": "Beta"}))
+    root = drawn(draw_evidence(["a"], [("a", "made by", "b"), ("c", "knows", "b")], {"a": "Alpha", "b": "Beta"}))
     assert names_of(root) == ["Alpha", "Beta", "c"]
     lefts = [float(box.get("x")) for box in root.iter(f"{SVG}rect")]
     assert lefts == sorted(set(lefts))
@@ -51,32 +51,32 @@ def test_hits_stand_before_what_their_edges_lead_to():
 
 def test_parallel_edges_are_one_line():
     edges = [("a", "wrote", "b"), ("b", "knows", "a"), ("a", "wrote", "b")]
-    root = drawn(evidence(["a"], edges, {}))
+    root = drawn(draw_evidence(["a"], edges, {}))
     assert labels_of(root) == ["wrote →, ← knows"]
     assert len(list(root.iter(f"{SVG}path"))) == 1
 
 
 def test_edges_among_hits_and_loops():
-    root = drawn(evidence(["a", "b"], [("a", "near", "b"), ("a", "is", "a")], {}))
+    root = drawn(draw_evidence(["a", "b"], [("a", "near", "b"), ("a", "is", "a")], {}))
     assert names_of(root) == ["a", "b"]
     assert labels_of(root) == ["near →"]
 
 
 @pytest.mark.parametrize("edges", [[], [("x", "near", "y")]])
 def test_without_edges_of_hits_there_is_no_picture(edges):
-    assert evidence(["a"], edges, {}) == ""
+    assert draw_evidence(["a"], edges, {}) == ""
 
 
 def test_what_is_not_drawn_is_counted():
     edges = [(f"h{n}", "near", f"o{m}") for n in range(40) for m in range(40)]
-    root = drawn(evidence([f"h{n}" for n in range(40)], edges, {}))
+    root = drawn(draw_evidence([f"h{n}" for n in range(40)], edges, {}))
     assert labels_of(root)[-1] == f"{80 - len(names_of(root))} nodes more not drawn"
 
 
 def test_hostile_texts_stay_texts():
     for picture in (
-        evidence([HOSTILE], [(HOSTILE, HOSTILE, "b")], {HOSTILE: HOSTILE, "b": HOSTILE}),
-        ring({"a": HOSTILE, "b": HOSTILE}, [("a", HOSTILE, "b"), ("a", HOSTILE, "a")]),
+        draw_evidence([HOSTILE], [(HOSTILE, HOSTILE, "b")], {HOSTILE: HOSTILE, "b": HOSTILE}),
+        draw_ring({"a": HOSTILE, "b": HOSTILE}, [("a", HOSTILE, "b"), ("a", HOSTILE, "a")]),
     ):
         drawn(picture)
         assert "<script" not in picture
@@ -88,19 +88,19 @@ NODES = st.sampled_from([f"n{number}" for number in range(60)])
 
 @given(st.lists(NODES, unique=True), st.lists(st.tuples(NODES, st.text(max_size=60), NODES), max_size=80))
 def test_any_network_is_drawn(hits, edges):
-    if picture := evidence(hits, edges, {"n1": "x" * 300}):
+    if picture := draw_evidence(hits, edges, {"n1": "x" * 300}):
         drawn(picture)
-    drawn(ring({f"n{number}": "" for number in range(60)}, edges))
+    drawn(draw_ring({f"n{number}": "" for number in range(60)}, edges))
 
 
 def test_a_ring_names_lines_where_there_is_room():
-    root = drawn(ring({"a": "A 5", "b": "B 3"}, [("a", "knows", "b"), ("a", "near", "a")], symmetric=["near"]))
+    root = drawn(draw_ring({"a": "A 5", "b": "B 3"}, [("a", "knows", "b"), ("a", "near", "a")], symmetric=["near"]))
     assert names_of(root) == ["A 5", "B 3"]
     assert sorted(label.strip("← →") for label in labels_of(root)) == ["knows", "near"]
     many = {f"t{n}": f"T{n}" for n in range(20)}
-    root = drawn(ring(many, [(a, "joins", b) for a in many for b in many]))
+    root = drawn(draw_ring(many, [(a, "joins", b) for a in many for b in many]))
     assert labels_of(root) == ["4 types more not drawn"]
-    assert ring({}, []) == ""
+    assert draw_ring({}, []) == ""
 
 
 def test_notebooks_show_a_graph_its_schema_and_what_speaks_for_hits(scratch):

@@ -12,16 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lanes import examples
 from orienteer.errors import DuplicateNode
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import CodedColumn
-from orienteer.graph.node_batch import NodeBatch
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Strings
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.tables.cells import prefixed
-from orienteer.ingest.tables.nodes import NodeMaker
+from orienteer.graph import CodedColumn, Graph, GraphBuilder, NodeBatch
+from orienteer.index import Strings
+from orienteer.ingest import NodeMaker, import_graph, prefixed_texts
 from orienteer.records import Node
+
+pytestmark = pytest.mark.slow
 
 
 def files(path: Path) -> dict[str, str]:
@@ -69,7 +67,7 @@ CELL = st.sampled_from(["", "7", "007", "1.5", "x", '{"a": 1}', "{no", " ", "n/a
 HEADERS = st.sampled_from(["id,name,text,year", "id,type,name,score", "id,title,category,x", "id,name,synonyms,y"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(header=HEADERS, rows=st.lists(st.tuples(CELL, CELL, CELL), min_size=1, max_size=7), repeated=st.booleans())
 def test_any_table_gives_the_bytes_of_its_rows(
     header: str, rows: list[tuple[str, str, str]], repeated: bool, tmp_path_factory: pytest.TempPathFactory
@@ -98,7 +96,7 @@ JSON_CELL = st.sampled_from(
 JSON_KEYS = st.sampled_from(["type", "name", "text", "category", "labels", "synonyms", "aliases", "year", "score"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     kinds=st.dictionaries(JSON_KEYS, st.lists(JSON_CELL, min_size=1, max_size=3), max_size=4),
     count=st.integers(1, 7),
@@ -134,7 +132,7 @@ def test_any_objects_give_the_bytes_of_their_rows(
 LABELS = st.sampled_from(["", "A", "B", "A;B", "A; ;C", " A ", ";"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rows=st.lists(st.tuples(CELL, CELL, LABELS, st.sampled_from(["", "1", "1;2", "x"])), min_size=1, max_size=7),
     has_space=st.booleans(),
@@ -166,11 +164,11 @@ def test_files_for_neo4j_admin_give_the_bytes_of_their_rows(
 def test_ids_of_a_space_have_it_before_them_but_empty_ones(prefix: str) -> None:
     cells = ["a", "", "é", "longer", ""]
     wanted = [f"{prefix}{cell}" if cell else "" for cell in cells]
-    assert list(prefixed(cells, prefix)) == wanted
-    assert list(prefixed(Strings.of(cells), prefix)) == wanted
-    assert list(prefixed(CodedColumn(Strings.of(cells), np.array([4, 0, 0, 2])), prefix)) == [
+    assert list(prefixed_texts(cells, prefix)) == wanted
+    assert list(prefixed_texts(Strings.of(cells), prefix)) == wanted
+    assert list(prefixed_texts(CodedColumn(Strings.of(cells), np.array([4, 0, 0, 2])), prefix)) == [
         "",
         *wanted[:1] * 2,
         wanted[2],
     ]
-    assert list(prefixed(Strings.of([]), prefix)) == []
+    assert list(prefixed_texts(Strings.of([]), prefix)) == []

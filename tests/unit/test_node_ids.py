@@ -9,15 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.embedder import WordEmbedder, embedded
-from orienteer.cypher.view import View
-from orienteer.graph.store import Graph
-from orienteer.llm import Allowance, Budget
-from orienteer.llm.schema import faults
+from orienteer.cypher import View
+from orienteer.graph import Graph
+from orienteer.llm import Allowance, Budget, schema_faults
 from orienteer.records import Edge, Node, ToolCall
-from orienteer.retrieval.evidence import UNPAID
-from orienteer.tools.node_ids import MOST_QUERIES, MOST_TOPK, SPEC, NodeIdRetriever
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.retrieval import UNPAID_NOTE
+from orienteer.tools import MOST_QUERIES, MOST_TOPK, NODE_IDS_SPEC, NodeIdRetriever, Session, Toolbox
 
 NODES = [
     Node("Symptom::D018888", "Symptom", "Aphasia, Primary Progressive", "a loss of speech that grows"),
@@ -73,12 +70,15 @@ def ids(hits):
 
 
 def test_the_schema_is_the_papers():
-    assert (SPEC.name, list(SPEC.parameters)) == ("node_id_retriever", ["type", "properties", "required"])
-    assert list(SPEC.parameters["properties"]) == ["queries", "topk"]
-    assert SPEC.parameters["properties"]["queries"]["items"] == {"type": "string"}
-    assert SPEC.parameters["properties"]["topk"]["default"] == 2
-    assert SPEC.parameters["required"] == ["queries"]
-    assert not faults({"queries": ["Nausea", "MTUS1"]}, SPEC.parameters)
+    assert (NODE_IDS_SPEC.name, list(NODE_IDS_SPEC.parameters)) == (
+        "node_id_retriever",
+        ["type", "properties", "required"],
+    )
+    assert list(NODE_IDS_SPEC.parameters["properties"]) == ["queries", "topk"]
+    assert NODE_IDS_SPEC.parameters["properties"]["queries"]["items"] == {"type": "string"}
+    assert NODE_IDS_SPEC.parameters["properties"]["topk"]["default"] == 2
+    assert NODE_IDS_SPEC.parameters["required"] == ["queries"]
+    assert not schema_faults({"queries": ["Nausea", "MTUS1"]}, NODE_IDS_SPEC.parameters)
 
 
 def test_the_case_of_the_paper(graph):
@@ -237,7 +237,7 @@ def test_a_meaning_that_the_budget_cannot_pay_goes_by_words_and_is_told(vectors)
     run.check()
     [found], notes = ask(paid, "yellow skin", mode="dense", run=run)
     assert found == ask(vectors, "yellow skin", mode="lexical")[0][0]
-    assert notes == UNPAID
+    assert notes == UNPAID_NOTE
 
 
 # ------------------------------------------------------------------------------------------- what a model may ask

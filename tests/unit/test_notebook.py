@@ -7,23 +7,25 @@ import pickle
 import subprocess
 import sys
 import weakref
-from pathlib import Path
 
 import pytest
 
+from fakes.inside import inside
 from fakes.notebooks import VIEW, shown
 from orienteer import Graph, Retriever
-from orienteer.ingest.demo import demo_records
-from orienteer.page import notebook
+from orienteer.ingest import demo_records
+from orienteer.page import WIDGET, DrawnNode
 from orienteer.records import Ranked, Result, WalkedEdge
-from orienteer.serve.views import pages
+from orienteer.serve import intersect_page, neighbors_page
 from orienteer.settings import Settings
+
+pytestmark = pytest.mark.slow
 
 QUESTION = "Which people who received the Turing Award designed a language that influenced Python?"
 MOST_BYTES = 200_000
 PROGRAM = f"""
 from orienteer import Graph, Retriever
-from orienteer.ingest.demo import demo_records
+from orienteer.ingest import demo_records
 graph = Graph.from_records(*demo_records(), path={{path!r}})
 shown = Retriever(graph, "anchor").ask({QUESTION!r})
 """
@@ -50,8 +52,8 @@ def test_hits_name_what_their_edges_join(result):
 
 
 def test_every_end_of_every_edge_has_a_name(graph, result):
-    around = pages.neighbors(graph, "language:python", k=50).hits
-    common = pages.intersect(graph, ["language:python", "language:c"]).hits
+    around = neighbors_page(graph, "language:python", k=50).hits
+    common = intersect_page(graph, ["language:python", "language:c"]).hits
     hits = [*result.hits, *around, *common]
     assert sum(len(hit.edges) for hit in hits) > 25
     for hit in hits:
@@ -149,12 +151,13 @@ def test_a_result_is_equal_and_written_by_what_it_says(result):
 
 def test_without_a_notebook_or_edges_there_is_html_alone(monkeypatch, result):
     assert result._repr_mimebundle_() == ({}, {})  # a terminal
-    monkeypatch.setattr(notebook, "_has_kernel", lambda: True)
-    monkeypatch.setattr(notebook, "_widget_class", lambda: None)
+    monkeypatch.setattr(inside(DrawnNode), "_has_kernel", lambda: True)
+    monkeypatch.setattr(inside(DrawnNode), "_widget_class", lambda: None)
     assert result._repr_mimebundle_() == ({}, {})
     assert Result(question="q", method="m")._repr_mimebundle_() == ({}, {})
 
 
+@pytest.mark.process
 def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     told = run(
         PROGRAM.format(path=str(scratch())),
@@ -165,6 +168,7 @@ def test_nothing_is_imported_before_a_notebook_displays_something(scratch):
     assert told == "[]"
 
 
+@pytest.mark.process
 def test_a_kernel_without_anywidget_shows_html(scratch):
     told = run(
         "import sys, types",
@@ -188,21 +192,19 @@ def run(*lines):
 
 
 def test_the_module_is_small_and_its_licences_are_there():
-    folder = Path(notebook.__file__).parent / "widget"
-    assert {file.name for file in folder.iterdir()} == {"widget.js", "widget.css", "LICENSES.txt"}
-    assert sum(file.stat().st_size for file in folder.iterdir()) <= MOST_BYTES
-    assert (folder / "LICENSES.txt").read_text("utf-8").count("Permission is hereby granted") == 5
+    assert {file.name for file in WIDGET.iterdir()} == {"widget.js", "widget.css", "LICENSES.txt"}
+    assert sum(file.stat().st_size for file in WIDGET.iterdir()) <= MOST_BYTES
+    assert (WIDGET / "LICENSES.txt").read_text("utf-8").count("Permission is hereby granted") == 5
 
 
 def test_anywidget_makes_the_widget(monkeypatch, result):
     pytest.importorskip("anywidget", reason="needs the extra notebook")
-    monkeypatch.setattr(notebook, "_has_kernel", lambda: True)
+    monkeypatch.setattr(inside(DrawnNode), "_has_kernel", lambda: True)
     bundle, _ = result._repr_mimebundle_()
     assert list(bundle) == [VIEW]
     assert bundle[VIEW]["model_id"]
 
 
-@pytest.mark.slow
 def test_a_notebook_that_was_run_holds_the_widget_and_the_html(scratch):
     pytest.importorskip("anywidget", reason="needs the extra notebook")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")

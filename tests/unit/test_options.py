@@ -11,16 +11,15 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from orienteer.errors import BadOption
-from orienteer.evaluation.running.runner import RunConfig
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.join.similar_nodes import LinkConfig
-from orienteer.ingest.documents.run import BuildOptions
-from orienteer.llm import Budget, OpenAIConfig, Price
-from orienteer.methods.table import METHODS
+from orienteer.evaluation import RunConfig
+from orienteer.ingest import BuildConfig, BuildOptions, LinkConfig
+from orienteer.llm import Budget, OpenAIConfig
+from orienteer.methods import METHODS
 from orienteer.options import Options, options_of, pairs_of
-from orienteer.quizzes.explore.exploration import ExploreConfig
-from orienteer.retrieval.bases.table import BASES
-from orienteer.tools.code.config import CodeConfig
+from orienteer.quizzes import ExploreConfig
+from orienteer.records import Price
+from orienteer.retrieval import BASES
+from orienteer.tools import CodeConfig
 
 Level: TypeAlias = Literal["hybrid", "local"]
 REQUIRED = {Price: {"prompt": 1.0, "completion": 2.0}}

@@ -10,19 +10,15 @@ import pytest
 from clinic import EDGES, NODES
 from fakes import Answer, FakeServer
 from fakes.embedder import WordEmbedder
-from orienteer.agents.replay import replay
-from orienteer.agents.workflow import Workflow, WorkflowConfig
+from orienteer.agents import Workflow, WorkflowConfig, replay_trajectory
 from orienteer.errors import BadOption, BudgetExhausted
-from orienteer.graph.embedding import embed_graph
-from orienteer.graph.store import Graph
-from orienteer.index.embedders.served import ServedEmbedder
-from orienteer.llm import Allowance, Budget, OpenAIConfig, Price
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.ark import Ark, ArkConfig
-from orienteer.methods.baselines.hyde import MOST_PASSAGES, Hyde, HydeConfig
-from orienteer.methods.baselines.kar import Kar, KarConfig
-from orienteer.methods.baselines.react import React, ReactConfig
-from orienteer.records import Question, Usage
+from orienteer.graph import Graph, embed_graph
+from orienteer.index import ServedEmbedder
+from orienteer.llm import Allowance, Budget, OpenAIConfig, ScriptedModel
+from orienteer.methods import MOST_PASSAGES, Ark, ArkConfig, Hyde, HydeConfig, Kar, KarConfig, React, ReactConfig
+from orienteer.records import Price, Question, Usage
+
+pytestmark = pytest.mark.server
 
 WORDS = WordEmbedder()
 QUESTION = Question(text="yellow zebra")
@@ -260,7 +256,7 @@ def test_a_step_whose_search_failed_is_kept_for_it_was_paid(graph, server):
 def test_searches_that_went_by_words_replay_as_they_were(graph, server):
     run = Allowance(Budget(calls=2), reserve=1)
     (trajectory,) = ask_ark(graph, agent("yellow zebra"), run).trajectories
-    assert all(one.is_equal for one in replay(trajectory, graph))
+    assert all(one.is_equal for one in replay_trajectory(trajectory, graph))
     assert not sent(server)
 
 

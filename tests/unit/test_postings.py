@@ -5,12 +5,10 @@ import hashlib
 import numpy as np
 import pytest
 
-from orienteer.graph import node_indexer
-from orienteer.graph.node_indexer import NodeIndexer
-from orienteer.graph.publication import Digests
-from orienteer.index import postings
-from orienteer.index.names import NameKind, NamesWriter
-from orienteer.text.tokenizer import Tokenizer
+from fakes.inside import inside
+from orienteer.graph import FileDigests, NodeIndexer
+from orienteer.index import NameKind, NamesWriter, PostingsWriter
+from orienteer.text import Tokenizer
 
 
 class Broken(Tokenizer):
@@ -37,7 +35,7 @@ def written(folder, batches):
     """Index texts and names in batches of (first row, texts); return the files."""
     folder.mkdir()
     names = NamesWriter(Tokenizer())
-    with postings.PostingsWriter(folder, Tokenizer()) as writer:
+    with PostingsWriter(folder, Tokenizer()) as writer:
         for first, texts in batches:
             writer.add(first, texts)
             names.add(range(first, first + len(texts)), NameKind.NAME, texts)
@@ -46,19 +44,21 @@ def written(folder, batches):
     return statistics, {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_batches_in_any_order_and_of_any_size_give_the_same_files(tmp_path, monkeypatch):
     whole = written(tmp_path / "whole", [(0, TEXTS)])
     for name, size in (("BATCH_BYTES", 2_000), ("_PART_BYTES", 300)):
-        monkeypatch.setattr(postings, name, size)
+        monkeypatch.setattr(inside(PostingsWriter), name, size)
     batches = [(first, TEXTS[first : first + 30]) for first in range(0, len(TEXTS), 30)]
     assert written(tmp_path / "batches", batches) == whole
     assert written(tmp_path / "backwards", batches[::-1]) == whole
 
 
+@pytest.mark.slow
 def test_several_threads_give_the_same_files(tmp_path, monkeypatch):
     found = []
     for batch in (len(TEXTS), 7):
-        monkeypatch.setattr(node_indexer, "_BATCH", batch)
+        monkeypatch.setattr(inside(NodeIndexer), "_BATCH", batch)
         folder = tmp_path / str(batch)
         folder.mkdir()
         with NodeIndexer(folder, Tokenizer()) as indexer:
@@ -73,14 +73,14 @@ def test_a_checksum_is_that_of_the_file_whether_or_not_it_was_asked_for_before(t
     files = [tmp_path / name for name in ("a", "b")]
     for file in files:
         file.write_bytes(file.name.encode() * 100_000)
-    with Digests() as digests:
+    with FileDigests() as digests:
         digests.add(files[0])
         found = [digests.of(file) for file in files]
     assert found == [hashlib.sha256(file.read_bytes()).hexdigest() for file in files]
 
 
 def test_a_file_that_is_gone_is_told_when_its_checksum_is_wanted(tmp_path):
-    with Digests() as digests:
+    with FileDigests() as digests:
         digests.add(tmp_path / "gone")
         with pytest.raises(FileNotFoundError):
             digests.of(tmp_path / "gone")

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.demo import demo_records
-from orienteer.quizzes.plan import EdgeStep, QuestionPlan, WalkCondition
-from orienteer.quizzes.question_writer import QuestionWriter, singular, whether
+from orienteer.graph import Graph
+from orienteer.ingest import demo_records
+from orienteer.quizzes import (
+    EdgeStep,
+    QuestionPlan,
+    QuestionWriter,
+    WalkCondition,
+    singular_predicate,
+    whether_question,
+)
 from orienteer.records import Edge, Node
 
 
@@ -58,7 +64,7 @@ def test_a_name_that_two_types_have_is_said_with_its_type_whatever_the_name_hold
     ],
 )
 def test_what_is_said_of_several_is_said_of_one(several, one):
-    assert singular(several) == one
+    assert singular_predicate(several) == one
 
 
 def test_a_thing_is_it_and_a_person_is_them(languages):
@@ -89,4 +95,4 @@ def test_a_thing_is_it_and_a_person_is_them(languages):
     ],
 )
 def test_what_is_said_of_several_is_asked_of_one(predicate, question):
-    assert whether("X", predicate) == question
+    assert whether_question("X", predicate) == question

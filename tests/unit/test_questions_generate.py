@@ -10,19 +10,22 @@ import pytest
 
 from orienteer.display import escape_json
 from orienteer.errors import BadInput, BadOption, ModelError, UnknownType, UsageError
-from orienteer.evaluation.running.manifest import graph_hash
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.run import build_graph
+from orienteer.evaluation import graph_hash
+from orienteer.graph import Graph
+from orienteer.ingest import build_graph
 from orienteer.llm import Allowance, Budget, ScriptedModel
-from orienteer.quizzes.checks import anchor_fault, is_leaking
-from orienteer.quizzes.file import as_lines
-from orienteer.quizzes.paraphrase import paraphrase
-from orienteer.quizzes.plan import PATTERNS
-from orienteer.quizzes.questions import generate_questions
+from orienteer.quizzes import (
+    PLAN_PATTERNS,
+    anchor_fault,
+    generate_questions,
+    is_leaking_answer,
+    paraphrase_questions,
+    questions_as_lines,
+)
 from orienteer.records import Edge, Node
-from orienteer.serve.cli.arguments import TotalBudgetFlags
-from orienteer.serve.cli.output import Output
-from orienteer.serve.cli.quiz import questions as command
+from orienteer.serve import CommandOutput, TotalBudgetFlags, questions_command
+
+pytestmark = pytest.mark.slow
 
 
 def _library():
@@ -66,10 +69,11 @@ def generated(library):
     return generate_questions(library, 60, random_seed=7)
 
 
+@pytest.mark.process
 def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
     code = (
-        "import sys; from orienteer.graph.store import Graph; from orienteer.quizzes.file import as_lines;"
-        "from orienteer.quizzes.questions import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
+        "import sys; from orienteer.graph import Graph; from orienteer.quizzes import questions_as_lines as as_lines;"
+        "from orienteer.quizzes import generate_questions as ask; graph = Graph.open(sys.argv[1]);"
         "sys.stdout.buffer.write(as_lines(ask(graph, 60, random_seed=7).items).encode())"
     )
     ran = subprocess.run(
@@ -78,7 +82,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(library, generated):
         capture_output=True,
         check=True,
     )
-    assert ran.stdout.decode() == as_lines(generated.items)
+    assert ran.stdout.decode() == questions_as_lines(generated.items)
 
 
 def test_other_seeds_give_other_questions(library, generated):
@@ -88,13 +92,13 @@ def test_other_seeds_give_other_questions(library, generated):
 
 def test_the_same_sources_give_the_same_hash(library, generated):
     again = Graph.from_records(*_library())
-    assert as_lines(generate_questions(again, 60, random_seed=7).items) == as_lines(generated.items)
+    assert questions_as_lines(generate_questions(again, 60, random_seed=7).items) == questions_as_lines(generated.items)
     assert {one.graph_sha256 for one in generated.items} == {graph_hash(again)}  # as a run's manifest has it
 
 
 def test_patterns_get_their_turn(generated):
     counts = Counter(one.pattern for one in generated.items)
-    fed = [counts[name] for name in PATTERNS if name not in generated.exhausted]
+    fed = [counts[name] for name in PLAN_PATTERNS if name not in generated.exhausted]
     assert len(fed) >= 4
     assert max(fed) - min(fed) <= 1
 
@@ -129,7 +133,10 @@ def test_difficulty_counts_what_must_come_together(generated):
         things = sum(len(condition.steps) for condition in plan.conditions)
         things += (question.constraint is not None) + (len(question.nodes) > 5)
         assert question.difficulty == {1: "simple", 2: "medium"}.get(things, "hard")
-        assert (question.hops, question.anchor_count) == (max(PATTERNS[question.pattern].hops), len(question.anchors))
+        assert (question.hops, question.anchor_count) == (
+            max(PLAN_PATTERNS[question.pattern].hops),
+            len(question.anchors),
+        )
 
 
 def test_filters(library):
@@ -148,7 +155,7 @@ def test_a_graph_that_gives_no_more_says_why(build):
     graph = build([Node("a", "x", "Alpha"), Node("b", "x", "Beta"), Node("c", "y", "Gamma")], [Edge("a", "sees", "c")])
     found = generate_questions(graph, 50)
     assert len(found.items) < 50
-    assert set(found.exhausted) == set(PATTERNS)
+    assert set(found.exhausted) == set(PLAN_PATTERNS)
     assert found.rejected["trivial"]  # the only node of its type
     assert generate_questions(build([Node("a", "x", "Alpha")]), 5).items == ()
     assert generate_questions(graph, 0).items == ()
@@ -191,11 +198,11 @@ def test_names_that_cannot_be_anchors(build):
 
 def test_leaks(build):
     graph = build([Node("1", "gene", "Insulin", aliases=("IN", "ins gene")), Node("2", "gene", "C++")])
-    assert is_leaking(graph, "Which genes make insulin?", [0])
-    assert is_leaking(graph, "Which is the Ins  Gene?", [0])
-    assert is_leaking(graph, "Which genes act IN it?", [0])
-    assert not is_leaking(graph, "Which genes act in it?", [0])
-    assert not is_leaking(graph, "Which genes make insulins?", [0])
+    assert is_leaking_answer(graph, "Which genes make insulin?", [0])
+    assert is_leaking_answer(graph, "Which is the Ins  Gene?", [0])
+    assert is_leaking_answer(graph, "Which genes act IN it?", [0])
+    assert not is_leaking_answer(graph, "Which genes act in it?", [0])
+    assert not is_leaking_answer(graph, "Which genes make insulins?", [0])
 
 
 # ---------------------------------------------------------------------------------------------------- paraphrases
@@ -206,7 +213,9 @@ def _said(policy):
 
 
 def test_a_paraphrase_keeps_the_plain_words(library, generated):
-    found = paraphrase(library, generated.items, model=_said(lambda text: f"Say: {text}"), run=Allowance(reserve=0))
+    found = paraphrase_questions(
+        library, generated.items, model=_said(lambda text: f"Say: {text}"), run=Allowance(reserve=0)
+    )
     assert found.stopped is None
     assert [one.plain for one in found.questions] == [one.question for one in generated.items]
     assert {one.question.startswith("Say: ") for one in found.questions} == {True}
@@ -221,26 +230,28 @@ def test_a_paraphrase_keeps_the_plain_words(library, generated):
     ],
 )
 def test_an_unsound_paraphrase_is_dropped(library, generated, reply, reason):
-    found = paraphrase(library, generated.items[:5], model=_said(reply), run=Allowance(reserve=0))
+    found = paraphrase_questions(library, generated.items[:5], model=_said(reply), run=Allowance(reserve=0))
     assert found.questions == generated.items[:5]
     assert found.kept_plain == {reason: 5}
 
 
 def test_a_paraphrase_may_not_name_an_answer_or_lose_the_constraint(library, generated):
     first = generated.items[0]
-    leaks = paraphrase(
+    leaks = paraphrase_questions(
         library, [first], model=_said(lambda text: f"{text} {first.answers[0]}"), run=Allowance(reserve=0)
     )
     assert leaks.kept_plain == {"an answer is named": 1}
     bound = next(one for one in generated.items if one.constraint)
     phrase = str(bound.constraint["phrase"])
-    lost = paraphrase(library, [bound], model=_said(lambda text: text.replace(phrase, "")), run=Allowance(reserve=0))
+    lost = paraphrase_questions(
+        library, [bound], model=_said(lambda text: text.replace(phrase, "")), run=Allowance(reserve=0)
+    )
     assert lost.kept_plain == {"the words of the constraint are lost": 1}
 
 
 def test_the_budget_of_paraphrases_is_kept(library, generated):
     run = Allowance(Budget(calls=3), reserve=0)
-    found = paraphrase(library, generated.items, model=_said(lambda text: f"Say: {text}"), run=run)
+    found = paraphrase_questions(library, generated.items, model=_said(lambda text: f"Say: {text}"), run=run)
     assert sum(one.plain is not None for one in found.questions) == 3
     assert found.stopped is not None
     assert run.usage().calls == 3
@@ -250,7 +261,7 @@ def test_a_dead_model_leaves_the_questions_plain(library, generated):
     def fail(text):
         raise ModelError("gone")
 
-    found = paraphrase(library, generated.items, model=_said(fail), run=Allowance(reserve=0))
+    found = paraphrase_questions(library, generated.items, model=_said(fail), run=Allowance(reserve=0))
     assert found.questions == generated.items
     assert str(found.stopped) == "gone"
 
@@ -260,11 +271,13 @@ def test_a_dead_model_leaves_the_questions_plain(library, generated):
 
 def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_path, capsys):
     target = tmp_path / "q.jsonl"
-    command(Output(as_json=True), library.path, target, count=60, random_seed=7, budget=TotalBudgetFlags())
+    questions_command(
+        CommandOutput(as_json=True), library.path, target, count=60, random_seed=7, budget=TotalBudgetFlags()
+    )
     captured = capsys.readouterr()
     summary = json.loads(captured.out)
     lines = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
-    assert target.read_text(encoding="utf-8") == escape_json(as_lines(generated.items))
+    assert target.read_text(encoding="utf-8") == escape_json(questions_as_lines(generated.items))
     assert [file.name for file in tmp_path.iterdir()] == ["q.jsonl"]
     assert summary["questions"] == len(lines) == sum(summary["patterns"].values())
     assert summary["rejected"] == dict(generated.rejected)
@@ -285,17 +298,19 @@ def test_the_command_writes_a_file_and_says_what_it_did(library, generated, tmp_
 def test_the_command_writes_to_standard_output(library, generated, capsys):
     from pathlib import Path
 
-    command(Output(quiet=True), library.path, Path("-"), count=60, random_seed=7, budget=TotalBudgetFlags())
+    questions_command(
+        CommandOutput(quiet=True), library.path, Path("-"), count=60, random_seed=7, budget=TotalBudgetFlags()
+    )
     captured = capsys.readouterr()
-    assert captured.out == escape_json(as_lines(generated.items))
+    assert captured.out == escape_json(questions_as_lines(generated.items))
     assert captured.err == ""
     with pytest.raises(UsageError, match="-o"):
-        command(Output(as_json=True), library.path, Path("-"), budget=TotalBudgetFlags())
+        questions_command(CommandOutput(as_json=True), library.path, Path("-"), budget=TotalBudgetFlags())
 
 
 def test_the_command_says_that_there_are_fewer(library, tmp_path, capsys):
-    command(
-        Output(),
+    questions_command(
+        CommandOutput(),
         library.path,
         tmp_path / "q.jsonl",
         count=500,
@@ -305,6 +320,6 @@ def test_the_command_says_that_there_are_fewer(library, tmp_path, capsys):
     )
     assert "500 were asked for: the graph gives no more questions of one_hop" in capsys.readouterr().err
     with pytest.raises(BadInput, match="folder"):
-        command(Output(), library.path, tmp_path / "none" / "q.jsonl", budget=TotalBudgetFlags())
+        questions_command(CommandOutput(), library.path, tmp_path / "none" / "q.jsonl", budget=TotalBudgetFlags())
     with pytest.raises(BadInput, match="folder"):
-        command(Output(), library.path, tmp_path, budget=TotalBudgetFlags())
+        questions_command(CommandOutput(), library.path, tmp_path, budget=TotalBudgetFlags())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orienteer.quizzes.english import base_of, participle_of, plural, words_of
-from orienteer.quizzes.relations import relation
+from orienteer.quizzes import participle_of, relation_phrases, verb_base_of, words_of
+from orienteer.text import plural
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_plurals(one, many):
     ],
 )
 def test_forms_of_verbs(third, base, done):
-    assert base_of(third) == base
+    assert verb_base_of(third) == base
     assert participle_of(base) == done
 
 
 def _both(label, source, target, **more):
-    found = relation(label, source, target, **more)
+    found = relation_phrases(label, source, target, **more)
     sources = found.of_sources.predicate.format("X")
     targets = found.of_targets.predicate or found.of_targets.question
     return sources, targets.format("X")

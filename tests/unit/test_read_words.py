@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinic import ask
-from orienteer.graph.search.query_words import QueryWords
-from orienteer.graph.search.read_words import ReadWords
+from orienteer.graph import QueryWords, ReadWords
 from orienteer.records import Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
+
+pytestmark = pytest.mark.slow
 
 LETTERS = st.lists(st.sampled_from("abc"), max_size=7)
 

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.methods.anchor.config import AnchorConfig
-from orienteer.methods.anchor.linker import PhraseLinker
-from orienteer.methods.anchor.reading.execution import Executor
-from orienteer.methods.anchor.reading.line import parse
-from orienteer.methods.anchor.reading.quantities import Written, converted, quantity
-from orienteer.methods.anchor.reading.reader import QuestionReader
-from orienteer.methods.anchor.words import SchemaWords
+from orienteer.methods import (
+    AnchorConfig,
+    PhraseLinker,
+    QueryExecutor,
+    QuestionReader,
+    SchemaWords,
+    WrittenWord,
+    converted_quantity,
+    parse_reading_line,
+    quantity_at,
+)
 from orienteer.records import Edge, Node
 
 SHIPS = {
@@ -56,7 +60,7 @@ def names_of(harbour, reader):
     def names(question):
         read = reader.read(question)
         assert read.query is not None, (question, read)
-        return {harbour.arrays.names[row] for row in Executor(harbour).run(read.query).rows.tolist()}
+        return {harbour.arrays.names[row] for row in QueryExecutor(harbour).run(read.query).rows.tolist()}
 
     return names
 
@@ -66,8 +70,8 @@ def names_of(harbour, reader):
 
 def amount(text):
     """Return the quantity with which a text begins."""
-    words = [Written(word[0], word.start(), word.end()) for word in re.finditer(r"\d+(?:[.,]\d+)*\w*|[a-z]+", text)]
-    return quantity(text, words, 0)
+    words = [WrittenWord(word[0], word.start(), word.end()) for word in re.finditer(r"\d+(?:[.,]\d+)*\w*|[a-z]+", text)]
+    return quantity_at(text, words, 0)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +96,9 @@ def test_a_number_has_its_unit_and_its_scale(text, value, unit):
 
 
 def test_a_sign_belongs_to_its_number_and_not_to_a_range():
-    words = [Written("4", 1, 2)]
-    assert quantity("-4", words, 0).value == -4
-    assert quantity("3-4", [Written("3", 0, 1), Written("4", 2, 3)], 1).value == 4
+    words = [WrittenWord("4", 1, 2)]
+    assert quantity_at("-4", words, 0).value == -4
+    assert quantity_at("3-4", [WrittenWord("3", 0, 1), WrittenWord("4", 2, 3)], 1).value == 4
 
 
 def test_a_whole_number_of_four_digits_may_be_a_year():
@@ -125,12 +129,12 @@ def test_what_is_no_date_and_no_number_is_none(text):
 
 
 def test_units_are_converted_where_they_measure_the_same():
-    assert converted(1.2, "km", "m") == pytest.approx(1_200)
-    assert converted(2, "feet", "cm") == pytest.approx(60.96)
-    assert converted(3, "kib", "b") == pytest.approx(3_072)
-    assert converted(3, None, "m") == 3
-    assert converted(3, "km", "kg") is None
-    assert converted(3, "km", None) is None
+    assert converted_quantity(1.2, "km", "m") == pytest.approx(1_200)
+    assert converted_quantity(2, "feet", "cm") == pytest.approx(60.96)
+    assert converted_quantity(3, "kib", "b") == pytest.approx(3_072)
+    assert converted_quantity(3, None, "m") == 3
+    assert converted_quantity(3, "km", "kg") is None
+    assert converted_quantity(3, "km", None) is None
 
 
 # -------------------------------------------------------------------------------------------------------- comparisons
@@ -207,7 +211,9 @@ def test_a_relation_leads_the_way_that_is_said(names_of, question, names):
 def test_a_pronoun_stands_for_what_the_sentence_before_spoke_of(reader, harbour):
     read = reader.read("Some ships are moored at Norhaven. How many of them are longer than 50 m?")
     assert read.query is not None
-    assert Executor(harbour).run(read.query).value == sum(SHIPS[name]["length_m"] > 50 for name in ("Gull", "Tern"))
+    assert QueryExecutor(harbour).run(read.query).value == sum(
+        SHIPS[name]["length_m"] > 50 for name in ("Gull", "Tern")
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- the line
@@ -238,17 +244,20 @@ def test_a_pronoun_stands_for_what_the_sentence_before_spoke_of(reader, harbour)
 )
 def test_a_line_that_cannot_be_read_says_where_and_what_may_stand_there(harbour, line, remedy):
     with pytest.raises(BadOption, match=re.escape(remedy)):
-        parse(line, harbour)
+        parse_reading_line(line, harbour)
 
 
 def test_a_line_is_executed_as_it_says(harbour):
     def rows(line):
-        return {harbour.arrays.names[row] for row in Executor(harbour).run(parse(line, harbour)).rows.tolist()}
+        return {
+            harbour.arrays.names[row]
+            for row in QueryExecutor(harbour).run(parse_reading_line(line, harbour)).rows.tolist()
+        }
 
     assert rows('ship that (length_m > 100 or -moored_at-> "Norhaven" and not length_m < 50)') == {"Skua", "Tern"}
     assert rows("most 2 by length_m of ship") == {"Skua", "Auk"}
     assert rows("harbour that number of <-moored_at- ship >= 2") == {"Norhaven"}
-    average = Executor(harbour).run(parse("average price of ship", harbour))
+    average = QueryExecutor(harbour).run(parse_reading_line("average price of ship", harbour))
     assert average.value == pytest.approx(np.mean([20_000, 1_500_000, 900]))
     assert average.missing == 1
 
@@ -284,7 +293,7 @@ def test_who_asks_for_people_before_what_else_may_have_done_it(build):
     for question, name in (("Who developed Puffer?", "Ada Holm"), ("Who owns Puffer?", "Holmworks")):
         query = reader.read(question).query
         assert query is not None
-        assert [graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()] == [name], question
+        assert [graph.arrays.names[row] for row in QueryExecutor(graph).run(query).rows.tolist()] == [name], question
 
 
 # ------------------------------------------------------------------------------------------------------------- bounds
@@ -307,6 +316,7 @@ def test_an_overlong_question_is_refused_as_such(reader, question):
     assert read.complaint == "too long to be read exactly: 60 words are read"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "phrase",
     [
@@ -355,7 +365,7 @@ def clinic(build):
 def test_a_thing_that_only_another_edge_leads_to_is_not_what_is_said(clinic, question, name):
     graph, reader = clinic
     query = reader.read(question).query
-    assert query is None or {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == {name}
+    assert query is None or {graph.arrays.names[row] for row in QueryExecutor(graph).run(query).rows.tolist()} == {name}
 
 
 @pytest.mark.parametrize(
@@ -370,7 +380,7 @@ def test_a_word_is_what_it_is_and_no_word_that_begins_or_ends_alike(clinic, ques
     query = reader.read(question).query
     assert query is not None
     assert query.form == "list"
-    assert {graph.arrays.names[row] for row in Executor(graph).run(query).rows.tolist()} == names
+    assert {graph.arrays.names[row] for row in QueryExecutor(graph).run(query).rows.tolist()} == names
 
 
 @pytest.mark.parametrize(
@@ -383,4 +393,4 @@ def test_what_is_without_this_or_that_is_without_both(build, question):
     vocabulary = SchemaWords(graph)
     read = QuestionReader(graph, vocabulary, PhraseLinker(graph, vocabulary, AnchorConfig())).read(question)
     assert read.query is not None
-    assert [graph.arrays.names[row] for row in Executor(graph).run(read.query).rows.tolist()] == ["Ostby"]
+    assert [graph.arrays.names[row] for row in QueryExecutor(graph).run(read.query).rows.tolist()] == ["Ostby"]

@@ -4,16 +4,11 @@ import re
 
 import pytest
 
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.edges import EdgeBatch
-from orienteer.graph.store import Graph
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.methods.graphscout.config import GraphScoutConfig
-from orienteer.methods.graphscout.method import GraphScout
-from orienteer.methods.spark.prompt import prompt_for
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
+from orienteer.llm import ScriptedModel
+from orienteer.methods import GraphScout, GraphScoutConfig, prompt_for
 from orienteer.records import Edge, Kind, Node, Question
-from orienteer.retrieval.graph_text import PARTIAL, counts_line, schema_lines
-from orienteer.retrieval.schema import examples
+from orienteer.retrieval import PARTIAL_NOTE, code_examples, counts_line, schema_lines
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -54,6 +49,7 @@ def system_of(graph, **options):
     return scout.begin_agent(Question(text="?"), 0, random_seed=0).opening[0].content
 
 
+@pytest.mark.slow
 def test_the_first_line_names_the_largest_types(partial):
     assert "a knowledge graph of Gene, Compound, Disease. " in system_of(partial)
 
@@ -63,24 +59,25 @@ def test_types_that_are_held_in_part_are_told_in_every_schema(partial):
     assert "- Disease: 3 (partial)" in system
     assert "- (Disease)-[:associates]->(Gene): 3 (partial)" in system
     assert "- (Compound)-[:treats]->(Disease): 2\n" in system
-    assert PARTIAL in system
+    assert PARTIAL_NOTE in system
     lines = schema_lines(partial)
     assert "Disease 3 (partial)" in lines[0]
     assert "Disease -associates-> Gene 3 (partial)" in lines
-    assert PARTIAL in lines
+    assert PARTIAL_NOTE in lines
     plan = prompt_for(partial, (), tokens=1_500, samples=False, has_vectors=False, offers_cypher=False).graph
     assert "- Disease -associates-> Gene 3 (partial)" in plan
-    assert PARTIAL in plan
+    assert PARTIAL_NOTE in plan
     assert counts_line(partial, {Kind("associates", "out", "Gene"): 2}) == "-associates-> Gene 2 (partial)"
 
 
+@pytest.mark.slow
 def test_of_a_whole_graph_nothing_is_told(build):
     assert "partial" not in system_of(build(NODES, EDGES))
 
 
 def test_the_examples_have_the_commonest_shapes(build):
     """What joins two nodes by any of several edge types, with `type(r)`; three edges, and which node is met most."""
-    around, words, joining, counted = examples(build(NODES, EDGES), None)
+    around, words, joining, counted = code_examples(build(NODES, EDGES), None)
     assert "type(r) AS edge, count(DISTINCT b)" in around
     assert re.search(r"MATCH \(n\) WHERE toLower\(n.name\) CONTAINS", words)  # without a label
     assert "labels(n)[0] AS type" in words
@@ -96,6 +93,6 @@ def test_the_examples_have_the_commonest_shapes(build):
 
 def test_a_node_with_a_long_name_is_given_by_its_id(build):
     nodes = [Node("one", "Town", "long " * 50), Node("two", "Town", "short")]
-    joining = examples(build(nodes, [Edge("one", "near", "two")]), None)[2]
+    joining = code_examples(build(nodes, [Edge("one", "near", "two")]), None)[2]
     assert "(a:Town {id: $name})" in joining
     assert '{"name": "one"}' in joining

@@ -6,24 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.index.searchers import WEIGHT, Memo, Ranking, ranking_of
+from orienteer.index import SEARCH_WEIGHT, KeyedCache, RankingMode, ranking_mode_of
 
 
 @pytest.mark.parametrize(
     ("mode", "meant"),
     [
-        ("lexical", Ranking("lexical")),
-        ("dense", Ranking("dense")),
-        ("hybrid", Ranking("hybrid", WEIGHT, "linear")),
-        ("hybrid:0.6", Ranking("hybrid", 0.6)),
-        ("hybrid:.25", Ranking("hybrid", 0.25)),
-        ("hybrid:1", Ranking("hybrid", 1.0)),
-        ("hybrid:0", Ranking("hybrid", 0.0)),
-        ("rrf", Ranking("hybrid", WEIGHT, "rrf")),
+        ("lexical", RankingMode("lexical")),
+        ("dense", RankingMode("dense")),
+        ("hybrid", RankingMode("hybrid", SEARCH_WEIGHT, "linear")),
+        ("hybrid:0.6", RankingMode("hybrid", 0.6)),
+        ("hybrid:.25", RankingMode("hybrid", 0.25)),
+        ("hybrid:1", RankingMode("hybrid", 1.0)),
+        ("hybrid:0", RankingMode("hybrid", 0.0)),
+        ("rrf", RankingMode("hybrid", SEARCH_WEIGHT, "rrf")),
     ],
 )
 def test_a_mode_is_read(mode, meant):
-    assert ranking_of(mode) == meant
+    assert ranking_mode_of(mode) == meant
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_a_mode_is_read(mode, meant):
 )
 def test_a_mode_that_there_is_not_is_told(mode):
     with pytest.raises(BadOption, match="lexical, dense, hybrid, hybrid:WEIGHT"):
-        ranking_of(mode)
+        ranking_mode_of(mode)
 
 
 def test_each_is_made_once_also_where_threads_want_it_at_one_time():
@@ -43,7 +43,7 @@ def test_each_is_made_once_also_where_threads_want_it_at_one_time():
         made.append(text)
         return text.upper()
 
-    recent = Memo(make)
+    recent = KeyedCache(make)
 
     def ask(number):
         gate.wait(10)
@@ -62,7 +62,7 @@ def test_different_ones_are_made_side_by_side():
         return text
 
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(Memo(make), ["a", "b"])) == ["a", "b"]
+        assert list(pool.map(KeyedCache(make), ["a", "b"])) == ["a", "b"]
 
 
 def test_what_could_not_be_made_is_tried_again_by_the_next():
@@ -74,21 +74,21 @@ def test_what_could_not_be_made_is_tried_again_by_the_next():
             raise ValueError("not yet")
         return len(tries)
 
-    recent = Memo(make)
+    recent = KeyedCache(make)
     with pytest.raises(ValueError, match="not yet"):
         recent("a")
     assert (recent("a"), recent("a")) == (2, 2)
 
 
 def test_whoever_wants_it_first_may_say_how_it_is_made():
-    recent = Memo(str.upper)
+    recent = KeyedCache(str.upper)
     assert (recent("a", str.title), recent("a", str.swapcase), recent("ab")) == ("A", "A", "AB")
     assert (recent("ba", lambda key: key), recent("ba")) == ("ba", "ba")
 
 
 def test_the_longest_unused_is_forgotten():
     made = []
-    recent = Memo(lambda number: made.append(number) or number)
+    recent = KeyedCache(lambda number: made.append(number) or number)
     for number in range(256):
         recent(number)
     recent(0)

@@ -7,10 +7,10 @@ import pytest
 
 from fakes.talks import graphs_at
 from orienteer.errors import NotAGraph, Refused, UsageError
-from orienteer.graph.store import Graph
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.graph import Graph
+from orienteer.llm import ScriptedModel
 from orienteer.records import Node
-from orienteer.serve.graphs import ServedGraph, named_folders
+from orienteer.serve import ServedGraph, named_folders
 
 
 def test_a_folder_has_its_own_name_or_a_given_one(tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orienteer.errors import BadOption
-from orienteer.methods.table import method_of_settings, options_by_method
+from orienteer.methods import method_of_settings, options_by_method
 from orienteer.settings import read_settings
 
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.text.lines import snippet
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text import Tokenizer, snippet
 
 TERMS = Tokenizer().terms_of
 FILLER = "the quick brown fox jumps over it " * 20
@@ -59,6 +58,7 @@ def test_a_very_long_text_is_cut_too():
 WORDS = st.one_of(st.sampled_from(("needle", "pin", "hay")), st.text(max_size=20))
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(st.lists(WORDS, max_size=120).map(" ".join), st.integers(60, 300))
 def test_any_text_gives_a_piece_of_it_that_holds_a_match(text, width):

@@ -8,18 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from fakes.inside import inside
 from orienteer.display import Count
-from orienteer.graph.format import POINTER
-from orienteer.graph.store import Graph
-from orienteer.ingest.cached import cached_path
-from orienteer.ingest.documents import so_far
-from orienteer.ingest.documents.config import BuildConfig
-from orienteer.ingest.documents.intake import Shelf
-from orienteer.ingest.documents.run import BuildOptions, build_graph
-from orienteer.ingest.documents.so_far import SoFar
-from orienteer.ingest.sources import graph_at
+from orienteer.graph import POINTER, Graph
+from orienteer.ingest import BuildConfig, BuildOptions, NodeSpool, PartialBuilder, build_graph, cached_path, graph_at
 from orienteer.records import Node
 from orienteer.retriever import Retriever
+
+pytestmark = pytest.mark.slow
 
 
 class Clock:
@@ -35,10 +31,10 @@ class Clock:
 @pytest.fixture
 def eager(monkeypatch):
     """Have a part made after each file."""
-    monkeypatch.setattr(so_far, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(so_far, "LEAST_GROWTH", 1.0)
-    monkeypatch.setattr(so_far, "MOST_SHARE", 1e9)
-    monkeypatch.setattr(so_far, "MOST_SHARE_AT_THE_END", 1e9)
+    monkeypatch.setattr(inside(PartialBuilder), "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(inside(PartialBuilder), "LEAST_GROWTH", 1.0)
+    monkeypatch.setattr(inside(PartialBuilder), "MOST_SHARE", 1e9)
+    monkeypatch.setattr(inside(PartialBuilder), "MOST_SHARE_AT_THE_END", 1e9)
 
 
 @pytest.fixture
@@ -129,7 +125,7 @@ def simulated(tmp_path, *, files, read_seconds, part_seconds, nodes_a_file=10):
     """Return when parts of which size were made, by a clock that reading and parts move on, and both times in all."""
     clock, made, part_time = Clock(), [], 0.0
     (tmp_path / "shelf").mkdir()
-    shelf = Shelf(tmp_path / "shelf")
+    shelf = NodeSpool(tmp_path / "shelf")
 
     def hear(interim):
         nonlocal part_time
@@ -138,7 +134,7 @@ def simulated(tmp_path, *, files, read_seconds, part_seconds, nodes_a_file=10):
         part_time += took
         made.append((interim.files, clock.now))
 
-    watch = SoFar(tmp_path / "parts", [tmp_path], BuildConfig(), {}, hear, clock=clock)
+    watch = PartialBuilder(tmp_path / "parts", [tmp_path], BuildConfig(), {}, hear, clock=clock)
     (tmp_path / "parts").mkdir()
     for count in range(1, files + 1):
         clock.now += read_seconds
@@ -149,7 +145,7 @@ def simulated(tmp_path, *, files, read_seconds, part_seconds, nodes_a_file=10):
 
 def test_parts_of_text_take_a_quarter_of_reading_and_joining(tmp_path, monkeypatch):
     # In the proportions that were measured, with a tenth of the nodes: reading 3, a part 1, joining 6.
-    monkeypatch.setattr(so_far, "SECONDS_A_NODE", 1e-3)
+    monkeypatch.setattr(inside(PartialBuilder), "SECONDS_A_NODE", 1e-3)
     made, reading, parts = simulated(tmp_path, files=300, read_seconds=0.3, part_seconds=1e-3, nodes_a_file=100)
     assert made[0][1] < 10
     assert made[-1][0] == 300
@@ -175,8 +171,8 @@ def test_before_changed_sources_are_read_again_the_graph_before_is_heard_of(note
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orienteer.ingest.documents import so_far
-from orienteer.ingest.sources import graph_at
+from orienteer.ingest import PartialBuilder, graph_at
+so_far = sys.modules[PartialBuilder.__module__]
 so_far.FIRST_SECONDS, so_far.LEAST_GROWTH = 0.0, 1.0
 so_far.MOST_SHARE = so_far.MOST_SHARE_AT_THE_END = 1e9
 def hear(interim):
@@ -186,6 +182,7 @@ graph_at(Path(sys.argv[1]), cache=Path(sys.argv[2]), hear=hear)
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_a_process_that_is_killed_in_reading_leaves_nothing_half_written(notes, tmp_path):
     cache = tmp_path / "cache"

@@ -6,12 +6,12 @@ import time
 
 import pytest
 
-from orienteer.graph.store import Graph
-from orienteer.ingest.documents.run import build_graph
-from orienteer.ingest.importer import import_graph
-from orienteer.ingest.provenance import is_stale
+from orienteer.graph import Graph
+from orienteer.ingest import build_graph, import_graph, is_stale
 
 HOUR = 3_600
+
+pytestmark = pytest.mark.slow  # of each test the folder must be older than the grain of the clock of files
 
 
 def later(path, seconds=HOUR):

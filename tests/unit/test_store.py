@@ -10,8 +10,7 @@ from itertools import count
 import pytest
 
 from orienteer.errors import AmbiguousNode, BadInput, BadOption, UnknownNode, UnknownProperty, UnknownType
-from orienteer.graph.builder import EdgeBatch, GraphBuilder
-from orienteer.graph.store import Graph
+from orienteer.graph import EdgeBatch, Graph, GraphBuilder
 from orienteer.records import Edge, Hit, Kind, Node, Triple
 
 # --------------------------------------------------------------------------------------- a graph that is being replaced
@@ -41,6 +40,7 @@ USES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("replacements", [1, 3])
 def test_an_open_graph_stays_whole_when_it_is_first_used_after_its_replacement(scratch, use, replacements):
@@ -53,6 +53,7 @@ def test_an_open_graph_stays_whole_when_it_is_first_used_after_its_replacement(s
     assert USES[use](graph)
 
 
+@pytest.mark.slow
 def test_opening_again_gives_the_newest(scratch):
     path = scratch()
     publish = versions(path)
@@ -61,6 +62,7 @@ def test_opening_again_gives_the_newest(scratch):
         assert Graph.open(path).node("a").text == f"version{version}"
 
 
+@pytest.mark.slow
 def test_a_temporary_graph_ends_with_its_object_and_silently(small_records):
     graph = Graph.from_records(*small_records)
     path = graph.path
@@ -277,6 +279,7 @@ def test_a_loop_makes_no_neighbor_and_joins_no_others(small, build):
 # -------------------------------------------------------------------------------------------------------------- threads
 
 
+@pytest.mark.slow
 def test_threads_share_a_graph(build):
     size = 5_000
     nodes = [Node(f"n{at:04}", text=f"common word{at % 10} only{at}") for at in range(size)]
@@ -298,7 +301,7 @@ def test_threads_share_a_graph(build):
 
 WIDE = """
 import resource, sys
-from orienteer.graph.store import Graph
+from orienteer.graph import Graph
 from orienteer.records import Node
 _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (256, most))
@@ -309,6 +312,7 @@ assert len(graph.search("x", 5, where=[f"p{number} = {number}" for number in ran
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of open files")
 def test_a_table_may_have_hundreds_of_columns(scratch):
     """Systems allow a process 256 to 1,024 open files, and each file that is mapped counts as one."""

@@ -5,11 +5,10 @@ import pytest
 
 from fakes.embedder import embedded
 from orienteer.errors import BadOption
-from orienteer.graph.names.titles import TitleFinder
-from orienteer.graph.store import Graph
-from orienteer.index.searchers import TitleBonus
+from orienteer.graph import Graph, TitleFinder
+from orienteer.index import TitleBonus
 from orienteer.llm import Allowance
-from orienteer.methods.flat.hybrid import Hybrid, HybridConfig
+from orienteer.methods import Hybrid, HybridConfig
 from orienteer.records import Node, Question
 
 TITLES = {
@@ -57,7 +56,7 @@ class Fixed:
         self.of = np.array(scores)
 
     def search(self, query, k, *, among=None, mask=None):
-        from orienteer.index.bm25 import ScoredRows
+        from orienteer.index import ScoredRows
 
         rows = np.arange(len(self.of)) if among is None else np.asarray(among)
         rows = rows if mask is None else rows[mask[rows]]

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orienteer.graph.builder import GraphBuilder
-from orienteer.graph.store import Graph
+from fakes.inside import inside
+from orienteer.graph import Graph, GraphBuilder
 from orienteer.records import Node
-from orienteer.text.function_words import LANGUAGES
-from orienteer.text.tokenizer import Tokenizer
+from orienteer.text import Tokenizer, telling_words
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and unassigned characters too
@@ -116,6 +115,7 @@ def test_ascii_and_unicode_follow_one_rule(texts):
         assert TOKENIZER.words(f"{text} é") == [*TOKENIZER.words(text), "é"]
 
 
+@pytest.mark.slow
 def test_every_letter_is_found_and_no_symbol_is():
     for code in range(0x20, 0x12000):
         char = chr(code)
@@ -148,5 +148,5 @@ def test_threads_may_share_a_tokenizer():
 
 
 def test_function_words_are_folded_as_texts_are():
-    for words in LANGUAGES.values():
+    for words in inside(telling_words).LANGUAGES.values():
         assert {part for word in words for part in Tokenizer.words(word)} == words

@@ -7,17 +7,24 @@ import sys
 import pytest
 
 from clinic import EDGES, NODES, ask
-from orienteer.agents import replay
-from orienteer.cypher.session import Cypher
-from orienteer.cypher.view import View
+from fakes.inside import inside
+from orienteer.agents import replay_trajectory
+from orienteer.cypher import Cypher, View
 from orienteer.errors import BadInput, BadOption, UnsafeSandbox
-from orienteer.llm.schema import faults
+from orienteer.llm import schema_faults
 from orienteer.records import Edge, Message, Node, Observed, Question, Reply, Step, ToolboxSpec, ToolCall, Trajectory
-from orienteer.tools.code import interpreter as code_tool
-from orienteer.tools.code.config import CodeConfig
-from orienteer.tools.code.interpreter import DIALECT, SPEC, CodeInterpreter
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox, code_config, open_scouting, open_toolbox
+from orienteer.tools import (
+    CODE_DIALECT,
+    CODE_SPEC,
+    CodeConfig,
+    CodeInterpreter,
+    ServedCypher,
+    Session,
+    Toolbox,
+    code_config,
+    open_scouting,
+    open_toolbox,
+)
 
 pytest.importorskip("ladybug")
 pytest.importorskip("pydantic_monty")
@@ -49,19 +56,20 @@ def run(graph):
 
 def test_its_schema_is_the_papers():
     """Paper 003, B.4.1: a name, one text that is required, and nothing else."""
-    assert SPEC.name == "code_interpreter"
-    assert SPEC.parameters == {
+    assert CODE_SPEC.name == "code_interpreter"
+    assert CODE_SPEC.parameters == {
         "type": "object",
         "properties": {"code": {"type": "string", "description": "Python code"}},
         "required": ["code"],
     }
     for fact in ("cypher(query, params=None, limit=None)", "synchronous", "read-only", "not a separate tool"):
-        assert fact in SPEC.description
-    assert not faults({"code": "print(1)"}, SPEC.parameters)
-    assert faults({}, SPEC.parameters)
-    assert faults({"code": 1}, SPEC.parameters)
+        assert fact in CODE_SPEC.description
+    assert not schema_faults({"code": "print(1)"}, CODE_SPEC.parameters)
+    assert schema_faults({}, CODE_SPEC.parameters)
+    assert schema_faults({"code": 1}, CODE_SPEC.parameters)
 
 
+@pytest.mark.slow
 def test_what_is_no_code_is_told(graph, run):
     for code in ("", "  \n"):
         assert run(code).error == "CodeError"
@@ -80,6 +88,7 @@ def test_a_fence_about_code_is_none_of_it_and_lines_keep_their_numbers(run):
 # ------------------------------------------------------------------------------------------------------------ cypher
 
 
+@pytest.mark.process
 def test_rows_are_dicts_of_values_by_column(run):
     found = run(
         "q = 'MATCH (c:Compound)-[r]->(d) RETURN d.id AS id, type(r) AS kind, count(c) AS k ORDER BY id, kind'\n"
@@ -96,6 +105,15 @@ def test_rows_are_dicts_of_values_by_column(run):
     assert found.error is None
 
 
+@pytest.mark.process
+def test_a_map_with_the_keys_of_a_node_or_an_edge_is_a_map(run):
+    found = run("print(cypher('RETURN {id: 1, type: 2, name: 3, properties: 4} AS m')[0]['m']['properties'])")
+    assert found.text == "4"
+    found = run("print(cypher('RETURN {source: 1, type: 2, target: 3, properties: null} AS m')[0]['m']['target'])")
+    assert found.text == "3"
+
+
+@pytest.mark.process
 def test_nodes_and_edges_are_dicts_with_their_properties_in_them(make):
     """As Neo4j's drivers give nodes, for which traces of the paper were written."""
     nodes = [Node("a", "Town", "Ath", properties={"year": 1390}), Node("b", "Town", "Bree", properties={"id": "no"})]
@@ -109,6 +127,7 @@ def test_nodes_and_edges_are_dicts_with_their_properties_in_them(make):
     assert found.nodes == ("a", "b")
 
 
+@pytest.mark.process
 def test_parameters_and_a_limit(run):
     code = "print(cypher('MATCH (n) WHERE n.id IN $ids RETURN n.name AS n ORDER BY n', {'ids': ['c1', 'g2']}))"
     assert run(code).text == "[{'n': 'Aspirin'}, {'n': 'HBB'}]"
@@ -116,6 +135,7 @@ def test_parameters_and_a_limit(run):
     assert found.text == "4 0"  # one's own limit needs no note
 
 
+@pytest.mark.process
 def test_names_stay_from_call_to_call(run):
     assert run("rows = cypher('MATCH (d:Disease) RETURN d.id AS id')").text == (
         "Nothing was printed: use print to see a value."
@@ -163,6 +183,7 @@ def test_a_wrong_call_is_an_exception_with_what_to_change(run, call, said):
     assert said in found.text
 
 
+@pytest.mark.process
 def test_a_result_that_is_cut_says_so_and_how_much_there_is(run):
     found = run("print(len(cypher('MATCH (n) RETURN n.id')))", rows=4)
     assert found.text == (
@@ -176,6 +197,7 @@ def test_a_result_that_is_cut_says_so_and_how_much_there_is(run):
     assert many.count("Note:") == 4
 
 
+@pytest.mark.process
 def test_a_result_whose_values_are_long_is_cut_by_its_size(make):
     graph = make([Node(f"n{at}", "Thing", f"Thing {at}", properties={"words": "w" * 190}) for at in range(100)])
     with_code = CodeInterpreter(Session(graph))
@@ -185,6 +207,7 @@ def test_a_result_whose_values_are_long_is_cut_by_its_size(make):
     assert f"the result was cut at the size that a result may have: {got:,} of 10,000 rows" in found.text
 
 
+@pytest.mark.process
 def test_a_query_has_no_more_time_than_its_run(make):
     nodes = [Node(f"n{at}", "Town", f"Town {at}") for at in range(60)]
     edges = [Edge(a.id, "near", b.id) for a in nodes for b in nodes if a is not b]
@@ -199,6 +222,7 @@ def test_a_query_has_no_more_time_than_its_run(make):
     assert with_code({"code": "print(cypher('RETURN 1 AS one'))"}).text.startswith("[{'one': 1}]")
 
 
+@pytest.mark.process
 def test_no_more_queries_than_allowed(run):
     found = run("n = 0\nfor i in range(5):\n    cypher('RETURN 1')\n    n += 1", calls=3)
     assert found.error == "CodeError"
@@ -209,6 +233,7 @@ def test_no_more_queries_than_allowed(run):
 # --------------------------------------------------------------------------------------------- which nodes were shown
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("code", "nodes"),
     [
@@ -244,23 +269,27 @@ def numbered(make):
     return make([*nodes, Node("New York", "Town", "New York"), Node("York", "Town", "York")])
 
 
+@pytest.mark.process
 def test_a_number_is_a_node_only_where_it_stands_as_a_text(run, numbered):
     assert run("print(7, 'of', 12)", on=numbered).nodes == ()
     assert run("print({'id': '7', 'count': 12})", on=numbered).nodes == ("7",)
     assert run("print(cypher('MATCH (n:Number) RETURN count(n) AS k'))", on=numbered).nodes == ()
 
 
+@pytest.mark.process
 def test_a_long_result_that_nobody_saw_shows_no_node(run, numbered):
     assert run("print(len(cypher('MATCH (n:Number) RETURN n.id')))", on=numbered).nodes == ()
     some = run("r = cypher('MATCH (n:Number) RETURN n.id')\nprint(r[:2])", on=numbered).nodes
     assert len(some) == 2
 
 
+@pytest.mark.process
 def test_an_id_with_a_space_is_found_where_a_row_has_it(run, numbered):
     code = "for r in cypher('MATCH (t:Town) RETURN t.id AS i ORDER BY i'): print(r['i'], 'is a town')"
     assert run(code, on=numbered).nodes == ("New York", "York")
 
 
+@pytest.mark.process
 def test_an_id_is_found_between_any_signs_where_a_row_has_it_and_inside_no_other(run, make):
     ids = [f"t{at}" for at in range(150)] + ["t1:x", "t2-y", "ns::t3", "t4.z", "u/t5", "t6x"]
     towns = make([Node(one, "Town", "Town") for one in ids])
@@ -287,6 +316,7 @@ def viewed(make):
     )
 
 
+@pytest.mark.process
 def test_with_a_view_ids_are_identifiers_and_nodes_are_still_the_graphs(run, viewed):
     view = View(label="medicine")
     code = "r = cypher('MATCH (g:Gene)-[r]->(d:Disease:medicine) RETURN type(r) AS t, d.id AS i')\nprint(r)"
@@ -300,6 +330,7 @@ def test_with_a_view_ids_are_identifiers_and_nodes_are_still_the_graphs(run, vie
 # -------------------------------------------------------------------------------------------------------------- find
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("tier", ["monty", CPYTHON])
 def test_nodes_are_found_by_name_within_the_code(run, tier):
     """Met by models: a search before the code was needless in 17 of 18 questions, and where not, code can do it."""
@@ -353,6 +384,7 @@ def test_what_could_not_be_found_as_asked_is_noted_once(run):
     ]
 
 
+@pytest.mark.process
 def test_a_query_in_a_try_of_its_own_does_not_end_the_others(run):
     """What the prompt advises runs in both tiers."""
     code = (
@@ -371,6 +403,7 @@ def first(graph, **config):
     return CodeInterpreter(Session(graph), CodeConfig(**config))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("tier", ["monty", CPYTHON])
 def test_the_tier_is_recorded_and_not_told(graph, tier):
     """It tells a model nothing: what the tier's Python lacks stands in the prompt."""
@@ -390,6 +423,7 @@ def test_what_the_tier_lacks_is_told(graph):
 RETRIED = "import heapq\nprint(heapq.nsmallest(2, numbers), rows[0]['k'], failed)"
 
 
+@pytest.mark.process
 @NEEDS_LINUX
 def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph):
     with_code = first(graph, retry_cpython=True)
@@ -406,6 +440,7 @@ def test_code_is_run_again_in_the_second_tier_with_the_state_of_the_first(graph)
     assert with_code.marks == ("sandbox monty", "sandbox cpython")
 
 
+@pytest.mark.process
 @NEEDS_LINUX
 def test_state_that_cannot_be_made_again_is_told(graph):
     with_code = first(graph, retry_cpython=True)
@@ -417,14 +452,14 @@ def test_state_that_cannot_be_made_again_is_told(graph):
 def test_where_the_second_tier_cannot_be_had_the_first_goes_on(graph, monkeypatch):
     with_code = first(graph, retry_cpython=True)
     with_code({"code": "x = 1"})
-    opened = code_tool.open_interpreter
+    opened = inside(CodeInterpreter).open_interpreter
 
     def refusing(tier, functions, limits):
         if tier == "cpython":
             raise UnsafeSandbox("nothing here holds it")
         return opened(tier, functions, limits)
 
-    monkeypatch.setattr(code_tool, "open_interpreter", refusing)
+    monkeypatch.setattr(inside(CodeInterpreter), "open_interpreter", refusing)
     found = with_code({"code": "import heapq"})
     assert found.error == "MissingFeature"
     assert "It cannot be run in cpython: nothing here holds it" in found.text
@@ -433,6 +468,7 @@ def test_where_the_second_tier_cannot_be_had_the_first_goes_on(graph, monkeypatc
     assert "sandbox cpython" not in with_code.marks
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("tier", ["monty", CPYTHON])
 def test_closing_a_toolbox_ends_what_its_tools_keep_running(graph, tier):
     with_code = first(graph, tier=tier)
@@ -449,9 +485,10 @@ def test_a_sandbox_that_does_not_start_is_told_before_a_model_is_paid(graph, mon
         first(graph, tier="monty")
 
 
+@pytest.mark.process
 def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
-    monkeypatch.setattr(code_tool, "_MOST_KEPT", 2_000)
-    served = code_tool.ServedCypher(graph, rows=1_000, view=None)
+    monkeypatch.setattr(inside(CodeInterpreter), "_MOST_KEPT", 2_000)
+    served = ServedCypher(graph, rows=1_000, view=None)
     for _ in range(2):
         served.begin(20.0)
         given = [served.cypher("UNWIND range(1, 100) AS n RETURN 'abc'") for _ in range(9)]
@@ -459,6 +496,7 @@ def test_answers_are_kept_up_to_a_bound_and_all_are_given(graph, monkeypatch):
         assert len(served.returned) == 2
 
 
+@pytest.mark.process
 @NEEDS_LINUX
 def test_auto_goes_on_to_the_second_tier_where_the_first_does_not_start(graph, monkeypatch):
     monkeypatch.setenv("MONTY_BIN", __file__ + "-is-not-there")
@@ -476,6 +514,7 @@ def test_code_that_overstays_loses_its_state_and_is_told(graph):
     assert with_code({"code": "print(x)"}).error == "CodeError"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "config",
     [
@@ -559,6 +598,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "config",
     [
@@ -570,11 +610,12 @@ CALLS = [
 def test_a_trajectory_replays_to_the_letter(graph, config):
     calls = [one for one in CALLS if not (config.get("retry_cpython") and "random" in str(one))]  # tiers draw apart
     trajectory = trajectory_of(graph, calls, **config)
-    again = list(replay.replay(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
+    again = list(replay_trajectory(Trajectory.model_validate_json(trajectory.model_dump_json()), graph))
     assert len(again) == len(calls)
     assert [one.now for one in again] == [one.recorded for one in again]
 
 
+@pytest.mark.process
 def test_a_trajectory_over_a_view_replays_over_it(viewed):
     calls = [
         ("node_id_retriever", {"queries": ["Gout"]}),
@@ -585,14 +626,14 @@ def test_a_trajectory_over_a_view_replays_over_it(viewed):
     ]
     trajectory = trajectory_of(viewed, calls, view=View(label="medicine"))
     assert "DISEASE_" in trajectory.steps[1].observations[0].text
-    assert all(one.is_equal for one in replay.replay(trajectory, viewed))
+    assert all(one.is_equal for one in replay_trajectory(trajectory, viewed))
 
 
 # -------------------------------------------------------------------------------------------- what a model is told
 
 
 def test_what_is_said_of_the_first_tier_is_so(run):
-    there, missing = (re.search(rf"^{head}: (.+?)\.\n", DIALECT, re.M | re.S)[1] for head in ("There", "Missing"))
+    there, missing = (re.search(rf"^{head}: (.+?)\.\n", CODE_DIALECT, re.M | re.S)[1] for head in ("There", "Missing"))
     names = re.search(r"the modules\s+(.+)", there, re.S)[1].replace("\n", " ").split(", ")
     assert run(f"import {', '.join(names)}\nprint('all')").text == "all"
     for name in re.search(r"the modules\s+(.+)", missing, re.S)[1].replace("\n", " ").split(", "):

@@ -2,7 +2,7 @@
 
 from clinic import ask
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 
 def answer(toolbox):

@@ -2,7 +2,7 @@
 
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 
 def test_full_matches_only_with_the_edges_that_make_them(toolbox):

@@ -4,7 +4,7 @@ import pytest
 
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 
 def test_each_step_says_its_size_and_keeps_its_set(toolbox):

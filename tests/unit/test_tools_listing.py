@@ -5,7 +5,7 @@ import pytest
 from clinic import ask, members
 from orienteer.errors import BadOption
 from orienteer.records import Node, ToolboxSpec
-from orienteer.tools.toolbox import Toolbox, open_toolbox
+from orienteer.tools import Toolbox, open_toolbox
 
 BEERS = [
     Node("b1", "beer", "Duvel", properties={"abv": 8.5, "country": "Belgium"}),

@@ -4,10 +4,8 @@ import pytest
 
 from clinic import EDGES, NODES, ask
 from fakes.embedder import embedded
-from orienteer.graph.store import Graph
-from orienteer.tools.search import PLAIN, SearchInGraph, SearchInNeighborhood
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox
+from orienteer.graph import Graph
+from orienteer.tools import PLAIN_PARAMETERS, SearchInGraph, SearchInNeighborhood, Session, Toolbox
 
 TOOLS = ("search_in_graph", "search_in_neighborhood")
 
@@ -34,7 +32,7 @@ def test_the_argument_is_there_where_there_are_vectors(toolbox, near, name):
 
 def test_the_papers_tools_have_no_such_argument(vectors):
     session = Session(vectors, saves_sets=False)
-    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, only=PLAIN)):
+    for tool in (SearchInGraph(session, is_plain=True), SearchInNeighborhood(session, only=PLAIN_PARAMETERS)):
         assert "mode" not in tool.spec.parameters["properties"]
 
 

@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
+
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.search import PLAIN
-from orienteer.tools.toolbox import Toolbox, open_plain
+from orienteer.tools import PLAIN_PARAMETERS, Toolbox, open_plain
+
+pytestmark = pytest.mark.slow
 
 
 def test_counts_by_kind_of_edge_come_first(toolbox):
@@ -85,7 +88,7 @@ def test_a_page_names_the_rows_that_fit_and_the_next_ones_begin_after_them(make)
 def test_the_papers_pages_tell_the_rows_that_fit_too(make):
     nodes = [Node("hub"), *(Node(f"n{at:02}", "leaf", "word", f"{'long ' * 300}{at}") for at in range(30))]
     graph = make(nodes, [Edge("hub", "has", node.id) for node in nodes[1:]])
-    toolbox = open_plain(graph, "lexical", PLAIN)
+    toolbox = open_plain(graph, "lexical", PLAIN_PARAMETERS)
     toolbox.session.reply_tokens = 300
     found = ask(toolbox, "search_in_neighborhood", node="hub", query="long word")
     assert len(found.nodes) < 20

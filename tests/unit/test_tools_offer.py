@@ -8,19 +8,22 @@ import random
 import pytest
 
 from clinic import ask
-from orienteer.agents.dialect import DIALECTS
-from orienteer.agents.requests import requests
-from orienteer.graph.store import Graph
-from orienteer.llm.budget import Budget
-from orienteer.llm.schema import faults
-from orienteer.llm.scripted import ScriptedModel
-from orienteer.llm.spoken import as_calls, calls_in, calls_schema, number_of_calls
+from orienteer.agents import DIALECTS, requests_of
+from orienteer.graph import Graph
+from orienteer.llm import Budget, ScriptedModel, calls_in, calls_schema, number_of_calls, schema_faults, spoken_as_calls
 from orienteer.records import Edge, Manner, Message, Node, ToolCall, ToolSpec
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
-from orienteer.tools.offer import LONGEST_TEXT, MOST_NAMED, Course, NamesOfQuestion, names_in, offered
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import open_compact
+from orienteer.tools import (
+    LONGEST_TEXT,
+    MOST_NAMED,
+    DecodingState,
+    NamesOfQuestion,
+    Session,
+    names_in_argument,
+    offered_tools,
+    open_compact,
+)
 
 QUESTION = "Which films were directed by Ada Holm and star Bo Varga?"
 NODES = [
@@ -46,7 +49,7 @@ def toolbox(graph):
 
 def tools(toolbox, question=QUESTION):
     """Return the tools that can be called now, by name."""
-    return {tool.name: tool for tool in toolbox.offered(names_in(question, toolbox.session.graph))}
+    return {tool.name: tool for tool in toolbox.offered(names_in_argument(question, toolbox.session.graph))}
 
 
 def parameters(toolbox, name, question=QUESTION):
@@ -114,15 +117,20 @@ def test_a_name_that_nothing_is_near_can_be_looked_for_and_no_more(toolbox):
     ],
 )
 def test_the_longest_names_of_a_question(graph, question, named, unnamed):
-    names = names_in(question, graph)
+    names = names_in_argument(question, graph)
     assert unnamed not in (*names.known, *names.possible)
     assert names == ({}, ()) if named is None else named in names.known
 
 
 def test_beside_names_only_what_looks_like_one_may_be_another(graph):
-    assert names_in("Which films by Ada Holm and bo vargas?", graph) == ({"Ada Holm": 1}, ())
-    assert names_in("Which films by Ada Holm and Bo Vargas?", graph) == ({"Ada Holm": 1}, ("Bo", "Bo Vargas", "Vargas"))
-    assert "bo vargas" in names_in("which films by bo vargas?", graph).possible, "where nothing is named, anything may"
+    assert names_in_argument("Which films by Ada Holm and bo vargas?", graph) == ({"Ada Holm": 1}, ())
+    assert names_in_argument("Which films by Ada Holm and Bo Vargas?", graph) == (
+        {"Ada Holm": 1},
+        ("Bo", "Bo Vargas", "Vargas"),
+    )
+    assert "bo vargas" in names_in_argument("which films by bo vargas?", graph).possible, (
+        "where nothing is named, anything may"
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +144,7 @@ def test_beside_names_only_what_looks_like_one_may_be_another(graph):
     ],
 )
 def test_marks_beside_a_name_do_not_hide_it(graph, question):
-    known = names_in(question, graph).known
+    known = names_in_argument(question, graph).known
     assert {name.casefold() for name in known} >= {"ada holm", "bo varga"}
 
 
@@ -154,8 +162,8 @@ def test_names_of_every_script_and_form(tmp_path):
         ("Who played in It?", "It"),
         ("What is 3-[5-(2-nitro)furan-2-yl]benzoic acid?", names[-1]),
     ]:
-        assert list(names_in(question, graph).known) == [known], question
-    assert names_in("made by whom?", graph).known == {}, "a word that is a node's name by chance"
+        assert list(names_in_argument(question, graph).known) == [known], question
+    assert names_in_argument("made by whom?", graph).known == {}, "a word that is a node's name by chance"
 
 
 def test_a_name_that_several_nodes_bear_is_told_apart_by_ids(tmp_path):
@@ -199,7 +207,9 @@ def test_what_a_schema_names_itself_stays(graph):
             "more": {"type": "array"},
         }
     }
-    [tool] = offered([ToolSpec(name="t", description="", parameters=own)], Session(graph), NamesOfQuestion(), Course())
+    [tool] = offered_tools(
+        [ToolSpec(name="t", description="", parameters=own)], Session(graph), NamesOfQuestion(), DecodingState()
+    )
     assert tool.parameters == own
 
 
@@ -240,15 +250,16 @@ def drawn(schema, chance):
     )
 
 
+@pytest.mark.slow
 def test_no_call_that_can_be_said_names_what_is_not_there(graph):
     """Courses drawn at random from the schemas: what a tool refuses is never a type, a set or a name."""
     chance, calls, refused = random.Random(5), 0, set()
     for _ in range(60):
         toolbox = open_compact(graph, "lexical")
         for _ in range(5):
-            schema = calls_schema(toolbox.offered(names_in("Ada Holm, Bo Varga and Salt Road", graph)))
+            schema = calls_schema(toolbox.offered(names_in_argument("Ada Holm, Bo Varga and Salt Road", graph)))
             said = drawn(schema, chance)
-            assert faults(said, schema) == ()
+            assert schema_faults(said, schema) == ()
             for call in said["calls"]:
                 arguments = json.dumps(call["arguments"])
                 seen = toolbox.observe(ToolCall(id="1", name=call["name"], arguments=arguments))
@@ -271,7 +282,7 @@ def test_calls_are_written_and_read_as_one_object():
         ToolCall(id="a", name="follow", arguments='{"start":  "Ada \\u00c5"}'),
         ToolCall(id="b", name="finish", arguments=""),
     )
-    text = as_calls(calls)
+    text = spoken_as_calls(calls)
     assert json.loads(text)["calls"][1] == {"name": "finish", "arguments": {}}
     assert number_of_calls(text) == 2
     assert [(call.name, call.arguments) for call in calls_in(text)] == [
@@ -317,8 +328,10 @@ class Held(ScriptedModel):
 
 def test_a_model_that_keeps_a_schema_is_held_to_each_turn_and_the_trace_tells(graph):
     turns = (
-        as_calls([ToolCall(id="", name="follow", arguments='{"start": "Ada Holm", "steps": [{"edge": "directed"}]}')]),
-        as_calls(
+        spoken_as_calls(
+            [ToolCall(id="", name="follow", arguments='{"start": "Ada Holm", "steps": [{"edge": "directed"}]}')]
+        ),
+        spoken_as_calls(
             [
                 ToolCall(id="", name="add_to_answer", arguments='{"nodes": ["@1"]}'),
                 ToolCall(id="", name="finish", arguments="{}"),
@@ -339,14 +352,14 @@ def test_a_model_that_keeps_a_schema_is_held_to_each_turn_and_the_trace_tells(gr
         ["follow", "intersect", "search_in_graph", "add_to_answer", "finish"],
     ]
     [trajectory] = result.trajectories
-    assert [request.chat.reply_schema for request in requests(trajectory)] == [first, second]
+    assert [request.chat.reply_schema for request in requests_of(trajectory)] == [first, second]
 
 
 @pytest.mark.parametrize("method", ["react", "ark tools=paper", "ark faithful=true"])
 def test_only_the_compact_tools_are_held(graph, method):
     """Courses that save no sets, or end otherwise, would be held to what cannot be said."""
     name, *options = method.split()
-    model = Held(lambda messages, tools, sampling: as_calls([ToolCall(id="", name="finish", arguments="{}")]))
+    model = Held(lambda messages, tools, sampling: spoken_as_calls([ToolCall(id="", name="finish", arguments="{}")]))
     chosen = dict(option.split("=") for option in options)
     Retriever(graph, name, model=model, settings=Settings(), budget=Budget(calls=3), **chosen).search(QUESTION)
     assert set(model.schemas) == {None}
@@ -356,12 +369,14 @@ def test_a_model_of_which_nothing_is_known_is_held_to_nothing(graph):
     class Free(Held):
         manner = Manner(dialect="terse", why="its card")
 
-    model = Free(lambda messages, tools, sampling: as_calls([ToolCall(id="", name="finish", arguments="{}")]))
+    model = Free(lambda messages, tools, sampling: spoken_as_calls([ToolCall(id="", name="finish", arguments="{}")]))
     Retriever(graph, "ark", model=model, settings=Settings(), agents=1, max_steps=2).search(QUESTION)
     assert model.schemas == [None, None]
 
 
 def test_a_text_that_is_too_long_is_told():
     tool = ToolSpec(name="t", description="", parameters={"properties": {"q": {"type": "string", "maxLength": 3}}})
-    assert faults({"q": "abcd"}, {"type": "object", **tool.parameters}) == ("q must have at most 3 characters, has 4",)
-    assert faults({"q": "abc"}, {"type": "object", **tool.parameters}) == ()
+    assert schema_faults({"q": "abcd"}, {"type": "object", **tool.parameters}) == (
+        "q must have at most 3 characters, has 4",
+    )
+    assert schema_faults({"q": "abc"}, {"type": "object", **tool.parameters}) == ()

@@ -1,8 +1,10 @@
 """One node in full, and what a graph is made of."""
 
+import pytest
+
 from clinic import ask, members
 from orienteer.records import Edge, Node
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
 
 
 def test_a_node_is_shown_with_everything(make):
@@ -112,6 +114,7 @@ def test_the_schema_says_what_joins_what_and_how_often(toolbox):
     assert "Disease -presents-> Symptom 3" in lines
 
 
+@pytest.mark.slow
 def test_a_schema_too_long_for_a_reply_says_that_it_goes_on(make):
     nodes = [Node(f"n{at}", f"Some rather long node type {at}") for at in range(200)]
     edges = [Edge(f"n{at}", f"edge type {at}", f"n{at + 1}") for at in range(199)]

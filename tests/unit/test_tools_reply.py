@@ -7,19 +7,18 @@ import sys
 import pytest
 
 from clinic import ask
-from orienteer.graph.search.query_words import Coverage, QueryWords, coverage_note
+from orienteer.graph import QueryWords, WordCoverage, coverage_note
 from orienteer.records import Node
-from orienteer.tools.session import ReplyLines, Session, state
-from orienteer.tools.toolbox import Toolbox, open_plain
+from orienteer.tools import ReplyLines, Session, Toolbox, answer_state, open_plain
 
 
 @pytest.mark.parametrize(
     ("match", "note"),
     [
-        (Coverage(2, 2, ()), " 2/2 words"),
-        (Coverage(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
-        (Coverage(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c and 2 more"),
-        (Coverage(0, 0, ()), ""),
+        (WordCoverage(2, 2, ()), " 2/2 words"),
+        (WordCoverage(7, 10, ("x", "y", "z")), " 7/10 words, not: x, y, z"),
+        (WordCoverage(1, 6, ("a", "b", "c", "d", "e")), " 1/6 words, not: a, b, c and 2 more"),
+        (WordCoverage(0, 0, ()), ""),
     ],
 )
 def test_coverage(match, note):
@@ -49,9 +48,9 @@ def test_a_snippet_stands_around_the_rarest_word(make):
 
 def test_the_state_of_the_answer(graph):
     session = Session(graph)
-    assert state(session) == "answer: 0 nodes"
+    assert answer_state(session) == "answer: 0 nodes"
     session.answer = [graph.arrays.row(one) for one in ("c1", "c2", "c3", "d1")]
-    assert state(session) == "answer: 4 nodes (Aspirin; Ibuprofen; Quinine; ...)"
+    assert answer_state(session) == "answer: 4 nodes (Aspirin; Ibuprofen; Quinine; ...)"
 
 
 def test_a_reply_ends_with_the_state_and_a_plain_one_does_not(graph):
@@ -117,7 +116,7 @@ def test_long_names_do_not_break_the_budget(make):
 
 SNIPPET = """
 import random
-from orienteer.text.lines import snippet
+from orienteer.text import snippet
 for vocabulary in range(40):
     weights = {f"{name}{vocabulary}": weight for name, weight in zip("abcd", (0.1, 0.2, 0.3, 0.7))}
     orders = [random.Random(seed).sample(sorted(weights), 4) for seed in range(40)]
@@ -126,6 +125,7 @@ for vocabulary in range(40):
 """
 
 
+@pytest.mark.process
 def test_a_snippet_is_the_same_in_every_process():
     # Sums in the order of a set differ in their last digit from process to process, and a replay with them.
     shown = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from clinic import ask
 from orienteer.records import Node
-from orienteer.tools.toolbox import Toolbox, open_plain
+from orienteer.tools import Toolbox, open_plain
 
 
 def test_the_best_come_first_with_coverage_and_text(toolbox):

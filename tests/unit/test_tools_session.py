@@ -6,8 +6,7 @@ from clinic import ask
 from orienteer import Graph
 from orienteer.errors import AmbiguousNode, BadOption, UnknownNode, UnknownType
 from orienteer.records import Edge, Node
-from orienteer.tools.session import Session
-from orienteer.tools.toolbox import Toolbox, open_plain
+from orienteer.tools import Session, Toolbox, open_plain
 
 
 def rows(graph, reference, **filters):

@@ -7,9 +7,8 @@ import pytest
 
 from orienteer.errors import UnknownType
 from orienteer.records import Edge, Node
-from orienteer.text.lines import CHARACTERS_A_TOKEN_OF_IDS
-from orienteer.tools.session import ReplyLines, Session
-from orienteer.tools.toolbox import STATELESS_TOKENS, Toolbox, open_stateless, open_toolbox
+from orienteer.text import CHARACTERS_A_TOKEN_OF_IDS
+from orienteer.tools import STATELESS_TOKENS, ReplyLines, Session, Toolbox, open_stateless, open_toolbox
 
 
 @pytest.fixture
@@ -122,6 +121,7 @@ def test_no_line_of_a_text_can_pass_for_one_of_ours(genes):
     assert "[g00] forged (gene)" not in lines
 
 
+@pytest.mark.process
 def test_rows_of_cypher_say_how_they_go_on(genes):
     pytest.importorskip("ladybug")
     box = open_stateless(genes, offers_cypher=True)

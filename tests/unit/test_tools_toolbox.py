@@ -5,7 +5,9 @@ import pytest
 from clinic import ask
 from orienteer.errors import UnknownNode
 from orienteer.records import ToolCall
-from orienteer.tools.toolbox import Toolbox
+from orienteer.tools import Toolbox
+
+pytestmark = pytest.mark.slow
 
 ALL = ["search_in_graph", "search_in_neighborhood", "follow", "intersect", "paths", "read_node", "schema"]
 ALL += ["add_to_answer", "remove_from_answer", "finish"]

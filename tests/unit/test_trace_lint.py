@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from orienteer.agents.lint import lint, together
-from orienteer.llm.scripted import ScriptedModel
+from orienteer.agents import joined_lints, lint_trajectory
+from orienteer.llm import ScriptedModel
 from orienteer.records import (
     NOT_RUN,
     Message,
@@ -58,7 +58,9 @@ def made_of(*steps, question="Who made Salt?", tools=(LOOK,), **fields):
 
 def found_in(*steps, **fields):
     """Return kind, turn and reason of each finding."""
-    return [(finding.kind, finding.step, finding.why) for finding in lint(made_of(*steps, **fields)).findings]
+    return [
+        (finding.kind, finding.step, finding.why) for finding in lint_trajectory(made_of(*steps, **fields)).findings
+    ]
 
 
 END = step(says="It was Ada.")
@@ -69,14 +71,14 @@ FRESH = step(("look", {"for": "Salt"}), gives=["[p7] Ada Holm made it"], nodes=[
 
 
 def test_a_course_without_fault_has_no_findings():
-    seen = lint(made_of(FRESH, END))
+    seen = lint_trajectory(made_of(FRESH, END))
     assert seen.findings == ()
     assert (seen.turns, seen.tokens, seen.turns_in_vain, seen.tokens_in_vain) == (2, 220, 0, 0)
 
 
 def test_a_call_that_failed_is_told_with_its_reason():
     failing = step(("look", {"for": "Slt"}), gives=["No node 'Slt'.\nNear: Salt."], errors=["UnknownNode"])
-    seen = lint(made_of(failing, FRESH, END))
+    seen = lint_trajectory(made_of(failing, FRESH, END))
     [finding] = seen.findings
     assert (finding.kind, finding.step, finding.tool, finding.error) == ("failed", 1, "look", "UnknownNode")
     assert finding.why == "No node 'Slt'. Near: Salt."
@@ -104,7 +106,7 @@ def test_a_turn_of_which_one_call_was_good_is_not_in_vain():
         errors=["UnknownNode"],
         nodes=[(), ("p7",)],
     )
-    seen = lint(made_of(both, END))
+    seen = lint_trajectory(made_of(both, END))
     assert len(seen.findings) == 1
     assert seen.turns_in_vain == 0
 
@@ -188,7 +190,7 @@ def test_cut_and_empty_replies_are_told():
         ("cut", 1, "the reply was cut off at its length limit, after 10 tokens"),
         ("empty", 2, "the reply has neither words nor a call"),
     ]
-    assert lint(made_of(cut, step(), FRESH, END)).turns_in_vain == 2
+    assert lint_trajectory(made_of(cut, step(), FRESH, END)).turns_in_vain == 2
 
 
 def test_a_reply_that_calls_nothing_is_told_where_the_course_goes_on():
@@ -209,7 +211,7 @@ def test_broken_and_surplus_calls_are_told():
 def test_requests_that_failed_or_were_refused_are_told():
     refused = step(says="Ada.", refused=((), ("tools",)), lacks=("response_format", "tools"))
     lost = step(error="no answer within 120 s")
-    seen = lint(made_of(refused, lost))
+    seen = lint_trajectory(made_of(refused, lost))
     assert [finding.why for finding in seen.findings] == [
         "the server refused the request: sent again without tools",
         "the server refused the request: sent again without response_format",
@@ -254,14 +256,16 @@ def test_a_course_that_comes_to_nothing_is_told():
 
 
 def test_what_no_model_did_has_no_turns():
-    seen = lint(made_of(unread(), step(("look", {}), gives=["no"], errors=["BadCall"]), model=None, answer=None))
+    seen = lint_trajectory(
+        made_of(unread(), step(("look", {}), gives=["no"], errors=["BadCall"]), model=None, answer=None)
+    )
     assert seen == ((), 0, 0, 0, 0)
 
 
 def test_several_are_added_up():
-    one, other = lint(made_of(unread(), FRESH, END)), lint(made_of(FRESH, END))
-    assert together([one, other]) == (one.findings, 5, 550, 1, 110)
-    assert together([]) == ((), 0, 0, 0, 0)
+    one, other = lint_trajectory(made_of(unread(), FRESH, END)), lint_trajectory(made_of(FRESH, END))
+    assert joined_lints([one, other]) == (one.findings, 5, 550, 1, 110)
+    assert joined_lints([]) == ((), 0, 0, 0, 0)
 
 
 # ------------------------------------------------------------------------------------------------------- a real one
@@ -278,7 +282,7 @@ def test_the_turns_of_a_real_course_are_told(small):
     )
     model = ScriptedModel(lambda messages, *_: turns[sum(message.role == "assistant" for message in messages)])
     [course] = Retriever(small, "ark", model=model, agents=1, settings=Settings()).search("salt").trajectories
-    seen = lint(Trajectory.model_validate_json(course.model_dump_json()))
+    seen = lint_trajectory(Trajectory.model_validate_json(course.model_dump_json()))
     assert [(finding.kind, finding.step, finding.tool, finding.error) for finding in seen.findings] == [
         ("failed", 2, "look_up", "BadCall"),
         ("failed", 2, "read_node", "UnknownNode"),

@@ -8,12 +8,12 @@ from collections import Counter
 
 import pytest
 
+from lanes import seeds
 from orienteer.errors import Error
-from orienteer.graph.format import MANIFEST, generation_of, read_pointer
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.update.ledger import read_ledger
-from orienteer.ingest.update.update import update_graph
+from orienteer.graph import MANIFEST, Graph, generation_of, read_pointer
+from orienteer.ingest import ImportOptions, import_graph, read_ledger, update_graph
+
+pytestmark = pytest.mark.slow
 
 TYPES = ["drug", "gene", "disease"]
 RELATIONS = ["treats", "binds", "near", "same_as"]
@@ -262,7 +262,7 @@ def check(folder, updated, fresh, report, expected):
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "tsv"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", seeds(8, usual=2))
 def test_it_holds_what_an_import_gives(seed, form, tmp_path):
     world = World(seed * 7 + len(form))
     source, updated, fresh = tmp_path / "tables", tmp_path / "updated", tmp_path / "fresh"

@@ -11,19 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
-from orienteer.graph import damage
-from orienteer.graph.embedding import give_vectors
-from orienteer.graph.format import read_pointer
-from orienteer.graph.pieces.vectors import read_about
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Strings
-from orienteer.ingest.formats.table import Batch
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.ingest.provenance import is_stale
-from orienteer.ingest.update.row_hashes import row_hashes
-from orienteer.ingest.update.update import update_graph
+from orienteer.graph import Graph, damaged_files, give_vectors, read_about_vectors, read_pointer
+from orienteer.index import Strings
+from orienteer.ingest import Batch, ImportOptions, import_graph, is_stale, row_hashes, update_graph
 from orienteer.records import Node
+
+pytestmark = pytest.mark.slow
 
 NODES = "id,name,type,text\na,Ada,person,wrote notes\nb,Bob,person,builds\nc,Cat,animal,sleeps\n"
 EDGES = "source,relation,target\na,knows,b\nb,keeps,c\na,keeps,c\n"
@@ -99,7 +94,7 @@ def test_of_a_file_that_was_only_touched_the_time_is_noted(source, graph):
     report = update(source, graph)
     assert (report.whole, report.files.unchanged, report.edges_changed) == (None, 2, {})
     assert not is_stale(Graph.open(graph).arrays.manifest)
-    assert damage.damaged_files(graph) == []
+    assert damaged_files(graph) == []
 
 
 def test_sources_may_be_named_in_another_way(source, graph, monkeypatch):
@@ -187,7 +182,7 @@ def test_a_graph_that_was_imported_without_it_is_imported_once_more(source, tmp_
 
 
 def test_another_version_imports_everything(source, graph, monkeypatch):
-    monkeypatch.setattr("orienteer.ingest.update.update.__version__", "99.0")
+    monkeypatch.setattr(inside(update_graph), "__version__", "99.0")
     assert "version" in update(source, graph).whole
 
 
@@ -227,7 +222,7 @@ def test_vectors_of_texts_that_stay_go_on(source, graph):
     give_vectors(Graph.open(graph), ["a", "b", "c"], np.eye(3), embedder=None)
     edited(source / "nodes.csv", ("builds", "paints"))
     report = update(source, graph)
-    about = read_about(graph)
+    about = read_about_vectors(graph)
     assert (about.nodes, about.lacking) == (2, 1)
     assert any("without a vector" in note for note in report.notes)
 
@@ -244,9 +239,7 @@ def test_private_cells_are_in_no_report(source, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from orienteer.graph import publication
-from orienteer.ingest.importer import ImportOptions
-from orienteer.ingest.update.update import update_graph
+from orienteer.ingest import ImportOptions, update_graph
 step = int(sys.argv[3])
 real, calls = os.fsync, []
 def sync(handle):
@@ -259,6 +252,7 @@ update_graph([Path(sys.argv[1])], Path(sys.argv[2]), options=ImportOptions())
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize("step", [1, 20, 40, 50, 55, 60])
 def test_killed_on_the_way_the_old_graph_or_the_new_one_stands(source, graph, step):
@@ -268,7 +262,7 @@ def test_killed_on_the_way_the_old_graph_or_the_new_one_stands(source, graph, st
     assert done.returncode in (0, -signal.SIGKILL)
     name = "Tom" if read_pointer(graph).generation != before else "Cat"
     assert Graph.open(graph).node("c").name == name
-    assert damage.damaged_files(graph) == []
+    assert damaged_files(graph) == []
     update(source, graph)
     assert Graph.open(graph).node("c").name == "Tom"
 

@@ -11,18 +11,38 @@ import networkx
 import pytest
 
 import orienteer
+from fakes.inside import inside
 from orienteer import errors
 from orienteer.errors import AmbiguousNode, BadOption, Error, ModelError, NotAGraph, UnknownNode, without_paths
-from orienteer.graph.store import Graph
-from orienteer.ingest.importer import ImportOptions, import_graph
-from orienteer.llm.local import LocalModel
+from orienteer.graph import Graph
+from orienteer.ingest import ImportOptions, import_graph
+from orienteer.llm import LocalModel
 from orienteer.records import Edge, Node, Question, Ranked, Result, ToolCall, Trajectory
 from orienteer.retriever import Retriever
-from orienteer.serve.views import pages, subgraph
-from orienteer.serve.views.graph_info import beneath, info
-from orienteer.serve.views.outside import for_outside, machine_paths, message_outside
-from orienteer.serve.views.records import NeighborsPage
-from orienteer.tools.toolbox import Toolbox
+from orienteer.serve import (
+    NeighborsPage,
+    ask_page,
+    facets_page,
+    for_outside,
+    graph_info,
+    groups_page,
+    intersect_page,
+    machine_paths,
+    message_outside,
+    neighbors_page,
+    node_page,
+    nodes_page,
+    paths_page,
+    relative_paths,
+    schema_page,
+    search_page,
+    search_page_by,
+    searcher_of,
+    subgraph_page,
+)
+from orienteer.tools import Toolbox
+
+pytestmark = pytest.mark.slow
 
 PACKAGE = Path(orienteer.__file__).parent
 
@@ -30,16 +50,17 @@ PACKAGE = Path(orienteer.__file__).parent
 # ------------------------------------------------------------------------------------------------------------- pages
 
 
+@pytest.mark.process
 def test_the_records_load_neither_a_graph_nor_a_command_line():
     code = (
-        "import sys; import orienteer.serve.views.records, orienteer.serve.views.pages, orienteer.serve.views.outside; "
+        "import sys; from orienteer.serve import NeighborsPage, for_outside, node_page; "
         "print([name for name in ('numpy', 'typer', 'rich', 'openai', 'orienteer.graph') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout == "[]\n"
 
 
 def test_neighbors_are_a_page_with_counts_by_type_and_direction(small):
-    page = pages.neighbors(small, "Ada Holm", k=2, offset=1)
+    page = neighbors_page(small, "Ada Holm", k=2, offset=1)
     assert (page.node, page.total, page.offset, len(page.hits), page.more) == ("p1", 4, 1, 2, 1)
     counts = {(kind.edge_type, kind.direction, kind.node_type): kind.count for kind in page.counts}
     assert counts[("directed", "out", "film")] == 2
@@ -49,18 +70,18 @@ def test_neighbors_are_a_page_with_counts_by_type_and_direction(small):
 
 
 def test_what_a_command_tells_beside_its_json_is_left_out_of_it(small):
-    page = pages.neighbors(small, "Noor", k=1)
+    page = neighbors_page(small, "Noor", k=1)
     assert page.notes == ("'Noor' is read as Noor Vik (p2), the only name that holds it",)
     assert list(page.printed()) == ["node", "total", "counts", "offset", "hits"]
-    assert list(pages.paths(small, "p1", "c1").printed()) == ["paths"]
-    assert list(pages.intersect(small, ["f1", "f2"]).printed()) == ["hits"]
-    assert list(pages.node(small, "p1").printed()) == ["id", "type", "name", "aliases", "text", "properties", "degree"]
-    assert list(pages.list_nodes(small, k=1).printed()) == ["total", "offset", "hits"]
-    assert list(pages.list_groups(small, "type").printed()) == ["total", "groups"]
+    assert list(paths_page(small, "p1", "c1").printed()) == ["paths"]
+    assert list(intersect_page(small, ["f1", "f2"]).printed()) == ["hits"]
+    assert list(node_page(small, "p1").printed()) == ["id", "type", "name", "aliases", "text", "properties", "degree"]
+    assert list(nodes_page(small, k=1).printed()) == ["total", "offset", "hits"]
+    assert list(groups_page(small, "type").printed()) == ["total", "groups"]
 
 
 def test_every_kind_of_edge_of_a_node_is_counted(small):
-    page = pages.node(small, "p1")
+    page = node_page(small, "p1")
     neighbors = {}
     for edge in small.iter_edges():
         for here, direction, there in ((edge.source, "out", edge.target), (edge.target, "in", edge.source)):
@@ -72,19 +93,19 @@ def test_every_kind_of_edge_of_a_node_is_counted(small):
 
 
 def test_a_walk_says_how_a_name_was_read_and_refuses_what_it_cannot_tell(small):
-    assert pages.intersect(small, ["Night", "c2"]).nodes == ("f1", "c2")
-    assert pages.paths(small, "Noor", "Łódź", k=1).notes[0].startswith("'Noor' is read as Noor Vik")
+    assert intersect_page(small, ["Night", "c2"]).nodes == ("f1", "c2")
+    assert paths_page(small, "Noor", "Łódź", k=1).notes[0].startswith("'Noor' is read as Noor Vik")
     with pytest.raises(UnknownNode):
-        pages.node(small, "nobody at all")
+        node_page(small, "nobody at all")
     with pytest.raises(AmbiguousNode) as refused:
-        pages.node(small, "Salt")
+        node_page(small, "Salt")
     assert set(refused.value.near) == {"f2", "c1"}
     with pytest.raises(BadOption, match=r"write a list, \['f1'\]"):
-        pages.intersect(small, "f1")
+        intersect_page(small, "f1")
 
 
 def test_paths_have_the_names_of_their_nodes(small):
-    page = pages.paths(small, "p2", "c1", k=3)
+    page = paths_page(small, "p2", "c1", k=3)
     assert page.paths[0].nodes == ("p2", "f1", "c1")
     assert page.names["f1"] == "Night Ferry"
     assert [[(edge.source, edge.target) for edge in hop] for hop in page.paths[0].edges] == [
@@ -94,19 +115,19 @@ def test_paths_have_the_names_of_their_nodes(small):
 
 
 def test_lists_and_groups_say_what_is_left(small):
-    page = pages.list_nodes(small, sort="year", k=3)
+    page = nodes_page(small, sort="year", k=3)
     assert ([node.id for node in page.hits[:2]], page.total, page.missing, page.more) == (["f1", "f2"], 8, 6, 5)
-    groups = pages.list_groups(small, "type", k=2)
+    groups = groups_page(small, "type", k=2)
     assert ([(group.value, group.count) for group in groups.groups], groups.distinct, groups.more) == (
         [("person", 3), ("place", 3)],
         3,
         1,
     )
-    assert pages.list_nodes(small, node_types=["film"]).total == 2
+    assert nodes_page(small, node_types=["film"]).total == 2
 
 
 def test_a_schema_counts_what_joins_what(small):
-    shown = pages.schema(small)
+    shown = schema_page(small)
     assert shown.node_types == {"film": 2, "person": 3, "place": 3}
     assert {(edge.source, edge.type, edge.target): edge.count for edge in shown.edges}[
         ("person", "directed", "film")
@@ -114,24 +135,24 @@ def test_a_schema_counts_what_joins_what(small):
 
 
 def test_search_and_ask_are_results_without_trajectories(small):
-    assert pages.search(small, "Night Ferry", 1).hits[0].id == "f1"
-    kept = pages.searcher(small)
-    once, twice = (pages.search_by(kept, "salt", 3, node_types=["place"]) for _ in range(2))
+    assert search_page(small, "Night Ferry", 1).hits[0].id == "f1"
+    kept = searcher_of(small)
+    once, twice = (search_page_by(kept, "salt", 3, node_types=["place"]) for _ in range(2))
     assert [hit.id for hit in once.hits] == [hit.id for hit in twice.hits] == ["c1"]
     asked = Retriever(small, "anchor")
-    result = pages.ask(asked, "Who directed Night Ferry?", 5)
+    result = ask_page(asked, "Who directed Night Ferry?", 5)
     assert result.answer == "Ada Holm"
     assert result.trajectories == ()
-    assert pages.ask(asked, "Who directed Night Ferry?", has_answer=False).answer is None
-    assert pages.ask(asked, "Who directed Night Ferry?", has_trajectories=True).trajectories
-    assert pages.ask(asked, "Who directed Night Ferry?", reading='person that -directed-> "Salt"').hits[0].id == "p1"
+    assert ask_page(asked, "Who directed Night Ferry?", has_answer=False).answer is None
+    assert ask_page(asked, "Who directed Night Ferry?", has_trajectories=True).trajectories
+    assert ask_page(asked, "Who directed Night Ferry?", reading='person that -directed-> "Salt"').hits[0].id == "p1"
 
 
 def test_a_note_of_a_search_names_the_graph_and_not_where_it_lies(build):
     graph = build([Node("b1", "beer", "Duvel", properties={"country": "Belgium"}), Node("b2", "beer", "Kriek")])
-    [note] = pages.search(graph, "Belgium").notes
+    [note] = search_page(graph, "Belgium").notes
     assert note.endswith(f"orienteer list {graph.path.name} --where country=Belgium")
-    [note] = pages.search(graph, "Belgium", called="my beers").notes
+    [note] = search_page(graph, "Belgium", called="my beers").notes
     assert note.endswith("orienteer list 'my beers' --where country=Belgium")
 
 
@@ -154,7 +175,7 @@ def test_no_path_of_this_machine_is_in_what_a_graph_is(tmp_path):
     (sources / "notes.pdf").write_bytes(b"\x00\x01 no text")
     (tmp_path / "labels.tsv").write_text("code\tlabel\nis\tequals\n")
     import_graph([sources], tmp_path / "graph", options=ImportOptions(labels=tmp_path / "labels.tsv"))
-    facts = info(Graph.open(tmp_path / "graph"))
+    facts = graph_info(Graph.open(tmp_path / "graph"))
     assert facts.name == "graph"
     assert facts.provenance["given"] == ["beers"]
     assert {"edges.jsonl", "nodes.jsonl"} <= {stamp["path"] for stamp in facts.provenance["sources"]}
@@ -165,8 +186,8 @@ def test_paths_are_told_beneath_what_was_named():
     roots = [Path("/home/ada/beers"), Path("/home/ada/one.csv")]
     told = {"/home/ada/beers": "beers", "/home/ada/beers/a/b.csv": "a/b.csv", "/home/ada/one.csv": "one.csv"}
     told |= {"/etc/labels.tsv": "labels.tsv", "ignored /home/ada/beers/x.csv: empty": "ignored beers/x.csv: empty"}
-    assert {path: beneath(path, roots) for path in told} == told
-    assert beneath({"a": [1, None, "/home/ada/beers/x"]}, roots) == {"a": [1, None, "x"]}
+    assert {path: relative_paths(path, roots) for path in told} == told
+    assert relative_paths({"a": [1, None, "/home/ada/beers/x"]}, roots) == {"a": [1, None, "x"]}
 
 
 # ---------------------------------------------------------------------------------------------------------- a picture
@@ -174,7 +195,7 @@ def test_paths_are_told_beneath_what_was_named():
 
 def test_a_subgraph_has_every_edge_among_its_nodes(small):
     ids = ["p1", "f1", "f2", "p2", "c1"]
-    drawn = subgraph.subgraph(small, ids)
+    drawn = subgraph_page(small, ids)
     network = networkx.MultiDiGraph()
     network.add_edges_from((edge.source, edge.target, edge.type) for edge in small.iter_edges())
     network.remove_edges_from(list(networkx.selfloop_edges(network, keys=True)))  # a picture has none
@@ -190,13 +211,13 @@ def test_a_subgraph_has_every_edge_among_its_nodes(small):
 
 
 def test_a_subgraph_takes_what_replies_show_and_lists_what_it_does_not_know(small):
-    drawn = subgraph.subgraph(small, ["Salt (film)", "[p1] Ada Holm (person)", "[p2]", "Salt", "nobody", "Ada Holm"])
+    drawn = subgraph_page(small, ["Salt (film)", "[p1] Ada Holm (person)", "[p2]", "Salt", "nobody", "Ada Holm"])
     assert [node.id for node in drawn.nodes] == ["f2", "p1", "p2"]
     assert drawn.unknown == ("Salt", "nobody")
 
 
 def test_neighbours_are_added_the_most_joined_first(small):
-    drawn = subgraph.subgraph(small, ["f1", "f2"], around=2)
+    drawn = subgraph_page(small, ["f1", "f2"], around=2)
     joined = Counter(
         other
         for edge in small.iter_edges()
@@ -206,25 +227,25 @@ def test_neighbours_are_added_the_most_joined_first(small):
     best = sorted(joined, key=lambda node: (-joined[node], node))[:2]
     assert [node.id for node in drawn.nodes] == ["f1", "f2", *best]
     with pytest.raises(BadOption, match="around is -1"):
-        subgraph.subgraph(small, ["f1"], around=-1)
+        subgraph_page(small, ["f1"], around=-1)
 
 
 def test_a_picture_says_what_it_leaves_out(small, monkeypatch):
-    monkeypatch.setattr(subgraph, "MOST_NODES", 2)
-    drawn = subgraph.subgraph(small, ["p1", "f2", "f1"])
+    monkeypatch.setattr(inside(subgraph_page), "MOST_NODES", 2)
+    drawn = subgraph_page(small, ["p1", "f2", "f1"])
     assert ([node.id for node in drawn.nodes], drawn.truncated) == (["p1", "f2"], True)
-    monkeypatch.setattr(subgraph, "MOST_EDGES", 1)
-    drawn = subgraph.subgraph(small, ["p1", "f2"])
+    monkeypatch.setattr(inside(subgraph_page), "MOST_EDGES", 1)
+    drawn = subgraph_page(small, ["p1", "f2"])
     assert (len(drawn.edges), drawn.truncated) == (1, True)
-    monkeypatch.setattr(subgraph, "MOST_EDGES", 2)
-    assert not subgraph.subgraph(small, ["p1", "f2"]).truncated
-    assert subgraph.subgraph(small, []).nodes == ()
+    monkeypatch.setattr(inside(subgraph_page), "MOST_EDGES", 2)
+    assert not subgraph_page(small, ["p1", "f2"]).truncated
+    assert subgraph_page(small, []).nodes == ()
 
 
 def test_facets_count_types_and_values(build):
     nodes = [Node(f"n{at}", "beer" if at % 3 else "pub", properties={"year": 1990 + at % 2}) for at in range(7)]
     nodes += [Node("n7", "beer", properties={"tags": ["a", "b"], "year": None}), Node("n8", "beer"), Node("n9", "x")]
-    counted = subgraph.facets(build(nodes), [node.id for node in nodes[:9]])
+    counted = facets_page(build(nodes), [node.id for node in nodes[:9]])
     assert counted.total == 9
     assert {group.value: group.count for group in counted.types} == Counter(node.type for node in nodes[:9])
     years, tags = counted.properties
@@ -238,9 +259,9 @@ def test_facets_count_types_and_values(build):
 
 
 def test_facets_keep_the_most_frequent_values(build, monkeypatch):
-    monkeypatch.setattr(subgraph, "MOST_VALUES", 2)
+    monkeypatch.setattr(inside(subgraph_page), "MOST_VALUES", 2)
     graph = build([Node(str(at), properties={"p": at // 2}) for at in range(7)])
-    [facet] = subgraph.facets(graph, [str(at) for at in range(7)]).properties
+    [facet] = facets_page(graph, [str(at) for at in range(7)]).properties
     assert ([group.value for group in facet.groups], facet.distinct) == ([0, 1], 4)
 
 
@@ -251,16 +272,16 @@ HOSTILE = "red \x1b[31m \u202egnp.exe\u2028 end"
 
 def test_names_are_cleaned_and_ids_come_back(build):
     graph = build([Node("a\u202e", "t", HOSTILE), Node("b", "t", "B")], [Edge("b", "is", "a\u202e")])
-    page = for_outside(pages.neighbors(graph, "b"), [graph.path])
+    page = for_outside(neighbors_page(graph, "b"), [graph.path])
     assert page.hits[0].name == "red  [31m gnp.exe  end"
     assert not set(page.hits[0].why) & {"\x1b", "\u202e", "\u2028"}
     assert page.hits[0].id == "a\u202e"
-    assert for_outside(pages.paths(graph, "b", "a\u202e"), []).names["a\u202e"] == "red  [31m gnp.exe  end"
-    assert for_outside(pages.node(graph, "b"), []) == pages.node(graph, "b")
+    assert for_outside(paths_page(graph, "b", "a\u202e"), []).names["a\u202e"] == "red  [31m gnp.exe  end"
+    assert for_outside(node_page(graph, "b"), []) == node_page(graph, "b")
 
 
 def test_a_record_that_is_clean_is_the_same_object(small):
-    page = pages.neighbors(small, "p1")
+    page = neighbors_page(small, "p1")
     assert for_outside(page, [small.path]) is page
 
 
@@ -351,5 +372,5 @@ def test_every_error_that_names_a_path_says_so():
 
 
 def test_records_are_json_and_back(small):
-    page = pages.neighbors(small, "p1")
+    page = neighbors_page(small, "p1")
     assert NeighborsPage.model_validate(json.loads(page.model_dump_json())) == page

@@ -21,3 +21,27 @@ A statement takes this road, and no other leads to an engine:
 
 Another engine is another class with `Engine`'s members: `Cypher(graph, MyEngine)`.
 """
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "kinds": "rendered as constant_text",
+        "ladybug.database": "CATALOG as COPY_CATALOG, DATABASE as COPY_DATABASE, is_copy_new",
+        "ladybug.engine": "Ladybug as LadybugEngine",
+        "ladybug.process": "Process as EngineProcess",
+        "ladybug.translation": "rewrite as rewrite_for_engine",
+        "names": "Catalog as CopyCatalog, PropertyColumn",
+        "opencypher.names": "Fields as ServerFields, NameProperties, ServerNames, TypeLabels",
+        "opencypher.statements": "written_for_server",
+        "parser": "parse as parse_cypher",
+        "session": "Cypher",
+        "syntax": "CypherStatement, Hops, Literal_, MOST_DEEP, MatchClause, Projection, ProjectionItem, Variable",
+        "table": "Bounds as TableBounds, QueryTable",
+        "tokens": "CypherToken, LONGEST as LONGEST_STATEMENT, tokenize as tokenize_cypher",
+        "view": "Identifiers as ViewIdentifiers, View, identifiers as view_identifiers, viewed_schema",
+    },
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +21,10 @@ class ValueKind:
     """The kind of a list's items."""
     deep: int = 0
     """Levels of nested lists and maps."""
+    entries: tuple[tuple[str, ValueKind], ...] | None = None
+    """The keys of a map with the kinds of their values; None if they are not known."""
+    may_hold_null: bool = False
+    """Items of a list may be null."""
 
     @property
     def is_number(self) -> bool:
@@ -69,14 +73,15 @@ def repeated(what: str, *values: Value) -> None:
         raise BadQuery(f"{what} is asked of an expression too long to repeat: name that first by WITH ... AS x")
 
 
-def list_of(item: ValueKind) -> ValueKind:
+def list_of(item: ValueKind, *, may_hold_null: bool = False) -> ValueKind:
     """Return the kind of a list. Raises `BadQuery` for too deep a nesting."""
-    return ValueKind("list", item=item, deep=_deeper(item.deep))
+    return ValueKind("list", item=item, deep=_deeper(item.deep), may_hold_null=may_hold_null)
 
 
-def map_of(values: Sequence[ValueKind]) -> ValueKind:
+def map_of(entries: Iterable[tuple[str, ValueKind]]) -> ValueKind:
     """Return the kind of a map. Raises `BadQuery` for too deep a nesting."""
-    return ValueKind("map", deep=_deeper(max((kind.deep for kind in values), default=0)))
+    entries = tuple(sorted(entries, key=lambda entry: entry[0]))
+    return ValueKind("map", deep=_deeper(max((kind.deep for _, kind in entries), default=0)), entries=entries)
 
 
 def _deeper(deep: int) -> int:
@@ -100,8 +105,23 @@ def common(kinds: list[ValueKind], where: str) -> ValueKind:
     types = frozenset[str]().union(*(kind.types for kind in definite))
     items = [kind.item for kind in definite if kind.item is not None]
     return ValueKind(
-        definite[0].name, types, common(items, where) if items else None, max(kind.deep for kind in definite)
+        definite[0].name,
+        types,
+        common(items, where) if items else None,
+        max(kind.deep for kind in definite),
+        _common_entries([kind.entries for kind in definite], where),
+        any(kind.may_hold_null for kind in definite),
     )
+
+
+def _common_entries(
+    maps: Sequence[tuple[tuple[str, ValueKind], ...] | None], where: str
+) -> tuple[tuple[str, ValueKind], ...] | None:
+    """Return the entries of maps that have the same keys; None for maps of different keys, and for other values."""
+    first, *others = ({} if entries is None else dict(entries) for entries in maps)
+    if not first or any(entries.keys() != first.keys() for entries in others):
+        return None
+    return tuple((key, common([kind, *(entries[key] for entries in others)], where)) for key, kind in first.items())
 
 
 def rendered(value: None | bool | int | float | str) -> str:

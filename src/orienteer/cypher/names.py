@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 
-from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, list_of, quoted, rendered
+from orienteer.cypher.kinds import BOOLEAN, FLOAT, INTEGER, TEXT, Value, ValueKind, constant, list_of, quoted, rendered
 from orienteer.cypher.view import Identifiers, View, viewed_schema
 from orienteer.errors import BadQuery, UnknownProperty, UnknownType, nearest
 from orienteer.records import Record, Schema, Triple
@@ -106,7 +106,11 @@ class NameMap:
         """Return a property of a node or an edge, or an entry of a map. Raises `BadQuery`, `UnknownProperty`."""
         kind = base.kind
         if kind.name in ("map", ""):
-            return Value(f"({base.text}).{quoted(key)}", ValueKind(deep=max(kind.deep - 1, 0)), parts=base.parts)
+            entries = None if kind.entries is None else dict(kind.entries)
+            if entries is not None and key not in entries:
+                return constant(None)
+            item = ValueKind(deep=max(kind.deep - 1, 0)) if entries is None else entries[key]
+            return Value(f"({base.text}).{quoted(key)}", item, parts=base.parts)
         if kind.name not in ("node", "edge"):
             hint = ": name one of them, as in list[0].name" if kind.name == "list" else ""
             raise BadQuery(f"{kind.shown} has no property {key!r}{hint}")

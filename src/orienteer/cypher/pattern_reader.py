@@ -18,6 +18,8 @@ Write: TypeAlias = Callable[[Expression], Value]
 Keyed: TypeAlias = tuple[str, ValueKind, tuple[tuple[str, Expression], ...]]
 """The properties in braces, with the value and the kind of their owner."""
 
+_MOST_ROUNDS = 20  # of narrowing; a cycle over a chain of n types would take n / 2, and types that are left do no harm
+
 
 @dataclass(slots=True)
 class PatternNode:
@@ -62,11 +64,16 @@ class PatternReader(ABC):
 
     scope: Scope
     write: Write
-    nodes: dict[str, PatternNode] = field(default_factory=dict)
+    nodes: list[PatternNode] = field(default_factory=list)
     edges: list[PatternEdge] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     variables: dict[str, Value] = field(default_factory=dict)
     keyed: list[Keyed] = field(default_factory=list)
+
+    @property
+    def named(self) -> dict[str, PatternNode]:
+        """Return the nodes with a name by it. Those without one have a value only: any name may be a variable's."""
+        return {node.name: node for node in self.nodes if node.name is not None}
 
     @abstractmethod
     def is_of(self, value: str, types: Iterable[str]) -> str:
@@ -78,7 +85,7 @@ class PatternReader(ABC):
 
     def require_new(self, name: str) -> None:
         """Raise `BadQuery` for a variable that stands for something else already."""
-        if name in self.variables or name in self.nodes or name in self.scope.variables:
+        if name in self.variables or name in self.named or name in self.scope.variables:
             raise BadQuery(f"the variable {name!r} is used twice for different things: give one of them another name")
 
     def begin(self, path: PathPattern) -> str:
@@ -95,7 +102,7 @@ class PatternReader(ABC):
         names, name = self.scope.names, pattern.variable
         wanted = frozenset[str]().union(*map(names.node_types, pattern.types)) if pattern.types else None
         self._tell_partial(wanted or ())
-        node = self.nodes.get(name) if name is not None else None
+        node = self.named.get(name) if name is not None else None
         if node is None:
             node = self._first(name, wanted)
         elif wanted is not None:
@@ -121,7 +128,7 @@ class PatternReader(ABC):
             node = PatternNode(before.text, types if wanted is None else types & wanted, False, name=name)
             if wanted is not None and not types <= wanted:
                 self.conditions.append(self.is_of(node.value, wanted))
-        self.nodes[name or node.value] = node
+        self.nodes.append(node)
         return node
 
     def read_edge(
@@ -181,18 +188,19 @@ class PatternReader(ABC):
     def narrow(self) -> None:
         """Narrow the types of all nodes to those that edges of this graph can join, until nothing changes.
 
-        Raises `BadQuery` where no edge fits.
+        Types are only ever taken away. Raises `BadQuery` if no edge fits.
         """
-        changed = True
-        while changed:
-            changed = False
+        for _ in range(_MOST_ROUNDS):
+            before = sum(len(node.types) for node in self.nodes)
             for edge in self.edges:
                 starts, ends = _joined(edge)
                 if not starts or not ends:
                     raise self._impossible(edge)
-                changed |= starts != edge.start.types or ends != edge.end.types
-                edge.start.types, edge.end.types = starts, ends
-        for node in self.nodes.values():
+                edge.start.types &= starts
+                edge.end.types &= ends  # both ends may be one node
+            if sum(len(node.types) for node in self.nodes) == before:
+                break
+        for node in self.nodes:
             if not node.types:
                 raise BadQuery(f"no node can be of all types that {node.name or 'a node'} is given")
 
@@ -233,7 +241,7 @@ class PatternReader(ABC):
 
         Raises `BadQuery` for a literal null, `UnknownProperty`.
         """
-        by_value = {node.value: node for node in self.nodes.values()}
+        by_value = {node.value: node for node in self.nodes}
         for value, kind, items in keyed:
             node = by_value.get(value)
             owner = self.node_value(node) if node is not None else Value(value, kind)

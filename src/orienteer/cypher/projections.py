@@ -119,7 +119,9 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
     calls = (call for item in gathered for call in syntax.parts(item.expression, FunctionCall) if _is_call(call))
     expressions: list[Expression] = list(dict.fromkeys([*(key.expression for key in keys), *calls]))
     first = [
-        syntax.ProjectionItem(part, part.name if isinstance(part, syntax.Variable) else f"part {place}'", True)
+        syntax.ProjectionItem(
+            part, part.name if isinstance(part, syntax.Variable) else syntax.made_up("part", place), True
+        )
         for place, part in enumerate(expressions)
     ]
     columns = _columns(first)

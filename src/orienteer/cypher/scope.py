@@ -47,8 +47,9 @@ class Scope:
     def variable(self, name: str) -> Value:
         """Return a variable's value. Raises `BadQuery` for a variable that no clause has introduced."""
         if name not in self.variables:
-            near = nearest(name, self.variables, most=3)
-            variables = ", ".join(self.variables) or "none"
+            known = [variable for variable in self.variables if variable.isprintable()]  # none that is made up
+            near = nearest(name, known, most=3)
+            variables = ", ".join(known) or "none"
             hint = f" Near: {', '.join(near)}." if near else ""
             raise BadQuery(f"There is no variable {name!r} here.{hint} Known here: {variables}.")
         return self.variables[name]

@@ -63,6 +63,11 @@ def parts(tree: object, kind: type[_Part]) -> Iterator[_Part]:
             yield from parts(getattr(tree, field.name), kind)
 
 
+def made_up(what: str, *places: int) -> str:
+    """Return a name for something without one; no variable can have it, for the guard refuses U+0000."""
+    return "\0" + " ".join([what, *map(str, places)])
+
+
 @dataclass(frozen=True, slots=True)
 class Literal_:
     """A text, a number, true, false or null."""

@@ -259,7 +259,7 @@ def write(
 
     All four have the shape (edges,), in any order. Raises `BadInput` for more nodes and types than fit.
     """
-    bits, width = _widths(nodes, int(types.max(initial=0)))
+    bits, width = bit_widths(nodes, int(types.max(initial=0)))
     keys, is_apart = _keys(source, target, types, bits, width)
     if extra is None:
         keys.sort()
@@ -271,7 +271,7 @@ def write(
     _save_keys(folder, nodes, keys, bits, width)
 
 
-def _widths(nodes: int, last_type: int) -> tuple[int, int]:
+def bit_widths(nodes: int, last_type: int) -> tuple[int, int]:
     """Return the bits of a row and of a kind in the number that sorts an edge's end.
 
     Just under 2 ** 27 nodes fit with 512 edge types, and just under 2 ** 31 with 2. Raises `BadInput` for more.
@@ -344,7 +344,7 @@ def write_joined(folder: Path, nodes: int, stay: EdgeEnds, come: EdgeEnds, *, ha
 
     Of parallel edges of one type those that stay come first, the others in their order.
     """
-    bits, width = _widths(nodes, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)))
+    bits, width = bit_widths(nodes, max(int(part.kind.max(initial=0)) >> 1 for part in (stay, come)))
     keys, new = (_end_keys(part, bits, width) for part in (stay, come))
     order = np.argsort(new, kind="stable")
     new = new[order]

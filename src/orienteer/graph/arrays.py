@@ -22,6 +22,7 @@ from orienteer.graph.searchers import Searchers
 from orienteer.index.arrays import Folder, Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.searchers import LexicalSearcher, Mode
+from orienteer.patience import check_patience
 from orienteer.protocols import OpenEmbedder
 from orienteer.records import Direction, Edge, Kind
 from orienteer.remembered import remembered
@@ -66,6 +67,7 @@ class GraphArrays(Nodes):
         for name, names in (("node_types", node_types), ("where", where)):
             if isinstance(names, str):
                 raise BadOption(f"{name} is the text {names!r}: write a list, [{names!r}]")
+        check_patience()
         mask = None if node_types is None else self._type_mask(tuple(sorted(node_types)))
         if where:
             is_met = self.properties.mask(properties.parse(where))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from orienteer.graph.adjacency import Adjacency, distinct
 from orienteer.index.arrays import Rows
+from orienteer.patience import check_patience
 
 _FEW = 16  # if one set is this many times smaller, looking up each of its nodes beats marking all
 
@@ -59,6 +60,7 @@ def shortest_paths(adjacency: Adjacency, start: int, end: int, *, most_edges: in
         return [(start,)] if k > 0 else []
     circles = (_Circle(adjacency, start), _Circle(adjacency, end))
     while circles[0].depth + circles[1].depth < most_edges:
+        check_patience()
         near, far = sorted(circles, key=lambda circle: circle.cost())
         if not len(near.rim):
             return []

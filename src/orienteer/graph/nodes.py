@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import AmbiguousNode, BadOption, NotAGraph, UnknownNode, UnknownType, nearest
+from orienteer.errors import AmbiguousNode, BadOption, Hint, NotAGraph, UnknownNode, UnknownType, nearest
 from orienteer.graph.adjacency import KindMask
 from orienteer.graph.damage import telling_damage
 from orienteer.graph.format import TEXT_TYPES, Manifest
@@ -26,13 +25,14 @@ from orienteer.graph.values import node_id
 from orienteer.index.arrays import Folder
 from orienteer.index.bm25 import Mask, TextIndex
 from orienteer.index.names import NameIndex
+from orienteer.patience import check_patience, within
 from orienteer.records import Direction, Kind, Node, Schema, Triple
 from orienteer.text.english import STOP
+from orienteer.text.proper_names import without_bracket
 from orienteer.text.tokenizer import Tokenizer
 
 Value = TypeVar("Value")
 
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness to what it is offered for: none is taken
 _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
@@ -79,12 +79,14 @@ class Nodes:
         """Return the value of `make`, called at the first call for this key; it lasts as long as the graph is open.
 
         For costly values above the store, such as an engine over a copy of the graph. Two threads that ask at the same
-        time make it once. An error of `make` is raised, and the next call tries again.
+        time make it once. An error of `make` is raised, and the next call tries again. Making ends with nobody's
+        patience: what lasts would else never be there for whoever waits less long than it takes.
         """
         if key not in self._once:
             with self._locks.setdefault(key, RLock()):
                 if key not in self._once:
-                    self._once[key] = make()
+                    with within(None):
+                        self._once[key] = make()
         value: Value = self._once[key]
         return value
 
@@ -168,12 +170,15 @@ class Nodes:
                 [self.ids[row] for row in rows],
                 value=node,
             )
+        raise UnknownNode(f"No node {node!r}.", value=node, hint=lambda: self._hint(node))
+
+    def _hint(self, node: str) -> Hint:
         near = self.near_names(node)
-        hint = f" Near: {'; '.join(near)}." if near else " orienteer search finds nodes by words."
-        raise UnknownNode(f"No node {node!r}.{hint}", near, value=node)
+        return Hint(near, f"Near: {'; '.join(near)}." if near else "orienteer search finds nodes by words.")
 
     def candidates(self, node: str) -> list[int]:
         """Return the rows that a name may mean: the row with this id, or else all with this exact name or alias."""
+        check_patience()
         row = self._row_of(node)
         if row is not None:
             return [row]
@@ -202,7 +207,7 @@ class Nodes:
         """Return the rows whose name ends in `(...)`, by the words of the name without it."""
         rows: dict[tuple[str, ...], list[int]] = {}
         for row, name in enumerate(self.names):
-            if name.endswith(")") and (short := _BRACKETED.sub("", name)) != name:
+            if name.endswith(")") and (short := without_bracket(name)) != name:
                 rows.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
         return rows
 

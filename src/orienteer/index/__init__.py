@@ -1,0 +1,29 @@
+"""From text to rankings: words, postings, names, vectors."""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "arrays": "Folder as ArrayFolder, StringWriter, Strings",
+        "bm25": "ScoredRows",
+        "compiled.bm25": "Index as CompiledIndex",
+        "embedders": "open_embedder",
+        "embedders.minilm": "minilm as open_minilm",
+        "embedders.onnx": "OnnxEmbedder, TokenReading, unit as unit_rows",
+        "embedders.served": "ServedEmbedder",
+        "embedders.wordpiece": "bert_words, wordpiece as open_wordpiece",
+        "fusion": "VoteCount, concatenate as concatenate_lists, shuffle as shuffle_lists, vote as vote_lists",
+        "names": "NameKind, NamesWriter",
+        "postings": "PostingsWriter",
+        "searchers": (
+            "Memo as KeyedCache, Ranking as RankingMode, TitleBonus, WEIGHT as SEARCH_WEIGHT, "
+            "ranking_of as ranking_mode_of"
+        ),
+        "vector_cache": "CacheWriter, VectorCache, folder_of as vector_folder_of, keys_of as vector_keys_of",
+        "vectors": "LEAST_RECALL, VectorIndex, create_halves, write_index",
+        "words": "WordNumbers, phrase_hash, split as split_words, word_hash",
+    },
+)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from orienteer.index import words
 from orienteer.index.arrays import Folder, StringWriter, encode, save
+from orienteer.patience import check_patience
 from orienteer.text.tokenizer import Tokenizer
 
 SHORTEST_SPELLED = 5  # letters; shorter words have too many neighbours to guess among
@@ -171,12 +172,16 @@ class NameIndex:
         phrase = self._tokenizer.words(text)
         if not phrase:  # a name such as `+` or a picture
             return [Link(row, kind, True) for row, kind in self._rows("exact", _wordless(text))]
-        return [link for link in self.links(phrase) if link.is_exact]
+        return self.exact_links(phrase)
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes whose name, alias or identifier is exactly these folded words; without any, their stems."""
+        return self.exact_links(phrase) or self.stem_links(phrase)
+
+    def exact_links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return the nodes whose name, alias or identifier is exactly these folded words."""
         exact = self._look_up("exact", [words.word_hash(word.encode()) for word in phrase])
-        return [Link(row, kind, True) for row, kind in exact] or self.stem_links(phrase)
+        return [Link(row, kind, True) for row, kind in exact]
 
     def stem_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes with a name of the same stems as these words."""
@@ -227,6 +232,7 @@ class NameIndex:
 
         A word of fewer letters than `shortest` stands for none; `alike` is the least likeness, difflib's ratio.
         """
+        check_patience()
         if len(word) < shortest:
             return []
         sketch = _sketches([word.encode()])[0]

@@ -1,52 +1,44 @@
-"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage.
-
-Nothing is loaded before it is used: a search needs a budget, and no model.
-"""
+"""One chat call to any OpenAI-compatible server, its recorded and scripted twins, budget and usage."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from orienteer.faces import face
 
 if TYPE_CHECKING:
-    from orienteer.llm.budget import Allowance, Budget
-    from orienteer.llm.openai import OpenAIConfig, OpenAIModel
-    from orienteer.llm.prices import price_of
-    from orienteer.llm.replies import RecordedModel, Recording
-    from orienteer.llm.schema import arguments_of
-    from orienteer.llm.scripted import ScriptedModel
-    from orienteer.records import Price
+    from orienteer.llm.budget import Allowance as Allowance
+    from orienteer.llm.budget import Budget as Budget
+    from orienteer.llm.openai import OpenAIConfig as OpenAIConfig
+    from orienteer.llm.openai import OpenAIModel as OpenAIModel
+    from orienteer.llm.schema import arguments_of as arguments_of
+    from orienteer.llm.scripted import ScriptedModel as ScriptedModel
 
-__all__ = [
-    "Allowance",
-    "Budget",
-    "OpenAIConfig",
-    "OpenAIModel",
-    "Price",
-    "RecordedModel",
-    "Recording",
-    "ScriptedModel",
-    "arguments_of",
-    "price_of",
-]
-
-_HOMES = {
-    "Allowance": "budget",
-    "Budget": "budget",
-    "OpenAIConfig": "openai",
-    "OpenAIModel": "openai",
-    "Price": "prices",
-    "RecordedModel": "replies",
-    "Recording": "replies",
-    "ScriptedModel": "scripted",
-    "arguments_of": "schema",
-    "price_of": "prices",
-}
-
-
-def __getattr__(name: str) -> Any:  # Any: each name has its own type, above
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "abilities": "Abilities, keep as keep_abilities, recall as recall_abilities",
+        "address": "is_address as is_model_address, show as shown_address",
+        "budget": "Allowance, Budget",
+        "conversation": "Conversation, ELISION, MOST_CALLS",
+        "event_stream": "PartReader, completion_in, is_stream",
+        "exchange": "ask as ask_model",
+        "gguf": "read_head as read_gguf_head",
+        "local": (
+            "ENGINES, LocalModel, card_of as card_of_file, read_card as read_model_card, threads as engine_threads"
+        ),
+        "openai": "OpenAIConfig, OpenAIModel",
+        "prices": "price_of",
+        "probe": "Probe",
+        "prompts": "prompt_of, prompts_of",
+        "replies": "ChatRequest, RecordedModel, Recording, ReplyFile",
+        "schema": "arguments_of, decode as decode_json, faults as schema_faults",
+        "scripted": "ScriptedModel",
+        "spoken": (
+            "after_thinking, as_calls as spoken_as_calls, call_schema, calls_in, calls_schema, "
+            "in_words as calls_in_words, number_of_calls, object_in"
+        ),
+        "transport": "LARGEST_REPLY",
+        "wire": "body_of",
+    },
+)

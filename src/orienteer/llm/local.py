@@ -122,7 +122,7 @@ class LocalModel:
     def served(self) -> OpenAIModel:
         """Return the model at the engine's address, once it runs. Raises `ModelError`."""
         with self._lock:
-            engine = _ENGINES.serve(self.path, self.context_tokens)
+            engine = ENGINES.serve(self.path, self.context_tokens)
             if self._asked is None or engine != self._engine:
                 self._engine = engine
                 here = {
@@ -219,7 +219,7 @@ class _Engines:
             return engine
 
 
-_ENGINES = _Engines()
+ENGINES = _Engines()
 
 
 def _started(path: Path, context_tokens: int) -> _Engine:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.errors import Error
 
-_BUILT = Path(__file__).parent / "widget"
+WIDGET = Path(__file__).parent / "widget"
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _MOST_NODES = 300  # of a picture, before somebody adds neighbours
 MOST_HITS = 25
@@ -152,6 +152,6 @@ def _widget_class() -> Any:  # Any: anywidget is optional
             raise
         return None
     content = import_module("traitlets").Dict().tag(sync=True)
-    module, style = ((_BUILT / name).read_text("utf-8") for name in ("widget.js", "widget.css"))
+    module, style = ((WIDGET / name).read_text("utf-8") for name in ("widget.js", "widget.css"))
     members = {"content": content, "_esm": module, "_css": style, "__module__": __name__}
     return type("Picture", (anywidget.AnyWidget,), members)

@@ -9,3 +9,26 @@
 
 What is contained, by what, and what is not: docs/sandbox.md.
 """
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "confinement": (
+            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, SERVING, "
+            "SOCKET, WRITE, filter_calls, filter_program, landlock_version, launch_program, server_program"
+        ),
+        "cpython": "CPythonInterpreter, unheld as missing_walls",
+        "interpreter": "Interpreter, Limits",
+        "launch": "launched as launched_confined",
+        "monty": "MontyInterpreter",
+        "pipe": "DeadlinePassed, PipeClosed, PipeError",
+        "tiers": "open_interpreter",
+        "workers": (
+            "NotReady as WorkerNotReady, PYTHON as PYTHON_FLAGS, Worker, packages as package_paths, tie as tie_lifetime"
+        ),
+    },
+)

@@ -92,10 +92,14 @@ class Generation:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Have an error about a name that is not there say that not all is there yet, where that is so."""
+        """Have an error about a name say that not all is there yet, where that is so.
+
+        Near names are looked for here, while whoever asked waits, and not where its message is read.
+        """
         try:
             yield
         except Unknown as error:
+            error.complete()
             if (told := self.tell_interim()) is not None:
                 error.add(told)
             raise

@@ -15,7 +15,7 @@ from orienteer.methods.card import MethodCard
 from orienteer.methods.flat.bm25 import why
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result, Usage
-from orienteer.retrieval.graph_text import present
+from orienteer.retrieval.graph_text import Presentation
 
 
 class Search:
@@ -45,10 +45,11 @@ class Search:
         reasons = {match.row: WHY[match.rank] for match in ranking.names}
         conditions = [(set(value.rows.tolist()), f"{value.name} = {value.value}") for value in ranking.values]
         coverages = ranking.words.coverages(ranking.rows)
+        show = Presentation(self._graph, query)
         for row, score, coverage in zip(ranking.rows.tolist(), ranking.scores.tolist(), coverages, strict=True):
             having = (condition for rows, condition in conditions if row in rows)
             parts = (reasons.get(row), *having, why(ranking.words, coverage))
-            yield present(self._graph, row, score=score, query=query, why="; ".join(filter(None, parts)))
+            yield show(row, score=score, why="; ".join(filter(None, parts)))
 
     def _notes(self, ranking: WordRanking, mask: Mask | None) -> Iterator[str]:
         """Yield the words that the graph lacks, what shares a name, and what the query is where it is no name."""

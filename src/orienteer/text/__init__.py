@@ -1,0 +1,19 @@
+"""Texts as words: tokenizer, sentences, phrases, names."""
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "english": "ASKING as ASKING_WORDS, STOP as STOP_WORDS",
+        "function_words": "telling_words",
+        "lines": "CHARACTERS_A_TOKEN_OF_IDS, snippet",
+        "phrases": "Phrases as PhraseRanking",
+        "plurals": "plural",
+        "proper_names": "CaseCounts, Finder as NameFinder, idf as name_idf, most_chunks, surfaces as title_surfaces",
+        "sentences": "split as split_sentences, tokens as count_tokens",
+        "tokenizer": "Tokenizer",
+    },
+)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orienteer.errors import AmbiguousNode, BadOption, Unknown, UnknownNode, UnknownType, UsageError
+from orienteer.errors import AmbiguousNode, BadOption, Hint, Unknown, UnknownNode, UnknownType, UsageError
 from orienteer.graph.adjacency import KindMask, distinct
 from orienteer.graph.search.names import shared_name
 from orienteer.graph.search.query_words import SNIPPET
@@ -276,9 +276,12 @@ def _stems(name: str) -> frozenset[str]:
 
 def unknown_node(graph: Graph, name: str, *, longest: int | None = None) -> UnknownNode:
     """Return the error about a name that no node bears, with the names that are spelled most like it."""
-    near = graph.arrays.near_names(name)
-    hint = f" Near names: {'; '.join(near)}." if near else ""
-    return UnknownNode(f"Not in this graph: {name[:longest]!r}.{hint}", near)
+
+    def hint() -> Hint:
+        near = graph.arrays.near_names(name)
+        return Hint(near, f"Near names: {'; '.join(near)}." if near else "")
+
+    return UnknownNode(f"Not in this graph: {name[:longest]!r}.", hint=hint)
 
 
 def near_types(error: Unknown, graph: Graph, rows: Rows) -> Unknown:

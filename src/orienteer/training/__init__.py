@@ -6,3 +6,30 @@ rows        trajectories as token ids, with the tokens that are the model's own 
 sft, grpo   training (ARK, 001, section 4.3 and A.2; GraphScout, 003, section 3.4): the extra `train`
 export      a student as a GGUF file with its card
 """
+
+from __future__ import annotations
+
+from orienteer.faces import face
+
+__getattr__, __dir__, __all__ = face(
+    __name__,
+    {
+        "collect": "CollectConfig, collect as collect_trajectories",
+        "collection": "read_collection, trajectories as collected_trajectories",
+        "export": "export as export_student",
+        "grpo": "grpo_trainer, reinforce, samples_by_vllm, vllm_sampler",
+        "policy": "Policy as StudentPolicy",
+        "recipes": "GrpoConfig, SftConfig, read_recipe",
+        "rollouts": (
+            "Asked as GraphQuestion, Collapse as RewardCollapse, Deck as QuestionDeck, Episodes as EpisodePlayer, "
+            "row_of as row_of_episode"
+        ),
+        "rows": (
+            "IGNORED as IGNORED_TOKEN, RowCount, learnt_texts, parts_of as parts_of_trajectory, "
+            "prompt_of as prompt_tokens_of, rows as training_rows"
+        ),
+        "runs": "Training, read_training, save as save_student",
+        "sft": "choose_trajectories, distil",
+        "student": "open_student, source_of",
+    },
+)

@@ -74,7 +74,7 @@ def reinforce(
     source = source_of(student)
     if source.is_file() and config.kl and not config.lora:
         raise BadOption("kl compares with the student at the beginning, which has to be a folder: set lora, or kl=0")
-    has_vllm = _has_vllm(config.sampler, source, can_compute=pytorch.cuda.is_available())
+    has_vllm = samples_by_vllm(config.sampler, source, can_compute=pytorch.cuda.is_available())
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
         training = begin(
@@ -107,7 +107,7 @@ def reinforce(
             most_prompt_tokens=config.max_length,
         )
         with policy:
-            trainer = _trainer(opened, folder, config, episodes, policy, progress, has_vllm=has_vllm)
+            trainer = grpo_trainer(opened, folder, config, episodes, policy, progress, has_vllm=has_vllm)
             train(trainer, folder)
         return finish(
             folder,
@@ -120,7 +120,7 @@ def reinforce(
         )
 
 
-def _trainer(
+def grpo_trainer(
     student: Student,
     folder: Path,
     config: GrpoConfig,
@@ -176,7 +176,7 @@ def _trainer(
     return trainer
 
 
-def _has_vllm(sampler: Literal["auto", "transformers", "vllm"], student: Path, *, can_compute: bool) -> bool:
+def samples_by_vllm(sampler: Literal["auto", "transformers", "vllm"], student: Path, *, can_compute: bool) -> bool:
     """Say whether vLLM samples. Raises `BadOption` where it is asked for, and cannot."""
     is_installed, is_folder = find_spec("vllm") is not None, student.is_dir()
     if sampler == "vllm" and not is_installed:

@@ -54,7 +54,7 @@ def distil(
     pytorch = torch()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", busy=f"another process is training in {folder}: wait for it, or name another"):
-        chosen, held = _chosen(collection, config)
+        chosen, held = choose_trajectories(collection, config)
         if not chosen:
             kept = f"validation={config.validation} leaves none of its trajectories" if held else "it has no trajectory"
             raise BadInput(f"there is nothing to learn from in {collection}: {kept}")
@@ -100,7 +100,7 @@ def distil(
         )
 
 
-def _chosen(collection: Path, config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
+def choose_trajectories(collection: Path, config: SftConfig) -> tuple[list[Trajectory], list[Trajectory]]:
     """Return the trajectories that are learnt from, and those that are kept for validation, drawn by question."""
     by_question: defaultdict[tuple[str, str], list[Trajectory]] = defaultdict(list)
     for graph, trajectory in trajectories(collection, graphs=config.graphs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from orienteer.cypher.comparisons import check_compared
-from orienteer.cypher.kinds import BOOLEAN, Value
+from orienteer.cypher.kinds import BOOLEAN, Value, ValueKind, quoted, repeated
 from orienteer.errors import BadQuery
 
 _TURNED = {"<": ">", "<=": ">="}
@@ -17,11 +17,40 @@ def compared(operator: str, left: Value, right: Value) -> Value:
     kind, other = left.kind, right.kind
     if {kind.name, other.name} & {"node", "edge"}:
         return _same(operator, left, right)
+    if "map" in (kind.name, other.name) and "null" not in (kind.name, other.name):
+        return _entries_compared(operator, left, right)
+    if _may_hold_null(kind) or _may_hold_null(other):
+        raise BadQuery(f"{operator} compares lists with something in them that may be null: compare their items")
     left, right = _exact(operator, left, right), _exact(operator, right, left)
     if operator in _TURNED and {kind.name, other.name} & {"float", ""}:
         # For the engine NaN (the root of -1) is less than any number, though never greater: turn the sign round.
         return Value(f"({right.text} {_TURNED[operator]} {left.text})", BOOLEAN)
     return Value(f"({left.text} {operator} {right.text})", BOOLEAN)
+
+
+def _entries_compared(operator: str, left: Value, right: Value) -> Value:
+    """Compare maps key by key: for the engine null is equal to null in them, and their order counts.
+
+    Raises `BadQuery` for keys that differ, or are not known.
+    """
+    entries, others = left.kind.entries, right.kind.entries
+    if entries is None or others is None or dict(entries).keys() != dict(others).keys():
+        raise BadQuery(
+            f"{operator} compares maps that may have different keys: compare their values, as in a.key = b.key"
+        )
+    repeated(operator, left, right)
+    kinds = dict(others)
+    same = [
+        compared("=", Value(f"({left.text}).{quoted(key)}", kind), Value(f"({right.text}).{quoted(key)}", kinds[key]))
+        for key, kind in entries
+    ]
+    text = f"({' AND '.join(value.text for value in same)})"
+    return Value(text if operator == "=" else f"(NOT {text})", BOOLEAN)
+
+
+def _may_hold_null(kind: ValueKind) -> bool:
+    """Tell whether a list may hold null, at any depth: the engine takes null for equal to null there."""
+    return kind.may_hold_null or (kind.item is not None and (kind.item.name == "map" or _may_hold_null(kind.item)))
 
 
 def _exact(operator: str, value: Value, other: Value) -> Value:

@@ -24,8 +24,8 @@ UNSURE = (
     "a condition inside OPTIONAL MATCH, EXISTS or COUNT of several edges reads what was known before: "
     "the engine loses rows of some of these; to be sure match first and compare behind a WITH"
 )
-NAME = re.compile(r"\bv\d+\b")
-"""A variable in the engine's text."""
+_NAME = re.compile(r"\bv\d+\b")  # a variable in the engine's text
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|`(?:[^`]|``)*`", re.DOTALL)  # people's texts, types and properties
 _READS_ENDS = re.compile(r"\b(struct_extract|rels|nodes)\(")  # calls that read the nodes at an edge's ends as well
 
 
@@ -75,6 +75,11 @@ class MatchPlan(NamedTuple):
     apart: Sequence[tuple[EdgeJoin, EdgeJoin]]
     """Pairs of edges that must differ."""
     can_be_ordered: bool
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Return the variables in the engine's text; a type, a property or a text may be called `v0` as well."""
+    return frozenset(_NAME.findall(_QUOTED.sub("", text)))
 
 
 def matches(clauses: Sequence[MatchPlan]) -> str:
@@ -136,7 +141,7 @@ def _of_part(clause: MatchPlan, parts: Sequence[frozenset[str]], place: int) -> 
 
     return clause._replace(
         paths=[path for path in clause.paths if belongs(path.names)],
-        conditions=[condition for condition in clause.conditions if belongs(NAME.findall(condition))],
+        conditions=[condition for condition in clause.conditions if belongs(names_in(condition))],
         nodes={name: node for name, node in clause.nodes.items() if belongs([name])},
         joins=[join for join in clause.joins if belongs([join.edge])],
         apart=[pair for pair in clause.apart if belongs(join.edge for join in pair)],
@@ -166,9 +171,9 @@ def _numbers(join: EdgeJoin) -> str:
 def _looks_outside(clause: MatchPlan) -> bool:
     """Tell whether conditions read variables that the clause does not introduce."""
     own = set(clause.nodes) - {value.text for value in clause.narrowed.values()} | {join.edge for join in clause.joins}
-    text = " ".join(clause.conditions)
+    text = _QUOTED.sub("", " ".join(clause.conditions))
     is_long = any(join.is_long for join in clause.joins)
-    return is_long or bool(_READS_ENDS.search(text)) or not set(NAME.findall(text)) <= own
+    return is_long or bool(_READS_ENDS.search(text)) or not names_in(text) <= own
 
 
 def _order(clauses: Sequence[MatchPlan]) -> str:

@@ -14,7 +14,7 @@ from itertools import combinations
 from orienteer.cypher.conditions import compared_keys
 from orienteer.cypher.kinds import quoted, rendered
 from orienteer.cypher.ladybug.comparisons import compared
-from orienteer.cypher.ladybug.joins import NAME, EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate
+from orienteer.cypher.ladybug.joins import EdgeJoin, MatchPlan, NodeEstimate, PathText, estimate, names_in
 from orienteer.cypher.pattern_reader import PatternEdge, PatternNode, PatternReader
 from orienteer.cypher.syntax import Direction, Expression, PathPattern
 from orienteer.errors import BadQuery
@@ -32,16 +32,15 @@ class Matcher(PatternReader):
         drawn = [self._path(path) for path in paths]
         self.narrow()
         texts = ["".join(piece() for piece in pieces) for pieces in drawn]
-        values = {name: self.node_value(node) for name, node in self.nodes.items()}
-        self.variables |= {name: value for name, value in values.items() if self.nodes[name].is_new}
-        narrowed = {name: value for name, value in values.items() if not self.nodes[name].is_new}
+        self.variables |= {name: self.node_value(node) for name, node in self.named.items() if node.is_new}
+        narrowed = {name: self.node_value(node) for name, node in self.named.items() if not node.is_new}
         self._restrict()
         with self.scope.inner({**self.variables, **narrowed}):
             self.conditions += [compared("=", own, value).text for own, value in self.equalities(self.keyed)]
         nodes = self._fits(compared_keys(where))
         joins = [self._way(edge, nodes) for edge in self.edges]
         return MatchPlan(
-            [PathText(text, frozenset(NAME.findall(text))) for text in texts],
+            [PathText(text, names_in(text)) for text in texts],
             self.conditions,
             self.variables,
             narrowed,
@@ -123,7 +122,7 @@ class Matcher(PatternReader):
     def _fits(self, wanted: Mapping[str, list[tuple[str, int]]]) -> dict[str, NodeEstimate]:
         """Return the estimates for each node by its value; `wanted` are the keys that a condition compares."""
         counts, fits = self.scope.names.schema.node_types, {}
-        for node in self.nodes.values():
+        for node in self.nodes:
             keys = list(wanted.get(node.name, ())) if node.name is not None else []
             keys += [(key.casefold(), 1) for value, _, items in self.keyed if value == node.value for key, _ in items]
             fits[node.value] = estimate(sum(counts[node_type] for node_type in node.types), keys, is_new=node.is_new)

@@ -30,14 +30,12 @@ NULLS = "[(a)-[..]->(b) | b.x] leaves out what is null"
 class PatternLists:
     """The pattern comprehensions of one clause, each with the variable that stands in its place."""
 
-    known: Collection[str]
-    """Names that a variable cannot have."""
     taken: dict[syntax.PatternComprehension, str] = field(default_factory=dict)
 
     def without(self, expression: Any) -> Any:  # Any: an expression, or what a field of one holds
         """Return an expression with a variable in the place of each comprehension, which is taken."""
         if isinstance(expression, syntax.PatternComprehension):
-            return syntax.Variable(self.taken.setdefault(expression, self._name()))
+            return syntax.Variable(self.taken.setdefault(expression, syntax.made_up("list", len(self.taken))))
         if isinstance(expression, tuple):
             return tuple(map(self.without, expression))
         if isinstance(expression, syntax.Comprehension | syntax.Quantifier):
@@ -47,12 +45,6 @@ class PatternLists:
         assert not isinstance(expression, type), "a part of a statement is a value"
         changed = {one.name: self.without(getattr(expression, one.name)) for one in fields(expression)}
         return replace(expression, **changed)
-
-    def _name(self) -> str:
-        name = f"list {len(self.taken) + 1}"
-        while name in self.known:
-            name += "'"
-        return name
 
 
 def named(path: syntax.PathPattern, known: Collection[str]) -> syntax.PathPattern:
@@ -65,7 +57,7 @@ def named(path: syntax.PathPattern, known: Collection[str]) -> syntax.PathPatter
     if not path.variables & set(known):
         raise BadQuery("[(a)-[..]->(b) | b.name] must begin at a variable that is known: MATCH (a) first")
     nodes = tuple(
-        node if node.variable is not None else replace(node, variable=f"node {place}'")
+        node if node.variable is not None else replace(node, variable=syntax.made_up("node", place))
         for place, node in enumerate(path.nodes)
     )
     if any(node.variable not in known for node in nodes):
@@ -73,4 +65,4 @@ def named(path: syntax.PathPattern, known: Collection[str]) -> syntax.PathPatter
     first, *others = path.edges
     if first.hops is not None:
         raise BadQuery("[(a)-[*1..2]->(b) | ...] must reach something new: name a node that is not known before")
-    return replace(path, edges=(first if first.variable else replace(first, variable="edge'"), *others))
+    return replace(path, edges=(first if first.variable else replace(first, variable=syntax.made_up("edge")), *others))

@@ -23,12 +23,12 @@ from orienteer.cypher.kinds import Value, list_of
 from orienteer.cypher.ladybug.joins import UNSURE, MatchPlan, is_unsure, joined, matches, parts_of
 from orienteer.cypher.ladybug.matcher import Matcher
 from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
-from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer
+from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer, is_never_null
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
 from orienteer.cypher.projections import items_of, order_of, page_of
 from orienteer.cypher.scope import Scope
-from orienteer.cypher.syntax import CypherStatement, Expression, MatchClause, Projection, Unwind
+from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadQuery
 from orienteer.records import JsonValue
 
@@ -99,15 +99,14 @@ class _QueryWriter:
                     parts.append(matches(waiting))
                     waiting = []
             elif isinstance(clause, MatchClause):
-                parts.append(self._optional(clause))
+                parts.append(self._optional(clause, is_first=place == 0))
             elif isinstance(clause, Unwind):
                 parts.append(self._unwind(clause))
             else:
                 parts.append(self._projection(clause, is_last=place == len(clauses) - 1))
         return " ".join(parts)
 
-    def _optional(self, clause: MatchClause) -> str:
-        is_first = not self.scope.variables
+    def _optional(self, clause: MatchClause, *, is_first: bool = False) -> str:
         if not is_first:
             _check_connected(clause, self.scope.variables)
         matched = self._match(clause)
@@ -138,7 +137,7 @@ class _QueryWriter:
 
     def _projection(self, clause: Projection, *, is_last: bool) -> str:
         items = items_of(clause, self.scope.variables)
-        lists = PatternLists(self.scope.variables)
+        lists = PatternLists()
         items = [replace(item, expression=lists.without(item.expression)) for item in items]
         gathered = self._gathered(lists) if lists.taken else ""
         written, after = [], dict[str, Value]()
@@ -195,7 +194,7 @@ class _QueryWriter:
         self.scope.variables = outside
         if value.kind.name == "null":
             raise BadQuery("[(a)-[..]->(b) | null] means nothing: name what is wanted of b")
-        if not isinstance(result, syntax.Variable) and not _is_never_null(result):
+        if not isinstance(result, syntax.Variable) and not is_never_null(result):
             self.scope.note(NULLS)
         # Where nothing matches, what does not depend on it would stand in the list all the same.
         whole = f"CASE WHEN id({new.text}) IS NOT NULL THEN {value.text} END"
@@ -219,12 +218,3 @@ def _part(path: str, pattern: syntax.PathPattern) -> str:
     if not pattern.edges:
         return f"id(nodes({path})[1])"
     return f"CASE WHEN size(rels({path})) > 0 THEN id(rels({path})[1]) END"
-
-
-def _is_never_null(expression: Expression) -> bool:
-    """Tell whether an expression is an id, a name, a type, a literal, a list or a map."""
-    if isinstance(expression, syntax.FunctionCall):
-        return expression.name == "type"
-    if isinstance(expression, syntax.Property):
-        return expression.key in ("id", "name")
-    return isinstance(expression, syntax.Literal_ | syntax.ListOf | syntax.MapOf)

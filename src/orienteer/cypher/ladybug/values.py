@@ -20,6 +20,7 @@ from orienteer.cypher.kinds import (
     NULL,
     UNKNOWN,
     Value,
+    ValueKind,
     common,
     constant,
     list_of,
@@ -40,6 +41,7 @@ from orienteer.cypher.syntax import Expression
 from orienteer.cypher.type_tests import TYPE_CALLS
 from orienteer.errors import BadQuery
 
+_NEVER_NULL = (syntax.Literal_, syntax.Parameter, syntax.ListOf, syntax.MapOf)  # null itself is refused in lists
 _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">="})
 LONGEST_WRITTEN = 100_000  # characters of the engine's text: a bound on its parser's time
 TOO_LONG = "the query becomes too long for the engine: name what stands in it several times by WITH ... AS x"
@@ -60,6 +62,8 @@ class Writer:
         value: Value = _WRITERS(type(expression))(self, expression)
         if len(value.text) > LONGEST_WRITTEN:
             raise BadQuery(TOO_LONG)
+        if _has_unknown_keys(value.kind):  # the engine makes them alike
+            raise BadQuery("maps of different keys stand for one value here: give all of them the same keys")
         return value
 
     @singledispatchmethod
@@ -141,15 +145,24 @@ class Writer:
         check_kind("IN", right, "list")
         if right.kind.item is not None and left.kind.name in ("node", "edge"):
             raise BadQuery("IN with nodes is not supported: collect ids, as in a.id IN collect(b.id)")
+        if left.kind.name == "map":  # the engine takes null for equal to null in them
+            raise BadQuery("IN with maps is not supported: compare their values, as in m.key IN collect(b.key)")
         if right.kind.item is not None and right.kind.item.name:
             compared("=", left, Value("item", right.kind.item))  # only to check their kinds
         if right.kind.name == "null":
             return Value("NULL", NULL)
         test = f"{left.text} IN {right.text}"
-        if right.text[0] in "[$":  # a literal or a parameter is seldom empty, and an index may serve it
+        if right.text == "[]":
+            return Value(f"coalesce({test}, false)", BOOLEAN)  # null IN [] is false, but null for the engine
+        if right.kind.may_hold_null:  # 1 IN [2, null] is null, but false for the engine
+            repeated("IN", right)
+            name = self.scope.fresh()
+            test = f"({test} OR CASE WHEN size(list_filter({_afresh(right)}, {name} -> ({name} IS NULL))) > 0 "
+            test += "THEN NULL ELSE false END)"
+        if right.text[0] in "[$":  # a literal or a parameter that is not empty: an index may serve it
             return Value(f"({test})", BOOLEAN)
         repeated("IN", right)
-        return Value(f"({test} AND size({right.text}) > 0)", BOOLEAN)  # null IN [] is false, but null for the engine
+        return Value(f"({test} AND size({right.text}) > 0)", BOOLEAN)
 
     def _text_condition(self, expression: syntax.Binary, left: Value, right: Value) -> Value:
         operator = expression.operator
@@ -169,7 +182,9 @@ class Writer:
         if any(value.kind.name == "null" for value in values):
             raise BadQuery("a list with null in it is not supported: leave the null out")
         kind = common([value.kind for value in values], "a list")
-        return Value(f"[{', '.join(value.text for value in values)}]", list_of(kind))
+        is_known = all(isinstance(part, _NEVER_NULL) for part in expression.items)
+        text = f"[{', '.join(value.text for value in values)}]"
+        return Value(text, list_of(kind, may_hold_null=not is_known))
 
     @_written.register
     def _(self, expression: syntax.MapOf) -> Value:
@@ -179,7 +194,7 @@ class Writer:
                 raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
             value = self.write(part)
             items.append(f"{quoted(key)}: {value.text}")
-            kinds.append(value.kind)
+            kinds.append((key, value.kind))
         if len({key.casefold() for key, _ in expression.items}) < len(items) or not items:
             raise BadQuery("a map needs keys, and they must differ by more than case")
         return Value(f"{{{', '.join(items)}}}", map_of(kinds))
@@ -238,7 +253,8 @@ class Writer:
         if expression.result is None:
             return Value(text, source.kind)
         result = self._item_result(expression, local)
-        return Value(f"list_transform({text}, {name} -> {result.text})", list_of(result.kind))
+        kind = list_of(result.kind, may_hold_null=source.kind.may_hold_null or not is_never_null(expression.result))
+        return Value(f"list_transform({text}, {name} -> {result.text})", kind)
 
     def _item_result(self, expression: syntax.Comprehension, local: dict[str, Value]) -> Value:
         """Write the result of a comprehension. Raises `BadQuery` for texts that the engine would lose."""
@@ -348,6 +364,20 @@ class Writer:
 
 # The dispatch of `self._written`, without the wrapper that functools makes at each call.
 _WRITERS = vars(Writer)["_written"].dispatcher.dispatch
+
+
+def _has_unknown_keys(kind: ValueKind) -> bool:
+    """Tell whether a value may be one of several maps with different keys, or a list of them."""
+    return (kind.name == "map" and kind.entries is None) or (kind.item is not None and _has_unknown_keys(kind.item))
+
+
+def is_never_null(expression: Expression) -> bool:
+    """Return whether an expression is an id, a name or a type, of what is there, or no null by itself."""
+    if isinstance(expression, syntax.FunctionCall):
+        return expression.name == "type"
+    if isinstance(expression, syntax.Property):
+        return expression.key in ("id", "name")
+    return isinstance(expression, _NEVER_NULL)
 
 
 def _operands(expression: syntax.Binary) -> list[Expression]:

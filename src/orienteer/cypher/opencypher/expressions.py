@@ -148,7 +148,7 @@ class ServerExpressions:
                 raise BadQuery(f"{key!r} cannot be a key of a map: begin it with a letter")
             value = self.write(part)
             items.append(f"{quoted(key)}: {value.text}")
-            kinds.append(value.kind)
+            kinds.append((key, value.kind))
             parts += value.parts - 1
         return Value(f"{{{', '.join(items)}}}", map_of(kinds), parts=parts)
 

@@ -85,7 +85,7 @@ class ServerPatterns(PatternReader):
             if edge.is_shortest:
                 # From a node to itself there is none: some servers fail then, others give a path without edges.
                 self.conditions.append(f"({edge.start.value} <> {edge.end.value})")
-        variables = self.variables | {name: self.node_value(node) for name, node in self.nodes.items()}
+        variables = self.variables | {name: self.node_value(node) for name, node in self.named.items()}
         places, left = self._places(where), list(conjuncts(where))
         with self.scope.inner(variables):
             anchors = self._anchored(left, places) if may_anchor and self.edges else ""
@@ -98,9 +98,9 @@ class ServerPatterns(PatternReader):
 
     def _anchored(self, left: list[Expression], places: dict[str, int]) -> str:
         """Write the MATCH of nodes that are given by id or name; what it takes of the conditions is left no more."""
-        before = set(self.scope.variables) - set(self.nodes) - set(self.variables)
+        before = set(self.scope.variables) - set(self.named) - set(self.variables)
         texts, own = [], list[str]()
-        for node in self.nodes.values():
+        for node in self.nodes:
             if places[node.value] not in (_BY_ID, _BY_NAME):
                 continue
             known = before | ({node.name} if node.name is not None else set())
@@ -127,7 +127,7 @@ class ServerPatterns(PatternReader):
         """
         compared = compared_keys(where)
         places = {}
-        for node in self.nodes.values():
+        for node in self.nodes:
             keys = {key for key, _ in compared.get(node.name or "", ())}
             keys |= {key.casefold() for value, _, items in self.keyed if value == node.value for key, _ in items}
             ranks = [_BY_ID if key == "id" else _BY_NAME if key == "name" else _BY_PROPERTY for key in keys]

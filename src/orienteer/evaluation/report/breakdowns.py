@@ -81,12 +81,15 @@ def nodes(material: Material) -> Breakdowns:
     has_graph = material.graph is not None
     if not any(line.gold.nodes for column in material.columns for line in column.lines.values()):
         return Breakdowns({}, _MEASURE, _FEWEST, has_graph=has_graph)
-    kinds: dict[str, Callable[[GoldNode], str]] = {"node type": lambda node: node.type, "script of the name": _script}
+    kinds: dict[str, Callable[[GoldNode], str]] = {
+        "node type": lambda node: node.type,
+        "script of the name": script_of_name,
+    }
     if has_graph:
-        kinds["description"] = _length
+        kinds["description"] = length_of_text
     types = Counter(node.type for node in material.gold.values())
     common = frozenset(name for name, _ in types.most_common(_MOST_TYPES))
-    splits = {name: _by_node(material, name, kind, common) for name, kind in kinds.items()}
+    splits = {name: by_node_property(material, name, kind, common) for name, kind in kinds.items()}
     return Breakdowns({_MEASURE: _tables(material, splits, _MEASURE)}, _MEASURE, _FEWEST, has_graph=has_graph)
 
 
@@ -133,7 +136,9 @@ def _by_field(material: Material, field: str) -> RowsByValue:
     return by_value
 
 
-def _by_node(material: Material, name: str, kind: Callable[[GoldNode], str], common: frozenset[str]) -> RowsByValue:
+def by_node_property(
+    material: Material, name: str, kind: Callable[[GoldNode], str], common: frozenset[str]
+) -> RowsByValue:
     """Return rows by a property of gold nodes; each line is measured once for each value among its gold."""
 
     def value_of(node_id: str) -> str:
@@ -168,12 +173,13 @@ def _parts(line: Line, name: str, value_of: Callable[[str], str]) -> Iterator[Li
         yield line.model_copy(update={"id": f"{line.id} {value}", "gold": gold, "fields": {name: value}})
 
 
-def _length(node: GoldNode) -> str:
+def length_of_text(node: GoldNode) -> str:
+    """Return the band of lengths that a node's text is in."""
     length = len((node.text or "").strip())
     return next((name for below, name in _LENGTHS if length < below or not length), _LONG)
 
 
-def _script(node: GoldNode) -> str:
+def script_of_name(node: GoldNode) -> str:
     """Return the script of most letters of a name."""
     letters = filter(str.isalpha, unicodedata.normalize("NFKC", node.name))
     words = (unicodedata.name(letter, "UNKNOWN").split(" ", 1)[0].split("-", 1)[0] for letter in letters)

@@ -115,7 +115,7 @@ class Asker:
         started = time.perf_counter()
         try:
             ask = desk.retriever.ask if self._answers else desk.retriever.search
-            outcome = _outcome(task, ask(task.example.question.text, task.variant.k or self._k))
+            outcome = outcome_of(task, ask(task.example.question.text, task.variant.k or self._k))
         except (BadOption, MissingExtra, NotAGraph):
             raise
         except Error as error:
@@ -159,7 +159,8 @@ class Asker:
         )
 
 
-def _outcome(task: Task, result: Result) -> Outcome:
+def outcome_of(task: Task, result: Result) -> Outcome:
+    """Return the result and the trajectories as lines of a run."""
     example = task.example
     hits = {hit.id for hit in result.hits}
     cited = [

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from orienteer.graph.nodes import Nodes
 from orienteer.index.arrays import Rows
+from orienteer.patience import check_patience
 
 LONGEST = 12
 """Words of the longest title that is looked for: bounds the time."""
@@ -45,14 +47,16 @@ class TitleFinder:
         tokenizer = self._graph.tokenizer
         written = list(_WORD.finditer(text))
         words = [tuple(tokenizer.words(word[0])) for word in written]
+        named = cache(self._named)  # a text may say the same again and again
         places: list[TitlePlace] = []
         end = 0
         for at, word in enumerate(written):
+            check_patience()
             if at < end or (word[0][0].islower() and not self._lower):
                 continue
             for length in range(min(LONGEST, len(words) - at), 0, -1):
                 phrase = tuple(part for parts in words[at : at + length] for part in parts)
-                if rows := self._named(phrase):
+                if rows := named(phrase):
                     end = at + length
                     places.append(TitlePlace(word.start(), written[end - 1].end(), tuple(dict.fromkeys(rows))))
                     break
@@ -62,7 +66,7 @@ class TitleFinder:
         """Return the rows of a name; none for a word that is too common."""
         if not phrase or (len(phrase) == 1 and self._is_common(phrase[0])):
             return []
-        exact = [link.row for link in self._graph.name_index.links(phrase) if link.is_exact]
+        exact = [link.row for link in self._graph.name_index.exact_links(phrase)]
         return [*exact, *self._graph.shorter_names.get(phrase, ())]
 
     def _is_common(self, word: str) -> bool:

@@ -19,10 +19,13 @@ from orienteer.graph.names.titles import TitleFinder
 from orienteer.index.arrays import Rows
 from orienteer.index.bm25 import Mask
 from orienteer.index.names import Link, NameKind
+from orienteer.patience import check_patience
 
 _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
-_COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
-_HALVES = re.compile(r"([^\W\d_]+)[-\u2010-\u2013 ]?(\d+)|(\d+)[-\u2010-\u2013 ]?([^\W\d_]+)")
+_COMPOUND = re.compile(r"(?<!\w)\w++(?:[-\u2010-\u2013]\w++)+")
+_HALVES = re.compile(
+    r"(?<![^\W\d_])([^\W\d_]++)[-\u2010-\u2013 ]?(\d+)|(?<!\d)(\d++)[-\u2010-\u2013 ]?([^\W\d_]+)"
+)  # begun at the first letter or digit of a run alone: from each, a word of n letters would take n * n steps
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
 _LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little
@@ -91,6 +94,7 @@ class NameSearch:
         """
         ranks: dict[int, Rank] = {}
         for phrase in phrases(query):
+            check_patience()
             for row, rank in (*self._named(phrase), *self._inside_names(phrase), *self._in_texts(phrase)):
                 ranks[row] = min(rank, ranks.get(row, rank))
         for row in self._names_inside(query):

@@ -103,9 +103,9 @@ class QueryWords:
 
     def _stands(self, word: str, read: ReadWords) -> Mask:
         """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
-        around = [*pairwise(self._words)] if word.isdecimal() else []
+        around = dict.fromkeys(pairwise(self._words)) if word.isdecimal() else ()
         joined = [mark.join(pair) for pair in around if word in pair for mark in ("", *MARKS.values())]
-        ways = [self._arrays.tokenizer.words(spelling) for spelling in (*spellings(word), *joined)]
+        ways = [self._arrays.tokenizer.words(spelling) for spelling in dict.fromkeys((*spellings(word), *joined))]
         return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
 
     def full_in(self, among: Rows | None, *, reads: bool = True) -> Rows:

@@ -49,7 +49,7 @@ def load(path: Path) -> JsonValue:
 
     Raises `BadInput` for anything but plain values and numpy's, and for a file that is not whole.
     """
-    with _mapped(path) as pickled, refusals(path):
+    with mapped_pickle(path) as pickled, refusals(path):
         return Unfolder(len(pickled)).json(value(pickled))
 
 
@@ -58,7 +58,7 @@ def items(path: Path) -> Iterator[tuple[str, JsonValue]]:
 
     Memory holds one batch of members, and what several refer to. Raises `BadInput` as `load` does, while it is read.
     """
-    with _mapped(path) as pickled:
+    with mapped_pickle(path) as pickled:
         unfolder = Unfolder(len(pickled))
         batches = _values(pickled, is_streamed=True)
         while True:
@@ -93,7 +93,8 @@ def refusals(file: object) -> Iterator[None]:
 
 
 @contextmanager
-def _mapped(path: Path) -> Iterator[mmap.mmap]:
+def mapped_pickle(path: Path) -> Iterator[mmap.mmap]:
+    """Give a file as mapped memory. Raises `BadInput` if the file is missing, or memory is short."""
     require(path)
     with memory_told(path), path.open("rb") as raw, mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
         yield mapped

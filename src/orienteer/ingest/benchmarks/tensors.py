@@ -43,7 +43,9 @@ LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """How files begin that torch wrote before 1.6."""
 
 
-class _Storage(NamedTuple):
+class TensorStorage(NamedTuple):
+    """A storage of a file that `torch.save` wrote: its kind, its key and its number of values."""
+
     kind: str
     key: str
     size: int
@@ -52,7 +54,7 @@ class _Storage(NamedTuple):
 class _View(NamedTuple):
     """A tensor as a part of a storage: where it begins, and in each dimension its size and its step, in numbers."""
 
-    storage: _Storage
+    storage: TensorStorage
     offset: int
     sizes: tuple[int, ...]
     steps: tuple[int, ...]
@@ -110,7 +112,7 @@ class _Archive:
         tensor.flags.writeable = False
         return tensor
 
-    def _numbers(self, storage: _Storage) -> Tensor:
+    def _numbers(self, storage: TensorStorage) -> Tensor:
         """Return the numbers of a storage, shape (size,), in the byte order of the file."""
         order = (
             self._read(BYTE_ORDER, most=16) if f"{self._root}{BYTE_ORDER}" in self._archive.namelist() else b"little"
@@ -137,13 +139,13 @@ class _Archive:
         return self._archive.read(member)
 
 
-def _storage(pid: object) -> _Storage:
+def _storage(pid: object) -> TensorStorage:
     """Return the storage that a persistent id names: ("storage", class, key, device, count)."""
     match pid:
         case ("storage", PickleName(name=("torch", kind)), str(key), str(), int(count)) if (
             kind in STORAGES and key.isascii() and key.isdigit() and count >= 0
         ):
-            return _Storage(kind, key, count)
+            return TensorStorage(kind, key, count)
         case _:
             raise ValueError("a storage of another kind")
 
@@ -151,7 +153,7 @@ def _storage(pid: object) -> _Storage:
 def _rebuilt(storage: object, offset: object, size: object, stride: object, *rest: object) -> _View:
     """Return the view that torch's function of a like name makes. Raises `ValueError` if it leaves its storage."""
     sizes, steps = _counts(size), _counts(stride)
-    if not isinstance(storage, _Storage) or type(offset) is not int or len(sizes) != len(steps):
+    if not isinstance(storage, TensorStorage) or type(offset) is not int or len(sizes) != len(steps):
         raise ValueError("a tensor of another form")
     last = offset + sum((n - 1) * step for n, step in zip(sizes, steps, strict=True) if n)
     if not 0 <= offset <= last < max(storage.size, 1) or math.prod(sizes) > storage.size:

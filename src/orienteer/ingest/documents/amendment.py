@@ -68,7 +68,7 @@ def file_changes(previous: Previous, sources: Sequence[Path], selection: Selecti
         return None
     states = None if selection.is_given else file_states(resolved)
     if states is None or states.may_be_ignored or not all(map(is_unicode, states.by_path)):
-        return _listed_changes(previous, listing(resolved, selection))
+        return listed_changes(previous, listing(resolved, selection))
     known, now = {stamp.path: stamp for stamp in previous.stamps.values()}, states.by_path
     unchanged = [stamp for path, stamp in known.items() if now.get(path) == (stamp.bytes, stamp.modified)]
     others = now.keys() - {stamp.path for stamp in unchanged}
@@ -90,7 +90,7 @@ def _name_of(path: Path, sources: Sequence[Path]) -> str:
     return "/".join(filter(None, (source.name if len(sources) > 1 or not beneath else "", beneath)))
 
 
-def _listed_changes(previous: Previous, found: Listing) -> FileChanges:
+def listed_changes(previous: Previous, found: Listing) -> FileChanges:
     """Return what became of the files of a graph, by a list of all that are there."""
     unchanged, touched = list[DocumentStamp](), list[File]()
     for file in found.files:

@@ -170,6 +170,10 @@ class NamesInPlace(StandIn):
         return self.links(self._tokenizer.words(phrase))
 
     def links(self, phrase: Sequence[str]) -> list[Link]:
+        """Return what `exact_links` does: a full-text index knows no stems of whole names."""
+        return self.exact_links(phrase)
+
+    def exact_links(self, phrase: Sequence[str]) -> list[Link]:
         """Return the nodes that have just these words for a name or an alias."""
         words = list(phrase)
         if not 0 < len(words) <= MOST_WORDS or not all(self._meet(pair) for pair in pairwise(words)):

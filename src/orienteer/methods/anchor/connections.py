@@ -45,7 +45,7 @@ class Connections:
 def connect(question: Understanding, reached: Sequence[Sequence[Reach]]) -> Connections:
     """Return what the anchors lead to; an anchor's connection to itself is left out."""
     anchors, wanted = question.anchors, question.wanted
-    rows, where = _united([reach.rows for ways in reached for reach in ways])
+    rows, where = unite_sorted([reach.rows for ways in reached for reach in ways])
     following = iter(where)
     strength = np.zeros((len(anchors), len(rows)))
     members = np.zeros(len(rows), np.int64)
@@ -84,7 +84,7 @@ class _United(NamedTuple):
     places: list[NDArray[np.intp]]
 
 
-def _united(lists: Sequence[Rows]) -> _United:
+def unite_sorted(lists: Sequence[Rows]) -> _United:
     """Unite sorted lists in one sort, which merges them: looking the rows of long ones up would cost more."""
     together = np.concatenate([np.zeros(0, np.int32), *lists])
     order = np.argsort(together, kind="stable")

@@ -153,7 +153,7 @@ class NodeScorer:
         if len(rows) > _MOST_SCORED:
             promise = linked + self._config.type_weight * self.whole * self._kind(rows)
             promise += np.log1p(connections.members) * 1e-3 * (1 + 1e3 * wanted.superlative)
-            rows = rows[_highest(promise, _MOST_SCORED)]
+            rows = rows[highest_places(promise, _MOST_SCORED)]
         named = np.array([candidate.row for anchor in self._anchors for candidate in anchor.candidates], np.int32)
         pools = [rows, named]
         # Words alone cannot outdo what joins anchors, where there is enough of it.
@@ -217,7 +217,7 @@ class NodeScorer:
         return named
 
 
-def _highest(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+def highest_places(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
     """Return the places of the highest values, in order; of tied ones the first."""
     floor = np.partition(values, -count)[-count]
     above, tied = np.flatnonzero(values > floor), np.flatnonzero(values == floor)

@@ -15,7 +15,7 @@ from itertools import groupby
 
 from orienteer.cypher.expressions import read_expression
 from orienteer.cypher.patterns import read_path
-from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable
+from orienteer.cypher.syntax import Binary, Expression, Literal_, NodePattern, PathPattern, Property, Variable, made_up
 from orienteer.cypher.tokens import LONGEST, CypherToken, TokenReader, tokenize
 from orienteer.errors import BadQuery
 from orienteer.methods.baselines.triplet_pattern import MOST_SYMBOLS, Symbol, Triplet, TripletPattern
@@ -44,7 +44,7 @@ def read(query: str, notes: list[str]) -> TripletPattern:
         raise BadQuery(f"it matches more than {MOST_SYMBOLS} nodes or edges")
     target = reader.target or next((name for name, symbol in symbols.items() if not symbol.text), next(iter(symbols)))
     if not reader.target:
-        notes.append(f"the query returns no node of its pattern: taken for {target}")
+        notes.append(f"the query returns no node of its pattern: taken for {target.lstrip(chr(0))}")
     return TripletPattern(target, symbols, tuple(reader.triplets))
 
 
@@ -139,7 +139,7 @@ class _PatternReader:
 
     def _added(self, node: NodePattern) -> str:
         """Return the name of a node, which is now a symbol of the pattern."""
-        name = node.variable or f"_{len(self.symbols) + 1}"
+        name = node.variable or made_up("node", len(self.symbols))
         symbol = self.symbols.get(name, Symbol())
         self.symbols[name] = replace(symbol, node_types=symbol.node_types or node.types)
         for key, value in node.properties:

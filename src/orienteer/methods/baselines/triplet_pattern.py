@@ -152,7 +152,8 @@ def _are_joined(graph: Graph, symbols: Mapping[str, Symbol], triplet: Triplet) -
 
 def _in_words(triplet: Triplet) -> str:
     edge = " or ".join(triplet.edge_types) or "any edge"
-    return f"{triplet.head} {arrow(edge, 'out' if triplet.is_directed else None)} {triplet.tail}"
+    head, tail = (end.lstrip("\0") for end in (triplet.head, triplet.tail))  # as in names that are made up
+    return f"{head} {arrow(edge, 'out' if triplet.is_directed else None)} {tail}"
 
 
 # ------------------------------------------------------------------------------------------------ the paper's loop

@@ -29,6 +29,7 @@ from orienteer.cypher.syntax import (
     Unary,
     Unwind,
     Variable,
+    made_up,
     parts,
 )
 from orienteer.graph.store import Graph
@@ -136,7 +137,7 @@ class Shape:
         """The patterns, each with a name for each of its nodes: a nameless one is another everywhere."""
         paths = enumerate(parts(self.statement, PathPattern))
         return tuple(
-            (tuple(node.variable or f"#{number}.{place}" for place, node in enumerate(path.nodes)), path)
+            (tuple(node.variable or made_up("node", number, place) for place, node in enumerate(path.nodes)), path)
             for number, path in paths
         )
 

@@ -30,6 +30,7 @@ from orienteer.cypher.syntax import (
     Subquery,
     Unary,
     Variable,
+    made_up,
 )
 from orienteer.graph.store import Graph
 
@@ -107,7 +108,7 @@ class _PatternWalker:
     def ways(self, paths: Sequence[PathPattern], where: Expression | None, bound: _Bound) -> Iterator[_Bound]:
         """Yield every way to bind the nodes of one clause."""
         named = [
-            (tuple(node.variable or f"#{id(path)}.{place}" for place, node in enumerate(path.nodes)), path)
+            (tuple(node.variable or made_up("node", id(path), place) for place, node in enumerate(path.nodes)), path)
             for path in paths
         ]
         nodes: dict[str, list[NodePattern]] = {}

@@ -42,9 +42,9 @@ class NameWalk:
     def __init__(self, incidence: Incidence, *, tau: float, damping: float, rounds: int) -> None:
         self._damping, self._rounds = np.float32(damping), rounds
         self._weights = incidence.weights()
-        self._over_holders, self._over_titled = _Sums(incidence.holders), _Sums(incidence.titled)
-        self._over_held = _Sums(incidence.held)
-        self._over_titles = _Sums(incidence.titled.turned(len(incidence.passages)))
+        self._over_holders, self._over_titled = ListSums(incidence.holders), ListSums(incidence.titled)
+        self._over_held = ListSums(incidence.held)
+        self._over_titles = ListSums(incidence.titled.turned(len(incidence.passages)))
         self._said = _inverse(self._over_held(self._weights))  # (passages,): 1 / what the names of each say together
         self._to_titled = np.where(incidence.titled.counts() > 0, tau, 0).astype(np.float32)  # (names,)
 
@@ -80,7 +80,7 @@ class GraphWalk:
 
     def __init__(self, lists: Lists, weights: Floats) -> None:
         """Take the neighbours of each node, and the weight of each entry of these lists, 0 or more."""
-        self._lists, self._weights, self._over = lists, weights, _Sums(lists, weights)
+        self._lists, self._weights, self._over = lists, weights, ListSums(lists, weights)
         ones = np.ones(len(lists.begins) - 1, np.float32)
         self._strength = _inverse(self._over(ones))  # (nodes,): 1 / what the edges of each weigh together
 
@@ -100,7 +100,7 @@ class GraphWalk:
         return near[order[handed[order] > 0]]
 
 
-class _Sums:
+class ListSums:
     """Adds up, for each of several things, the values of its list, each times a weight where there are any.
 
     The things are put in order by the length of their lists, the longest first. So the first members of all short lists
@@ -126,6 +126,7 @@ class _Sums:
         self._places = np.argsort(order)  # (things,): where each stands by length
 
     def __call__(self, values: Floats) -> Floats:
+        """Return the sum of each list, shape (things,), of the values of its members."""
         taken = values.take(self._members, mode="clip")  # the quickest way to take what is surely there
         if self._weights is not None:
             taken *= self._weights

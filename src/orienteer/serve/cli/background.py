@@ -50,7 +50,7 @@ def start_vectors(graph: Graph, configured: Settings) -> str | None:
     if count > MOST_TEXTS:
         return f"vectors of {count:,} passages would take about {_time(count)}: orienteer embed {graph.path} makes them"
     try:
-        start = _Process(graph.path, configured.cache / "locks").start(graph.arrays.manifest.generation)
+        start = VectorsProcess(graph.path, configured.cache / "locks").start(graph.arrays.manifest.generation)
     except OSError as error:
         return f"vectors are not made in the background ({error}): orienteer embed {graph.path} makes them"
     if start.is_new:
@@ -70,7 +70,7 @@ def seconds_left(graph: Graph, configured: Settings) -> float | None:
     """Return about how long it takes until the vectors of a graph are there; None where they are not being made."""
     if os.name != "posix" or graph.path.parent != configured.cache / "graphs":
         return None
-    began = _Process(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
+    began = VectorsProcess(graph.path, configured.cache / "locks").began(graph.arrays.manifest.generation)
     if began is None:
         return None
     about = _about(graph)
@@ -99,7 +99,7 @@ class _Start(NamedTuple):
     """It makes those of another graph, or of this one as it was."""
 
 
-class _Process:
+class VectorsProcess:
     """The one process that makes vectors, of one graph at a time. It holds a lock, which goes with it."""
 
     def __init__(self, graph: Path, locks: Path) -> None:

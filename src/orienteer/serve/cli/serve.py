@@ -257,7 +257,7 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     from orienteer.serve.http.page_files import page_files
     from orienteer.serve.http.server import address_of, listening
     from orienteer.serve.http.server import serve as serve_app
-    from orienteer.serve.http.workers import Workers
+    from orienteer.serve.http.workers import Forks, Workers
 
     page = page_files()
     let_in = rules(
@@ -280,7 +280,7 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if chosen.workers == 1:
         serve_one(tell)
     else:
-        Workers(chosen.workers, serve_one).run(tell)
+        Workers(chosen.workers, Forks(serve_one)).run(tell)
 
 
 COMMANDS = {

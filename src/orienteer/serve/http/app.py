@@ -43,8 +43,8 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            stack.callback(site.pool.shutdown, wait=False, cancel_futures=True)
-            stack.callback(site.question_pool.shutdown, wait=False, cancel_futures=True)
+            for pool in (site.pool, site.large_pool, site.question_pool):
+                stack.callback(pool.shutdown, wait=False, cancel_futures=True)
             if for_agents is not None:
                 await stack.enter_async_context(for_agents.lifespan())
             yield

@@ -16,6 +16,7 @@ from orienteer.options import Options
 from orienteer.records import JsonValue
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION, MOST_HITS
 from orienteer.serve.follow_up import Turn
+from orienteer.serve.http.numbers import are_finite
 from orienteer.serve.views.subgraph import MOST_NODES
 
 MOST_BYTES = 256 * 1024
@@ -193,6 +194,8 @@ async def body_of(request: Request, kind: type[_B]) -> _B:
         values = from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise Refused(400, f"the body is no JSON: {error}") from error
+    if not are_finite(values):
+        raise Refused(400, "the body is no JSON: a number in it is larger than any double")
     return shaped(kind, values)
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hmac
 import json
 import logging
+import re
 import time
 import uuid
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -28,6 +30,10 @@ logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 200
 """Requests, streams among them."""
+MOST_OF_AN_ADDRESS = 150
+"""The same of one client's address, which may be that of a proxy before many."""
+UPKEEP = ("/health", "/ready")
+"""What answers whoever asks, however many do: it says whether the server lives."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _LEFT = 499  # who asked has gone before the reply began
 _ALLOWED = "authorization, content-type, x-api-key, mcp-protocol-version, mcp-session-id"
@@ -51,6 +57,8 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 """Of every reply that does not say otherwise."""
+_HOST = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]{0,5})?")
+"""A name, and perhaps a port: all that `Host` may hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class Rules:
     """Other sites whose pages may ask."""
     keys: Sequence[str] = ()
     """Any of them opens; none is needed where there are none."""
-    open_paths: Collection[str] = ("/health", "/ready")
+    open_paths: Collection[str] = UPKEEP
     """What needs no key."""
 
 
@@ -86,7 +94,7 @@ def rules(
             raise BadOption(f"--allow-origin {origin!r} is no origin: write one as https://example.org", value=origin)
     own = [f"[{host}]" if ":" in host else host]
     names = [name.lower() for name in (*LOOPBACK, *own, *allowed_hosts)]
-    return Rules(tuple(names), tuple(origins), tuple(keys), (*open_paths, "/health", "/ready"))
+    return Rules(tuple(names), tuple(origins), tuple(keys), (*open_paths, *UPKEEP))
 
 
 class Guard:
@@ -96,7 +104,8 @@ class Guard:
         self._app, self._rules, self._metrics = app, rules, metrics
         self._logs_questions = logs_questions
         self._keys = [key.encode() for key in rules.keys]
-        self._now = 0
+        self._now = Counter[str]()
+        """The requests under way by the address of their client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request in or turn it away, complete the reply, and note it."""
@@ -114,25 +123,32 @@ class Guard:
                 self._complete(MutableHeaders(scope=message), headers.get("origin"), request_id)
             await send(message)
 
-        self._now += 1
+        address = (scope.get("client") or ("",))[0]
+        self._now[address] += 1
         try:
-            refused = self._refused(scope, headers)
+            refused = self._refused(scope, headers, address)
             await (self._app if refused is None else refused)(scope, receive, answer)
         finally:
-            self._now -= 1
+            self._now[address] -= 1
+            if not self._now[address]:
+                del self._now[address]
             self._note(scope, status, time.perf_counter() - began, request_id)
 
-    def _refused(self, scope: Scope, headers: Headers) -> Response | None:
+    def _refused(self, scope: Scope, headers: Headers, address: str) -> Response | None:
         """Return the reply to a request that is not let in, or that the guard answers itself; None for any other."""
         host = headers.get("host", "").lower()
-        if _name_of(host) not in self._rules.hosts:
+        written = _HOST.fullmatch(host)
+        if written is None or written[1] not in self._rules.hosts:
             return Problem(421, f"this server is not {host!r}: start it with --allow-host", host).response()
         origin = headers.get("origin")
-        if origin is not None and not self._is_welcome(origin, host):
+        if origin is not None and not self._is_welcome(origin, f"{_scheme_of(scope, headers)}://{host}"):
             told = "pages of other sites may not ask here: start the server with --allow-origin"
             return Problem(403, told, origin).response()
-        if self._now > MOST_AT_ONCE:
-            told = f"{MOST_AT_ONCE} requests are under way: come again in a second"
+        if scope["path"] not in UPKEEP and (
+            self._now.total() > MOST_AT_ONCE or self._now[address] > MOST_OF_AN_ADDRESS
+        ):
+            whose = "" if self._now.total() > MOST_AT_ONCE else " of your address"
+            told = f"too many requests{whose} are under way: come again in a second"
             return Problem(503, told, None, {"retry-after": "1"}).response()
         if scope["method"] == "OPTIONS" and origin is not None:
             return Response(status_code=204)  # with the headers that `_complete` adds
@@ -141,8 +157,8 @@ class Guard:
             return Problem(401, told, None, {"www-authenticate": "Bearer"}).response()
         return None
 
-    def _is_welcome(self, origin: str, host: str) -> bool:
-        return origin.partition("://")[2].lower() == host or origin in self._rules.origins
+    def _is_welcome(self, origin: str, own: str) -> bool:
+        return origin.lower() == own or origin in self._rules.origins
 
     def _has_key(self, headers: Headers) -> bool:
         """Compare with every key, always, so that the time tells nothing."""
@@ -175,6 +191,7 @@ class Guard:
         logger.info("%s %s %d %.1f ms %s%s", scope["method"], path, status, 1000 * seconds, request_id, question)
 
 
-def _name_of(host: str) -> str:
-    """Return the name of a host without its port."""
-    return host.partition("]")[0] + "]" if host.startswith("[") else host.partition(":")[0]
+def _scheme_of(scope: Scope, headers: Headers) -> str:
+    """Return how a browser reached the server: as a proxy before it says, which no page of another site can."""
+    told = headers.get("x-forwarded-proto", scope["scheme"])
+    return told.partition(",")[0].strip().lower()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable
+from typing import TypeVar
 
 from starlette.types import Receive
 
@@ -19,9 +19,9 @@ async def left(receive: Receive) -> None:
         pass
 
 
-async def while_there(receive: Receive, work: Coroutine[Any, Any, _T]) -> _T:
+async def while_there(receive: Receive, work: Awaitable[_T]) -> _T:
     """Return what some work gives; cancel it where the client leaves first. Raises `Refused` with 499 then."""
-    working, leaving = asyncio.create_task(work), asyncio.create_task(left(receive))
+    working, leaving = asyncio.ensure_future(work), asyncio.create_task(left(receive))
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if working.done():

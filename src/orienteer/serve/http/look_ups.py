@@ -130,6 +130,8 @@ class LookUp(NamedTuple):
     body: type[Body]
     record: Any  # Any: a record, or several that it may be
     view: Callable[[Generation, Any], BaseModel]  # Any: its body
+    is_large: bool = False
+    """Whether its work grows with what a request names, or with what lies between that."""
 
 
 def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Response]]:
@@ -143,7 +145,7 @@ def _answering(site: Site, look_up: LookUp) -> Callable[[Request], Awaitable[Res
             generation = served.current()
             return _told(generation, lambda: look_up.view(generation, body))
 
-        return await site.look_up(read)
+        return await site.look_up(read, receive=request.receive, is_large=look_up.is_large)
 
     return answer
 
@@ -199,11 +201,11 @@ def _facets(generation: Generation, body: FacetsBody) -> Facets:
 LOOK_UPS = (
     LookUp("/search", SearchBody, Result, _search),
     LookUp("/neighbors", NeighborsBody, NeighborsPage, _neighbors),
-    LookUp("/intersect", IntersectBody, IntersectPage, _intersect),
-    LookUp("/paths", PathsBody, PathsPage, _paths),
+    LookUp("/intersect", IntersectBody, IntersectPage, _intersect, is_large=True),
+    LookUp("/paths", PathsBody, PathsPage, _paths, is_large=True),
     LookUp("/list", ListBody, Listing | Grouping, _list),
-    LookUp("/subgraph", SubgraphBody, Subgraph, _subgraph),
-    LookUp("/facets", FacetsBody, Facets, _facets),
+    LookUp("/subgraph", SubgraphBody, Subgraph, _subgraph, is_large=True),
+    LookUp("/facets", FacetsBody, Facets, _facets, is_large=True),
 )
 
 
@@ -211,40 +213,42 @@ def graph_routes(site: Site) -> APIRouter:
     """Return the routes of `/api` that are read by `GET`."""
     router = APIRouter(prefix="/api", tags=["graphs"])
 
-    async def shown(name: str | None, view: Callable[[Graph], BaseModel]) -> Response:
+    async def shown(request: Request, name: str | None, view: Callable[[Graph], BaseModel]) -> Response:
         served = site.graphs.named(name)
 
         def read() -> Response:
             generation = served.current()
             return _told(generation, lambda: view(generation.graph))
 
-        return await site.look_up(read)
+        return await site.look_up(read, receive=request.receive)
 
     @router.get("/graphs", response_model=ServerView)
-    async def graphs() -> Response:
+    async def graphs(request: Request) -> Response:
         """List the graphs of this server, and what it can do."""
-        return await site.look_up(lambda: json_of(_server_view(site), site.graphs.paths))
+        return await site.look_up(lambda: json_of(_server_view(site), site.graphs.paths), receive=request.receive)
 
     @router.get("/schema", response_model=SchemaView)
-    async def schema(graph: GraphName = None) -> Response:
+    async def schema(request: Request, graph: GraphName = None) -> Response:
         """List the node types and edge types, which types each edge joins, and their labels."""
-        return await shown(graph, pages.schema)
+        return await shown(request, graph, pages.schema)
 
     @router.get("/info", response_model=GraphInfo)
-    async def info(graph: GraphName = None) -> Response:
+    async def info(request: Request, graph: GraphName = None) -> Response:
         """Describe a graph: its nodes and edges by type, its size, its sources."""
         name = site.graphs.named(graph).name
-        return await shown(graph, lambda opened: graph_info.info(opened).model_copy(update={"name": name}))
+        return await shown(request, graph, lambda opened: graph_info.info(opened).model_copy(update={"name": name}))
 
     @router.get("/node", response_model=NodePage)
-    async def node(node: NodeId, graph: GraphName = None) -> Response:
+    async def node(request: Request, node: NodeId, graph: GraphName = None) -> Response:
         """Return one node in full."""
-        return await shown(graph, lambda opened: pages.node(opened, node))
+        return await shown(request, graph, lambda opened: pages.node(opened, node))
 
     @router.get("/file", response_model=document.DocumentPage)
-    async def file(node: NodeId, graph: GraphName = None, k: Parts = document.PARTS, offset: Offset = None) -> Response:
+    async def file(
+        request: Request, node: NodeId, graph: GraphName = None, k: Parts = document.PARTS, offset: Offset = None
+    ) -> Response:
         """Return the document of a node around its place, from the graph: no file is read."""
-        return await shown(graph, lambda opened: document.document(opened, node, k=k, offset=offset))
+        return await shown(request, graph, lambda opened: document.document(opened, node, k=k, offset=offset))
 
     return router
 
@@ -270,14 +274,15 @@ def choice_routes(site: Site) -> APIRouter:
             raise Refused(403, "feedback is not kept: start the server with --feedback FILE")
         body = await body_of(request, FeedbackBody)
         served = site.graphs.named(body.graph)
-        return await site.look_up(lambda: _kept(file, served, body))
+        return await site.look_up(lambda: _kept(file, served, body), receive=request.receive)
 
     return router
 
 
 def _kept(file: FeedbackFile, served: ServedGraph, body: FeedbackBody) -> Response:
     generation = served.current()
-    nodes = [pages.node_named(generation.graph, node).id for node in body.nodes]
+    with generation.telling():
+        nodes = [pages.node_named(generation.graph, node).id for node in body.nodes]
     file.add(served.name, body.question, nodes, is_good=body.is_good)
     return json_of(Kept(), generation.paths)
 

@@ -23,6 +23,7 @@ from orienteer.errors import (
     without_paths,
 )
 from orienteer.records import JsonValue
+from orienteer.serve.http.numbers import are_finite
 
 logger = logging.getLogger(__name__)
 
@@ -77,4 +78,7 @@ def problem_of(error: BaseException, paths: Sequence[Path], *, request_id: str) 
 
 
 def _repeated(value: JsonValue) -> JsonValue:
-    return cut(clean(value), LONGEST_VALUE) if isinstance(value, str) else value
+    """Return a value as a reply repeats it: no long text, and nothing with a number that JSON cannot say."""
+    if isinstance(value, str):
+        return cut(clean(value), LONGEST_VALUE)
+    return value if are_finite(value) else None

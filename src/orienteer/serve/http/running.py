@@ -152,7 +152,7 @@ async def begun(
     served_method(body.method, site.methods)
     if not body.question.strip():
         raise BadOption("the question is empty: write in words what you want to know")
-    generation = await site.look_up(served.current)
+    generation = await site.look_up(served.current, receive=receive)
     question = Question(site, await while_there(receive, site.slots.take()))
     try:
         follow_up = FollowUp(body.question)

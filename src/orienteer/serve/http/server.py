@@ -11,7 +11,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from orienteer.errors import UsageError
-from orienteer.serve.http.guard import MOST_AT_ONCE
+from orienteer.serve.http.connections import MOST_CONNECTIONS, Connection
 
 GRACE_SECONDS = 10
 """That what is under way has to end after SIGTERM; then questions are stopped."""
@@ -28,7 +28,7 @@ def listening(host: str, port: int) -> socket.socket:
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name == "posix")
             listener.bind((host, port))
-            listener.listen(MOST_AT_ONCE)
+            listener.listen(MOST_CONNECTIONS)
         except BaseException:
             listener.close()
             raise
@@ -56,6 +56,7 @@ def configuration(app: ASGIApp) -> uvicorn.Config:
     """Return how uvicorn serves an application of ours."""
     return uvicorn.Config(
         app,
+        http=Connection,
         log_config=None,  # its own access log has query strings; ours is the guard's
         access_log=False,
         server_header=False,
@@ -64,7 +65,6 @@ def configuration(app: ASGIApp) -> uvicorn.Config:
         lifespan="on",
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        limit_concurrency=2 * MOST_AT_ONCE,  # the guard refuses before, in the shape of all errors
         h11_max_incomplete_event_size=_MOST_OF_A_HEAD,
     )
 

@@ -11,18 +11,24 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 from starlette.responses import Response
+from starlette.types import Receive
 
 from orienteer.methods.table import AUTO, METHODS
+from orienteer.patience import Patience, check_patience, within
 from orienteer.records import Result
 from orienteer.serve.door import served_methods
 from orienteer.serve.graphs import Answering, ServedGraphs
 from orienteer.serve.http.feedback import FeedbackFile
+from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.metrics import Metrics
 from orienteer.serve.http.slots import Slots
 from orienteer.serve.views.outside import for_outside
 
 LOOK_UP_THREADS = 2
 """One interpreter lock: two threads are as fast as forty, and kinder to the slowest request."""
+LOOK_UP_SECONDS = 10.0
+"""Of a look-up, its time in line among them."""
+_GRACE = 1.0  # seconds in which a look-up that looks at its time says itself that it is over
 _T = TypeVar("_T")
 
 
@@ -43,6 +49,8 @@ class Site:
     feedback: FeedbackFile | None = None
     slots: Slots = field(default_factory=Slots)
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(LOOK_UP_THREADS, "look-up"))
+    large_pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "large look-up"))
+    """A thread for look-ups that may be large, of many nodes or ways between them: the others do not wait for them."""
     question_pool: ThreadPoolExecutor = field(init=False)
     """Threads for what holds a slot."""
 
@@ -55,9 +63,30 @@ class Site:
         has_model = self.answering.model is not None
         return tuple(name for name in self.methods if name == AUTO or has_model or not METHODS[name].needs_model)
 
-    async def look_up(self, function: Callable[[], _T]) -> _T:
-        """Return what a short function gives, in one of the threads of look-ups."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, function)
+    async def look_up(
+        self, function: Callable[[], _T], *, receive: Receive | None = None, is_large: bool = False
+    ) -> _T:
+        """Return what a short function gives, in one of the threads of look-ups.
+
+        It ends where it looks at its patience, once its client, of whom `receive` tells, has left, or after
+        `LOOK_UP_SECONDS`, which raises `BudgetExhausted`.
+        """
+        patience = Patience(LOOK_UP_SECONDS)
+
+        def work() -> _T:
+            with within(patience):
+                check_patience()
+                return function()
+
+        pool = self.large_pool if is_large else self.pool
+        working = asyncio.get_running_loop().run_in_executor(pool, work)
+        try:
+            async with asyncio.timeout(LOOK_UP_SECONDS + _GRACE):
+                return await (working if receive is None else while_there(receive, working))
+        except TimeoutError:
+            raise patience.over() from None
+        finally:
+            patience.give_up()
 
     async def in_a_place(self, function: Callable[[], _T]) -> _T:
         """Take a place, perhaps after waiting in line, and return what a function gives that may take long.

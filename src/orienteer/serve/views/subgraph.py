@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from orienteer.errors import BadOption, Error
+from orienteer.errors import BadOption, UsageError
+from orienteer.patience import check_patience
 from orienteer.records import WalkedEdge
 from orienteer.serve.views.records import DrawnNode, Facet, Facets, Group, Subgraph
 
@@ -70,7 +71,7 @@ def _drawn(graph: Graph, nodes: Sequence[str]) -> _Drawn:
     for node in nodes:
         try:
             rows |= dict.fromkeys(session.rows(node, []).tolist())
-        except Error:
+        except UsageError:
             unknown.append(node)
     return _Drawn(list(rows), tuple(unknown))
 
@@ -115,8 +116,12 @@ def facets(graph: Graph, nodes: Sequence[str]) -> Facets:
         raise BadOption(f"nodes is the text {nodes!r}: write a list, [{nodes!r}]")
     arrays = graph.arrays
     rows = arrays.rows(nodes)
-    groups = {name: group_values(arrays.properties.values(name, rows)) for name in arrays.properties.names}
-    counted = [facet for name, found in groups.items() if (facet := _facet(name, found)).groups]
+    counted = []
+    for name in arrays.properties.names:
+        check_patience()
+        facet = _facet(name, group_values(arrays.properties.values(name, rows)))
+        if facet.groups:
+            counted.append(facet)
     counted.sort(key=lambda facet: facet.missing)  # stable: else in the order of the graph
     types = group_values(arrays.type_at(row) for row in rows.tolist())
     return Facets(total=len(rows), types=_shown(types), properties=tuple(counted[:MOST_PROPERTIES]))

@@ -311,7 +311,8 @@ def _flat(value: JsonValue) -> JsonValue:
         return [_flat(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if value.keys() == _NODE or value.keys() == _EDGE:
+    properties = value.get("properties")
+    if value.keys() in (_NODE, _EDGE) and isinstance(properties, dict):  # a map of the query may have these keys too
         bare = {name: item for name, item in value.items() if name != "properties"}
-        return {**bare, **{name: item for name, item in value["properties"].items() if name not in bare}}
+        return {**bare, **{name: item for name, item in properties.items() if name not in bare}}
     return {name: _flat(item) for name, item in value.items()}

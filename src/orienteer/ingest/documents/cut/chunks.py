@@ -90,14 +90,14 @@ def prose_chunks(
     overlap = config.overlap if embedder is None else 0
     all_sentences = [sentence for block in blocks for sentence in sentences(block, most=config.tokens - overlap)]
     if embedder is None:
-        parts = _by_tokens(_sections(all_sentences, config.tokens), config.tokens, overlap)
+        parts = _by_tokens(split_sections(all_sentences, config.tokens), config.tokens, overlap)
     else:
         parts = _by_meaning(all_sentences, config, embedder)
     for part in parts:
         yield _prose_chunk(part)
 
 
-def _sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
+def split_sections(all_sentences: Sequence[Sentence], most: int) -> Iterator[list[Sentence]]:
     """Part sentences by their pages and headings; short sections of a page stay together."""
     waiting: list[Sentence] = []
     waiting_tokens = 0

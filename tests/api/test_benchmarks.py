@@ -1,0 +1,26 @@
+"""The benchmarks find what they import, whatever moved since they were last run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+IMPORTS = """
+import importlib, sys
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert "orienteer" not in str(error), (name, error)  # a peer that is not installed is no fault
+"""
+
+
+@pytest.mark.process
+def test_every_benchmark_can_be_imported():
+    names = sorted(file.stem for file in BENCHMARKS.glob("*.py"))
+    ran = subprocess.run(
+        [sys.executable, "-c", IMPORTS, *names], cwd=BENCHMARKS, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
