@@ -67,8 +67,8 @@ def leiden(csr: Csr, seed: int) -> NDArray[np.int64]:
     while True:
         graph = _Graph(
             csr.begins.tolist(),
-            memoryview(csr.members),
-            memoryview(csr.weights),
+            csr.members.data,
+            csr.weights.data,
             strengths.tolist(),
             float(strengths.sum()),
         )
