@@ -1,6 +1,6 @@
 # A server of one graph. `docker compose up` reads compose.yaml; by hand:
 #   docker build -t orienteer .
-#   docker run --read-only --tmpfs /cache:uid=10001 -p 127.0.0.1:8321:8321 -v "$PWD/languages:/graph:ro" \
+#   docker run --read-only --tmpfs /cache:uid=10001,mode=700 -p 127.0.0.1:8321:8321 -v "$PWD/languages:/graph:ro" \
 #     -e ORIENTEER_SERVE_KEYS="$(openssl rand -hex 16)" orienteer
 # Without a key it does not start: it listens on more than its own loopback.
 

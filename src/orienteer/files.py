@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, files of lines that outlive a kill, and a lock between processes."""
+"""Files that are there whole or not at all, files of lines that outlive a kill, the cache, a lock between processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from orienteer.errors import BadInput, Error, GraphBusy
+from orienteer.errors import BadInput, BadOption, Error, GraphBusy
 
 _BLOCK = 1 << 16  # bytes that are read at once
 
@@ -119,6 +119,58 @@ def mend(path: Path) -> None:
                 return
             end = begin
         file.truncate(0)
+
+
+def cache_folder(cache: Path, *names: str) -> Path:
+    """Return a folder in the cache, which may be missing.
+
+    What lies there is the text of private folders, and is believed: raises `BadOption` where another user owns the
+    cache or may write to it.
+    """
+    folder = cache
+    _check_own(folder)
+    for name in names:
+        folder /= name
+        _check_own(folder)
+    return folder
+
+
+def make_cache_folder(cache: Path, *names: str) -> Path:
+    """Return a folder in the cache as `cache_folder` does, made if missing, that nobody else can enter.
+
+    The folders `names` are ours, and one that others may read is closed to them (mode 0700). The cache itself is made
+    so; one that is there may hold other things, and keeps its mode. Raises `OSError` too.
+    """
+    cache.mkdir(0o700, parents=True, exist_ok=True)
+    folder = cache_folder(cache)
+    for name in names:
+        folder /= name
+        folder.mkdir(0o700, exist_ok=True)
+        _check_own(folder)
+        status = folder.stat()
+        if sys.platform != "win32" and status.st_uid == os.geteuid() and status.st_mode & _OTHERS:
+            folder.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
+    return folder
+
+
+_OTHERS, _WRITE_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO, stat.S_IWGRP | stat.S_IWOTH
+
+
+def _check_own(folder: Path) -> None:
+    """Raise `BadOption` for a folder that somebody else owns (the superuser may) or may write to."""
+    if sys.platform == "win32":
+        return
+    try:
+        status = folder.stat()
+    except OSError:  # whoever makes it, or reads a file there, says so
+        return
+    else_ = "or set ORIENTEER_CACHE to a folder of your own"
+    if status.st_uid not in (0, os.geteuid()):
+        told = f"the cache {folder} belongs to the user {status.st_uid}, who could put other graphs there"
+        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {else_}")
+    if status.st_mode & _WRITE_OF_OTHERS:
+        told = f"other users may write to the cache {folder} (mode {stat.S_IMODE(status.st_mode):o})"
+        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {else_}")
 
 
 def check_ordinary(path: Path) -> None:

@@ -137,6 +137,8 @@ def in_words(schema: Mapping[str, Any]) -> str:  # Any: JSON
     words = {"boolean": "true or false", "string": "text", "object": "a table", "null": "none"}
     if kind == "string" and "maxLength" in schema:
         return f"text of {schema.get('minLength', 0)} to {schema['maxLength']:,} characters"
+    if kind == "string" and "examples" in schema:
+        return f"text such as {schema['examples'][0]}"
     if kind not in ("integer", "number"):
         return words.get(kind) or str(schema.get("$ref", "")).rpartition("/")[2]
     number = "a whole number" if kind == "integer" else "a number"
@@ -200,7 +202,8 @@ def _refusal(config: type[Options], values: Any, error: ValidationError, where: 
         return BadOption(f"{where.rstrip('. ')} is {values!r}: it must be a table of options")
     fault = min(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
     if fault["type"] == "value_error":  # in the words of somebody's own validator, of one option or of several
-        return BadOption(f"{where}{'.'.join(map(str, fault['loc']))}".rstrip(". ") + f": {fault['ctx']['error']}")
+        name = f"{where}{'.'.join(map(str, fault['loc']))}".rstrip(". ")
+        return BadOption(": ".join(filter(None, (name, str(fault["ctx"]["error"])))))
     name = str(fault["loc"][0])
     if name not in config.model_fields:
         return unknown_option(repr(f"{where}{name}"), name, config.model_fields)

@@ -1,5 +1,7 @@
 """The component of Haystack, by Haystack."""
 
+import asyncio
+
 import pytest
 
 pytest.importorskip("haystack", reason="haystack-ai is not installed: pip install 'orienteer[haystack]'")
@@ -40,6 +42,12 @@ def test_documents_are_the_hits(pipeline, retriever):
 def test_a_pipeline_is_written_and_read_again(pipeline):
     again = Pipeline.loads(pipeline.dumps(), allowed_modules=["orienteer.adapters.haystack"])
     assert asked(again)["graph"]["documents"][0].id == RUBY
+
+
+def test_it_runs_beside_others(languages, retriever):
+    component = OrienteerRetriever(str(languages), method="anchor", top_k=3)
+    given = asyncio.run(component.run_async(QUESTION, top_k=2))
+    assert [document.id for document in given["documents"]] == [hit.id for hit in retriever.search(QUESTION, 2).hits]
 
 
 def test_it_is_made_without_its_graph():

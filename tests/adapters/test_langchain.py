@@ -36,6 +36,11 @@ def test_batch_and_async(adapter):
     assert asyncio.run(adapter.ainvoke(QUESTION))[0].id == RUBY
 
 
+def test_a_call_says_how_many(adapter):
+    assert [document.id for document in adapter.invoke(QUESTION, k=1)] == [RUBY]
+    assert len(asyncio.run(adapter.ainvoke(QUESTION, k=1))) == 1
+
+
 def test_a_chain_over_it_answers(adapter):
     seen = []
     chain = (

@@ -5,6 +5,8 @@ import os
 import resource
 import subprocess
 import sys
+import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +14,12 @@ import pytest
 
 pytest.importorskip("obstore", reason="needs the extra s3")
 
+from fakes.inside import inside
 from fakes.stores import KEYS, FileServer, PlainStore
 from orienteer import Graph, Retriever
-from orienteer.errors import BadOption, GraphBusy
+from orienteer.errors import BadOption, GraphBusy, StoreFailed
 from orienteer.graph import POINTER, read_pointer
-from orienteer.ingest import address_of, demo_records, drop_orphans, push_graph
+from orienteer.ingest import Content, address_of, demo_records, drop_orphans, objects_at, push_graph
 
 
 @pytest.fixture
@@ -175,6 +178,154 @@ def test_lie_is_one_sentence_and_leaves_nothing(published, cli, home, lie):
         assert f"{name} is damaged (it is not what was written)" in ran.err
     cache = Path(os.environ["ORIENTEER_CACHE"])
     assert [file for file in _files(cache) if "locks" not in file.parts] == []
+
+
+@pytest.mark.parametrize("number", [-1, 0, "1", True, 1.0, 1e400, None, [1]])
+def test_format_that_is_no_number_of_a_format_is_damage_here_and_at_an_address(published, cli, home, number):
+    _lie(published, POINTER, lambda text: _pointed(text, format=number))
+    ran = cli("info", f"{published.url}/languages")
+    assert (ran.code, "is damaged" in ran.err, ran.err.count("\n")) == (2, True, 1)
+    here = published.folder / "languages"
+    (here / POINTER).write_bytes(published.instead[f"/{POINTER}"][0])
+    ran = cli("info", here)
+    assert (ran.code, "is damaged" in ran.err, ran.err.count("\n")) == (2, True, 1)
+
+
+PLACES = (POINTER, "manifest.json", "neighbor.i4")
+
+
+@pytest.mark.parametrize(("status", "place"), [*zip((301, 302, 303, 307, 308), PLACES * 2, strict=False)])
+def test_redirect_elsewhere_is_refused_and_not_asked(published, tmp_path, cli, home, status, place):
+    other = FileServer(tmp_path / "site")
+    for to in (f"{other.url}/languages/{POINTER}", "https://169.254.169.254/x", "//ada:hunter2@127.0.0.2/x", "file:/x"):
+        published.behaving[f"/{place}"] = _moved(status, to)
+        ran = cli("info", f"{published.url}/languages")
+        assert ran.code == 1, ran.err
+        assert "only https on the same host is followed" in ran.err
+        assert "hunter2" not in ran.err
+    assert other.asked() == []
+    other.close()
+
+
+def test_endless_redirects_on_the_same_host_end(published):
+    port = published.url.rpartition(":")[2]
+    source = objects_at(address_of(f"{published.url}/languages"))
+    published.behaving[f"/{POINTER}"] = _moved(302, f"https://127.0.0.1:{port}/x")
+    with closing(source), pytest.raises(StoreFailed, match="does not answer"):  # it is asked, and speaks no TLS
+        source.read(POINTER, 1 << 20)
+
+
+def _moved(status, to):
+    def answer(handler):
+        handler.send_response(status)
+        handler.send_header("Location", to)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return answer
+
+
+def _drips(begin):
+    def answer(handler):
+        handler.wfile.write(begin)
+        while True:
+            handler.wfile.write(b" ")
+            time.sleep(0.05)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("begin", "place"),
+    [
+        (b"HTTP/1.1 200 O", POINTER),
+        (b"HTTP/1.1 200 OK\r\nX-A: ", "neighbor.i4"),
+        (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nX-A: ", "manifest.json"),
+        *((b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", place) for place in PLACES),
+        (b"HTTP/1.1 200 OK\r\n\r\n", "neighbor.i4"),
+    ],
+)
+def test_store_that_drips_ends_with_a_sentence(published, cli, home, monkeypatch, begin, place):
+    monkeypatch.setattr(inside(Content), "SMALL_SECONDS", 0.5)
+    monkeypatch.setattr(inside(Content), "PART_SECONDS", 0.5)
+    published.behaving[f"/{place}"] = _drips(begin)
+    began = time.monotonic()
+    ran = cli("info", f"{published.url}/languages")
+    assert time.monotonic() - began < 10
+    assert ran.code == 1, ran.err
+    assert f"{place} comes too slowly" in ran.err
+    assert ran.err.count("\n") == 1
+    assert [file for file in _files(Path(os.environ["ORIENTEER_CACHE"])) if "locks" not in file.parts] == []
+
+
+def test_bucket_that_drips_ends_with_a_sentence(published, cli, home, monkeypatch):
+    monkeypatch.setattr(inside(Content), "SMALL_SECONDS", 0.5)
+    for name, value in {**KEYS, "AWS_ENDPOINT_URL": published.url}.items():
+        monkeypatch.setenv(name, value)
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 9000\r\nLast-Modified: Fri, 27 Nov 2026 00:00:00 GMT\r\nETag: x\r\n\r\n"
+    published.behaving[f"/{POINTER}"] = _drips(head)
+    ran = cli("info", "s3://graphs/languages")
+    assert (ran.code, f"{POINTER} comes too slowly" in ran.err) == (1, True), ran.err
+
+
+def test_slow_line_that_goes_on_is_waited_for(published, home, monkeypatch):
+    monkeypatch.setattr(inside(Content), "PART_SECONDS", 0.5)
+    monkeypatch.setattr(inside(Content), "PART_BYTES", 1_000)
+
+    def answer(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n")
+        for _ in range(8):
+            handler.wfile.write(b"x" * 1_000)
+            time.sleep(0.1)
+
+    published.behaving["/long"] = answer
+    with closing(objects_at(address_of(f"{published.url}/languages"))) as source:
+        assert sum(map(len, source.stream("long"))) == 8_000
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"HTTP/1.1 304 Not Modified\r\n\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", "comes packed"),
+        (b"HTTP/1.1 206 Partial Content\r\n\r\n", "fails (206)"),
+        (b"HTTP/1.1 403 Forbidden\r\n\r\n", "refuses the request (403)"),
+        (b"HTTP/1.1 503 Away\r\n\r\n", "fails (503)"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1", "does not answer"),
+        (b"SSH-2.0-x\r\n", "does not answer"),
+    ],
+)
+def test_reply_that_is_none_is_a_sentence(published, cli, home, head, told):
+    for place in PLACES:
+        published.behaving = {f"/{place}": lambda handler: handler.wfile.write(head)}
+        ran = cli("info", f"{published.url}/languages")
+        assert ran.code in (1, 2)
+        assert (told or "") in ran.err
+        assert ran.err.count("\n") == 1
+
+
+def test_tag_of_any_bytes_is_sent_back_as_it_came(published, home):
+    for _ in range(2):
+        file = published.folder / "languages" / POINTER
+        text = file.read_bytes()
+        published.behaving[f"/{POINTER}"] = lambda handler, text=text: handler.wfile.write(
+            b'HTTP/1.1 200 OK\r\nETag: "\xe9\xff"\r\nContent-Length: %d\r\n\r\n%s' % (len(text), text)
+        )
+        assert len(Graph.open(f"{published.url}/languages")) == 169
+
+
+def test_server_that_is_away_for_a_moment_is_asked_again(published, home):
+    replies = [503, 503]
+
+    def answer(handler):
+        if replies:
+            handler.send_error(replies.pop())
+        else:
+            published.behaving.clear()
+            handler.do_GET()
+
+    published.behaving[f"/{POINTER}"] = answer
+    assert len(Graph.open(f"{published.url}/languages")) == 169
 
 
 def _manifest_that(server, change):

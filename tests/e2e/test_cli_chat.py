@@ -290,6 +290,7 @@ def test_a_talk_at_a_terminal(terminal, home):
     assert chat.end() == 0
     history = home.parent / "cache" / "chat" / "history"
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    assert stat.S_IMODE(history.parent.stat().st_mode) == stat.S_IMODE(history.parents[1].stat().st_mode) == 0o700
     assert "+Which language did Matz design?" in history.read_text(encoding="utf-8")
     assert "dropped" not in history.read_text(encoding="utf-8")
 

@@ -1,7 +1,10 @@
 """cache and doctor over what lies beside a graph: vectors, Cypher's copy, and what was paid for."""
 
 import json
+import os
 import shutil
+import stat
+from pathlib import Path
 
 import pytest
 
@@ -235,3 +238,14 @@ def test_what_somebody_put_into_a_graph_of_the_cache_stays(cli, clubs, home, pla
     assert mine.read_text() == "mine"
     assert sorted(file for file in copy.rglob("*") if file.is_file()) == [mine]
     assert cli("cache", "clear", "--json").json["removed"] == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+def test_the_demo_is_made_in_a_cache_that_is_closed(cli, home):
+    assert cli("demo").code == 0
+    cache = Path(os.environ["ORIENTEER_CACHE"])
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (cache, *cache.iterdir())} == {0o700}
+    cache.chmod(0o770)
+    ran = cli("demo")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f"chmod 700 {cache}" in ran.err

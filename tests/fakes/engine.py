@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import struct
@@ -12,8 +13,11 @@ import pytest
 
 _ENGINE = """
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
+
+TOLD = os.open(Path(__file__).with_name("started"), os.O_WRONLY)  # the server may open nothing
 
 
 class CommonParams:
@@ -28,17 +32,52 @@ class Server:
         told = {key: value for key, value in vars(wanted).items() if not isinstance(value, SimpleNamespace | set)}
         told |= {"path": wanted.model.path, "model_alias": sorted(wanted.model_alias)}
         told |= {"threads": [wanted.cpuparams.n_threads, wanted.cpuparams_batch.n_threads]}
-        with Path(__file__).with_name("started.jsonl").open("a") as out:
-            out.write(json.dumps(told) + "\\n")
+        os.write(TOLD, json.dumps(told).encode() + b"\\n")
         self.listening_address = {address!r}
 """
+_TRYING = """
+import json
+import os
+
+
+class CommonParams:
+    def __init__(self):
+        self.model = self.cpuparams = self.cpuparams_batch = self
+
+
+class Server:
+    def __init__(self, wanted):
+        done = dict()
+        for name, function in ATTEMPTS.items():
+            try:
+                done[name] = repr(function(wanted))
+            except (OSError, MemoryError, RuntimeError) as error:
+                done[name] = type(error).__name__
+        raise RuntimeError(json.dumps(done))
+
+
+{attempts}
+"""
 _TEXT, _NUMBER = 8, 4
+_TOLD: dict[Path, tuple[int, bytearray]] = {}
 
 
 def install_engine(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str) -> None:
     """Put such a package before any other, for this process and those that it starts; `started` tells what was."""
     folder.mkdir()
-    (folder / "xllamacpp.py").write_text(_ENGINE.replace("{address!r}", repr(url.removesuffix("/v1"))))
+    os.mkfifo(folder / "started")
+    _TOLD[folder] = (os.open(folder / "started", os.O_RDWR | os.O_NONBLOCK), bytearray())
+    _install(monkeypatch, folder, _ENGINE.replace("{address!r}", repr(url.removesuffix("/v1"))))
+
+
+def install_trying_engine(monkeypatch: pytest.MonkeyPatch, folder: Path, attempts: str) -> None:
+    """Put an engine in its place that tries the functions of the table ATTEMPTS, and fails with what they return."""
+    folder.mkdir()
+    _install(monkeypatch, folder, _TRYING.replace("{attempts}", attempts))
+
+
+def _install(monkeypatch: pytest.MonkeyPatch, folder: Path, program: str) -> None:
+    (folder / "xllamacpp.py").write_text(program)
     monkeypatch.setitem(sys.modules, "xllamacpp", None)  # so that what stood there, or nothing, stands there again
     del sys.modules["xllamacpp"]
     monkeypatch.syspath_prepend(folder)
@@ -49,8 +88,10 @@ def install_engine(monkeypatch: pytest.MonkeyPatch, folder: Path, url: str) -> N
 
 def started(folder: Path) -> list[dict[str, object]]:
     """Return what the engine of a folder was started with, one after another."""
-    file = folder / "started.jsonl"
-    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    pipe, told = _TOLD[folder]
+    with contextlib.suppress(BlockingIOError):
+        told += os.read(pipe, 1 << 16)
+    return [json.loads(line) for line in told.splitlines()]
 
 
 def write_gguf(path: Path, *, context: int = 4096, tail: bytes = b"") -> Path:

@@ -80,8 +80,10 @@ class FileServer:
         self.folder, self.has_tags, self.requests = folder, has_tags, []
         self.instead = {}
         """Bytes that a file is given out as, by the end of its path, with the length that is claimed."""
+        self.behaving = {}
+        """Functions that answer in place of the server, by the end of the path, each called with the handler."""
         handler = partial(_Files, owner=self, directory=str(folder))
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property
@@ -98,6 +100,13 @@ class FileServer:
         self._server.server_close()
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *words):
+        """Say nothing of clients that have left."""
+
+
 class _Files(http.server.SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
@@ -107,6 +116,11 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         self.owner.requests.append(self.path)
+        if answer := next((each for end, each in self.owner.behaving.items() if self.path.endswith(end)), None):
+            with contextlib.suppress(ConnectionError):
+                answer(self)
+            self.close_connection = True
+            return
         path = self.owner.folder / self.path.lstrip("/")
         instead = next((given for end, given in self.owner.instead.items() if self.path.endswith(end)), None)
         if instead is None and not path.is_file():

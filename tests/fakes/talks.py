@@ -8,6 +8,31 @@ from orienteer.llm import Budget, ScriptedModel
 from orienteer.serve import Answering, ServedGraph, ServedGraphs
 from orienteer.settings import Settings
 
+NO_MESSAGES = {
+    "broken": (b'{"jsonrpc": "2.0", "id": 300,', [None]),
+    "cut within a text": (b'{"jsonrpc": "2.0", "id": 1, "method": "pi', [None]),
+    "a word": (b"hello", [None]),
+    "half a surrogate": (b'{"jsonrpc": "2.0", "id": 302, "method": "ping", "params": {"a": "\\ud83d"}}', [302]),
+    "not a number": (b'{"jsonrpc": "2.0", "id": "x", "method": "ping", "params": {"a": NaN}}', ["x"]),
+    "deep": (b'{"jsonrpc": "2.0", "id": 4, "method": "ping", "params": {"a": %s}}' % (b"[" * 80 + b"]" * 80), [4]),
+    "deeper": (b"[" * 100_000, [None]),
+    "a batch": (
+        b'[{"jsonrpc": "2.0", "id": 5, "method": "ping"}, {"jsonrpc": "2.0", "id": 6, "method": "ping"}]',
+        [5, 6],
+    ),
+    "an empty batch": (b"[]", [None]),
+    "a number": (b"17", [None]),
+    "an empty object": (b"{}", [None]),
+    "no method": (b'{"jsonrpc": "2.0", "id": 8}', [8]),
+    "no version": (b'{"id": 9, "method": "ping"}', [9]),
+    "a method that is no text": (b'{"jsonrpc": "2.0", "id": 10, "method": 7}', [10]),
+    "params in a list": (b'{"jsonrpc": "2.0", "id": 11, "method": "ping", "params": [1]}', [11]),
+    "a fraction as id": (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', [None]),
+    "true as id": (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', [None]),
+    "null as id": (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', [None]),
+}
+"""What is not one message of JSON-RPC, with the ids of the errors that reply to it."""
+
 
 class Searcher:
     """A model that searches on and on, so many turns, and then answers; it counts its calls."""

@@ -633,7 +633,7 @@ def test_without_the_code_tool_only_the_retriever_is_there(asking):
         (code("x = 1"), "Nothing was printed"),
         (spoken("code_interpreter"), "code is missing"),
         (spoken("code_interpretr", code="print(1)"), "Did you mean code_interpreter"),
-        (spoken("node_id_retriever", queries="Fever"), "must be of type array"),
+        (spoken("node_id_retriever", queries="Fever, Cough"), "must be of type array"),
     ],
 )
 def test_a_call_that_fails_is_told_and_recovered_from(asking, wrong, told):

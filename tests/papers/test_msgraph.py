@@ -1,7 +1,6 @@
 """Local search of Microsoft's GraphRAG (Edge et al. 2024): entities, relations, communities, shares of the tokens."""
 
 import json
-import sys
 
 import networkx
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 
 from fakes.inside import inside
 from orienteer.agents import replay_trajectory
-from orienteer.errors import BadOption, MissingExtra
+from orienteer.errors import BadOption
 from orienteer.graph import Graph, piece_folder
 from orienteer.llm import Allowance, Budget, ScriptedModel
 from orienteer.methods import METHODS
@@ -27,8 +26,6 @@ from orienteer.retrieval import (
 from orienteer.retriever import Retriever
 from orienteer.settings import Settings
 from orienteer.text import count_tokens
-
-pytest.importorskip("graspologic_native")
 
 SIZE = 4
 
@@ -121,16 +118,6 @@ def test_facts_alone_make_communities(build):
     ]
     graph = build([*entities, *facts], members)
     assert groups_of(graph, find_communities(graph, np.ones(6, np.bool_))[0]) == [["a", "b", "f1"], ["c", "d", "f2"]]
-
-
-def test_without_the_extra_only_reports_are_missing(graph, monkeypatch):
-    monkeypatch.setitem(sys.modules, "graspologic_native", None)
-    with pytest.raises(MissingExtra, match="communities"):
-        open_communities(graph, np.ones(len(graph), np.bool_))
-    found = gather(graph, "What is K0 Works?")
-    assert not of_type(found, "community")
-    assert "no reports" in found.reason
-    assert of_type(found, "chunk")
 
 
 def test_no_edges_no_communities(build):

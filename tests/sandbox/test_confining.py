@@ -23,6 +23,9 @@ from orienteer.sandbox import (
     LAUNCHING_CALLS,
     OPENAT,
     PRLIMIT,
+    SENDTO,
+    SERVING,
+    SOCKET,
     SYSTEM_CALLS,
     WRITE,
     CPythonInterpreter,
@@ -32,6 +35,7 @@ from orienteer.sandbox import (
     launch_program,
     launched_confined,
     missing_walls,
+    server_program,
 )
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the second tier needs Linux")
@@ -317,7 +321,7 @@ def test_claims_of_a_process_are_held_to_the_limits(opened, monkeypatch, tmp_pat
 
 
 def allows(program, processor, number, arguments=()):
-    """Run a filter as the kernel would: an oracle for the five kinds of step that it may have."""
+    """Run a filter as the kernel would: an oracle for the six kinds of step that it may have."""
     record = struct.pack("<IIQ6Q", number & 0xFFFFFFFF, processor, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = list(struct.iter_unpack("<HBBI", program))
     place, value = 0, 0
@@ -332,9 +336,11 @@ def allows(program, processor, number, arguments=()):
             place += yes if value > operand else no
         elif kind == 0x45:
             place += yes if value & operand else no
+        elif kind == 0x54:
+            value &= operand
         else:
             assert kind == 0x06
-            assert operand in (0x7FFF0000, 0x0005000D)
+            assert operand in (0x7FFF0000, 0x0005000D, 0x00050026)
             return operand == 0x7FFF0000
 
 
@@ -381,6 +387,35 @@ def test_the_filter_of_a_launch_leaves_what_starting_takes_and_short_messages(mo
         assert allows(program, processor, opening, (0, 0, flags)) == (not writes)
     for one in range(2_000):
         assert allows(program, processor, command, (0, one)) == (one in (0, 1, 2, 3, 4, 1030))
+
+
+@pytest.mark.parametrize(("machine", "column", "processor"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
+def test_the_filter_of_a_server_leaves_threads_and_answers_over_tcp(monkeypatch, machine, column, processor):
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    program = server_program(lifeline=7)
+    listed = {numbers[column] for numbers in (SYSTEM_CALLS | SERVING).values()} - {None}
+    connect, send_message, execute = ((42, 203), (46, 211), (59, 221))
+    assert not listed & {numbers[column] for numbers in (connect, send_message, execute, (101, 117))}  # 101: ptrace
+    parts = ("SOCKET", "SENDTO", "CLONE", "OPENAT", "FCNTL", "CLOSE")
+    socket_, send, clone, opening, command, closing = (
+        getattr(inside(landlock_version), name)[column] for name in parts
+    )
+    for number in (*range(1_000), *range(0x40000000, 0x40000400), 0xFFFFFFFF):
+        if number not in (socket_, send, clone, opening, command, closing):
+            assert allows(program, processor, number) == (number in listed)
+        assert not allows(program, 0x40000003, number)
+    for family in (*range(50), 0xFFFFFFFF):
+        for kind in (*range(12), 0x80001, 0x801, 0x80002, 0x80801):
+            allowed = family == 2 and kind & 0xF == 1
+            assert allows(program, processor, socket_, (family, kind, 0)) == allowed
+    for receiver in (0, 1, 1 << 31, 1 << 32, (1 << 47) + 8):
+        for flags in (0, 0x4000, 0x20000000):
+            assert allows(program, processor, send, (3, 0, 1, flags, receiver, 0)) == (receiver == 0)
+    for flags in (0, 0x11, 0x10000, 0x3D0F00, 0x3C0F00, 0x4000 | 0x100):
+        assert allows(program, processor, clone, (flags,)) == bool(flags & 0x10000)
+    for descriptor in (*range(20), (1 << 32) + 7):
+        assert allows(program, processor, closing, (descriptor,)) == (descriptor & 0xFFFFFFFF != 7)
+    assert struct.pack("=HBBI", 0x06, 0, 0, 0x00050026) in program  # clone3 is unknown, so that clone is called
 
 
 @pytest.mark.skipif(launch_program(longest=1) is None, reason="the calls of this processor are not known")
@@ -481,6 +516,9 @@ def test_the_numbers_are_the_kernels(column, header):
     wanted = {
         **SYSTEM_CALLS,
         **LAUNCHING_CALLS,
+        **SERVING,
+        "socket": SOCKET,
+        "sendto": SENDTO,
         "prlimit64": PRLIMIT,
         "write": WRITE,
     }

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 
 import pytest
@@ -15,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from fakes.http_site import serving, until
 from fakes.talks import run
-from orienteer.serve import QuestionSlots
+from orienteer.serve import LOOK_UP_THREADS, QuestionSlots
 
 ERAS = ("legacy", "auto")
 KEY = "a key of sixteen and more"
@@ -159,3 +160,29 @@ def test_cypher_of_agents_takes_a_place_like_a_question(languages, searcher, era
         assert not looked_up.is_error
         assert answered.content[0].text.startswith("1 row: l.name")
         until(lambda: client.site.slots.running == 0)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "threads"),
+    [
+        ("search", {"query": "Rust"}, ("pool", LOOK_UP_THREADS)),
+        ("paths", {"a": "Rust", "b": "Swift"}, ("large_pool", 1)),
+    ],
+)
+def test_look_ups_of_agents_take_the_threads_of_all_look_ups(languages, tool, arguments, threads):
+    go_on = threading.Event()
+    with serving({"languages": languages}, has_mcp=True) as client:
+        pool, count = threads
+
+        async def use(agent):
+            await agent.call_tool(tool, arguments)
+            for _ in range(count):
+                getattr(client.site, pool).submit(go_on.wait)
+            look_up = asyncio.create_task(agent.call_tool(tool, arguments))
+            done, _ = await asyncio.wait({look_up}, timeout=0.5)
+            go_on.set()
+            return done, await look_up
+
+        done, found = talk(client, "auto", use)
+        assert not done
+        assert "[language:rust]" in found.content[0].text

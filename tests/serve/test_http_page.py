@@ -73,6 +73,7 @@ def test_the_description_names_every_route_and_what_it_takes(client):
         "/ready",
         "/v1/chat/completions",
         "/v1/models",
+        "/v1/models/{model}",
     ]
     search = told["paths"]["/api/search"]["post"]
     assert search["description"] == "Rank the nodes that best match some words."

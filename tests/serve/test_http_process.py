@@ -338,11 +338,25 @@ def test_a_worker_that_dies_is_started_again_and_all_end_in_order(run, languages
         assert json.load(process.ask("/api/search", {"query": "Python", "k": 1}))["hits"][0]["name"] == "Python"
     with pytest.raises(urllib.error.HTTPError, match="404"):
         process.ask("/metrics")
+    assert_a_session_is_that_of_all(process)
     workers = children(process)
     code, _, told = process.end()
     assert code == -signal.SIGTERM
     assert "a worker has ended (SIGKILL): another is started" in told
     assert not any(map(is_there, workers))
+
+
+def assert_a_session_is_that_of_all(process):
+    """Call a tool on a new connection each time, in one session of an agent."""
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    forms = {"accept": "application/json, text/event-stream"}
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
+    begun = process.ask("/mcp", {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": client}, **forms)
+    session = {"mcp-session-id": begun.headers["mcp-session-id"]}
+    for number in range(1, 13):
+        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "schema", "arguments": {}}}
+        with process.ask("/mcp", call, **forms, **session) as reply:
+            assert b"node types" in reply.read()
 
 
 def test_workers_end_when_whoever_started_them_is_gone(run, languages):

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import threading
 import time
@@ -19,9 +20,9 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from fakes.talks import graphs_at, run
+from fakes.talks import NO_MESSAGES, graphs_at, run
 from orienteer.llm import Budget
-from orienteer.serve import MOST_MCP_BYTES, mcp_http_face, mcp_server
+from orienteer.serve import MOST_BODY_BYTES, McpSessions, mcp_http_face, mcp_server
 from orienteer.settings import Settings
 
 ERAS = ("legacy", "auto")
@@ -133,7 +134,7 @@ def test_behind_a_door_the_door_decides(languages):
 
 
 def test_a_body_has_a_size(address):
-    body = {**HELLO, "params": {"x": "y" * MOST_MCP_BYTES}}
+    body = {**HELLO, "params": {"x": "y" * MOST_BODY_BYTES}}
     assert httpx2.post(f"{address}/mcp", json=body, headers=HEADERS).status_code == 413
 
 
@@ -197,7 +198,53 @@ def test_no_stream_stands_open_that_a_shutdown_would_wait_for(languages):
         session = httpx2.post(f"{url}/mcp", json=HELLO, headers=HEADERS).headers["mcp-session-id"]
         answer = httpx2.get(f"{url}/mcp", headers={"Accept": "text/event-stream", "Mcp-Session-Id": session})
         assert answer.status_code == 405
-        assert httpx2.delete(f"{url}/mcp", headers={"Mcp-Session-Id": session}).status_code == 200
+        assert httpx2.delete(f"{url}/mcp", headers={"Mcp-Session-Id": session}).status_code == 405
+
+
+def test_nothing_is_kept_of_sessions_so_none_locks_others_out(address):
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    with httpx2.Client(headers=HEADERS) as client:
+        sessions = [client.post(f"{address}/mcp", json=HELLO).headers["mcp-session-id"] for _ in range(1_010)]
+        assert len(set(sessions)) == 1_010
+        for session in (sessions[0], sessions[-1]):
+            assert client.post(f"{address}/mcp", json=call, headers={"Mcp-Session-Id": session}).status_code == 200
+        forged = client.post(f"{address}/mcp", json=call, headers={"Mcp-Session-Id": "0" * len(sessions[0])})
+        assert (forged.status_code, forged.json()["error"]["code"]) == (404, -32600)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forked_processes_take_each_others_sessions_and_cancellations():
+    sessions = McpSessions()
+    session = sessions.new()
+    if (pid := os.fork()) == 0:
+        if sessions.has(session):
+            sessions.cancel(session, 7)
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert sessions.is_cancelled(session, 7)
+    assert not sessions.is_cancelled(session, "7")
+    assert not sessions.is_cancelled(sessions.new(), 7)
+    assert not sessions.has(session[:-1])
+    assert not McpSessions().has(session)
+
+
+def test_the_revision_without_sessions_is_served_beside_the_others(address):
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    body = {"jsonrpc": "2.0", "id": "a", "method": "server/discover", "params": {"_meta": meta}}
+    headers = {**HEADERS, "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"}
+    answer = httpx2.post(f"{address}/mcp", json=body, headers=headers)
+    assert "2026-07-28" in answer.json()["result"]["supportedVersions"]
+    assert "mcp-session-id" not in answer.headers
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("case", NO_MESSAGES)
+def test_what_is_no_message_gets_an_error(address, case, version):
+    text, ids = NO_MESSAGES[case]
+    answer = httpx2.post(f"{address}/mcp", content=text, headers={**HEADERS, "Mcp-Protocol-Version": version})
+    assert answer.status_code == 400
+    assert answer.json()["id"] == (ids[0] if len(ids) == 1 else None)
+    assert answer.json()["error"]["code"] in (-32700, -32600)
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -160,7 +160,8 @@ BAD = {
     "no rows": ("search", {"query": "C", "k": 0}, "k must be at least 1"),
     "before the first": ("search", {"query": "C", "offset": -1}, "offset must be at least 0"),
     "one node to intersect": ("intersect", {"nodes": ["C"]}, "nodes must hold at least 2 items"),
-    "a text for a list": ("intersect", {"nodes": "C"}, "nodes must be of type array"),
+    "a text for two": ("intersect", {"nodes": "C"}, "nodes must hold at least 2 items"),
+    "a text for a list": ("search", {"query": "C", "node_types": "a, b"}, "node_types must be of type array"),
     "an unknown type": ("search", {"query": "C", "node_types": ["zzz"]}, "No node type 'zzz'"),
     "a condition that is none": ("search", {"query": "C", "where": ["year >>> 3"]}, "year"),
     "an unknown property": ("list", {"sort": "colour"}, "colour"),
@@ -183,6 +184,16 @@ def test_a_bad_call_is_a_reply_that_says_how_to_mend_it(call, case):
     assert len(told) <= 2_000
     assert "\x1b" not in told
     assert "\u202e" not in told
+
+
+def test_arguments_are_read_as_they_are_meant_and_that_is_told(call):
+    plain = {"query": "Rust", "k": 2, "node_types": ["language"]}
+    given = {"query": "Rust", "k": "2", "node_types": "language", "where": None}
+    note, _, rest = text_of(call("search", given)).partition("\n")
+    assert note.startswith(
+        'note: k, "2", was read as 2; node_types, "language", was read as ["language"]; null was read as not '
+    )
+    assert rest == text_of(call("search", plain))
 
 
 def test_an_unknown_tool_is_refused_with_the_names(call):

@@ -14,7 +14,7 @@ pytest.importorskip("mcp", reason="the extra mcp is not installed")
 from mcp import Client, StdioServerParameters
 
 from fakes import Answer, FakeServer
-from fakes.talks import run
+from fakes.talks import NO_MESSAGES, run
 
 ERAS = ("legacy", "auto")
 HELLO = {
@@ -107,14 +107,17 @@ def test_standard_output_has_the_protocol_alone(start, languages):
     assert "error" in by_number[7]
 
 
-def test_lines_that_are_no_messages_do_not_end_it(start, languages):
+def test_lines_that_are_no_messages_are_replied_to_and_do_not_end_it(start, languages):
     process = start(languages.path)
-    process.stdin.write(b"hello\n\xff\xfe\n{}\n[1, 2]\n\n")
+    cases = [case for case in NO_MESSAGES.values() if case[0].strip()]
+    process.stdin.write(b"\n \n\xff\xfe\n" + b"".join(text + b"\n" for text, _ in cases))
     send(process, HELLO)
-    answer = {}
-    while answer.get("id") != 1:
-        answer = json.loads(process.stdout.readline())
-    assert answer["result"]["serverInfo"]["name"] == "orienteer"
+    wanted = [None, *(request_id for _, ids in cases for request_id in ids)]
+    answers = [json.loads(process.stdout.readline()) for _ in wanted]
+    assert [answer["id"] for answer in answers] == wanted
+    assert all(answer["error"]["code"] in (-32700, -32600) for answer in answers)
+    answer = json.loads(process.stdout.readline())
+    assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (1, "orienteer")
 
 
 def test_a_call_that_is_cancelled_after_its_reply_does_no_harm(start, languages):

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from fakes.inside import inside
 from orienteer.errors import BadInput
 from orienteer.graph import Adjacency, EdgeEnds, all_edge_ends, bit_widths, write_adjacency, write_joined_adjacency
 from orienteer.index import ArrayFolder
@@ -143,3 +144,11 @@ def test_edges_that_come_to_others_are_written_as_all_of_them_are(scratch, share
         assert {file.name: file.read_bytes() for file in joined.iterdir()} == {
             file.name: file.read_bytes() for file in whole.iterdir()
         }
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64])
+@pytest.mark.parametrize("values", [[], [3], [1, 1], [1, 2, 2, 5], [5, 2, 5, 1], [2, 1]])
+def test_distinct_values_are_each_there_once_ascending(values, dtype):
+    found = inside(Adjacency).distinct(np.array(values, dtype))
+    assert found.dtype == dtype
+    assert found.tolist() == sorted(set(values))

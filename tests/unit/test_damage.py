@@ -466,7 +466,6 @@ def library(tmp_path_factory):
 
 
 def communities_of(graph):
-    pytest.importorskip("graspologic_native")
     return open_communities(graph, np.ones(len(graph), np.bool_)).tolist()
 
 

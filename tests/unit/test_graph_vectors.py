@@ -79,7 +79,7 @@ def test_after_a_failure_the_same_call_goes_on(graph, scratch, concurrency):
 
 
 def test_what_a_killed_process_left_half_written_is_passed_over(scratch):
-    folder = scratch()
+    folder = vector_folder_of(scratch(), "a" * 64)
     keys, vectors = vector_keys_of(["a", "b"]), np.eye(2, 8, dtype=np.float32)
     CacheWriter(folder).add(keys, vectors)
     (file,) = folder.iterdir()

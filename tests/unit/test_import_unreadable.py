@@ -6,6 +6,7 @@ import csv
 import gzip
 import shutil
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,24 @@ BROKEN = {
     "pubs.jsonl": (b'{"id": 1, "name": "A"}\n{"id": 2,\n', "broken JSON"),
     "served.csv": (b'source,target\n1,2\n"3,4\n', "cut short"),
 }
+
+
+NO_COLUMNS = (
+    "\ufeff",
+    "{}",
+    "\ufeff{}",
+    "{}\n{}\n{}",
+    "\n",
+    "\n\n\n",
+    "\r\n",
+    "\ufeff\n",
+    "   ",
+    "\t",
+    "\u2028",
+    "[]",
+    "",
+)
+SUFFIXES = ("csv", "tsv", "txt", "jsonl", "ndjson", "json", "csv.gz", "jsonl.gz")
 
 
 @pytest.fixture
@@ -119,3 +138,26 @@ def test_what_is_unclear_is_refused_as_ever(folder: Path, tmp_path: Path) -> Non
         csv.writer(file).writerows([[row, row + 1, row + 2, row + 3] for row in range(9)])
     with pytest.raises(BadInput, match="no row with the names of its columns"):
         import_graph([folder], tmp_path / "graph")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_files_with_next_to_nothing_in_them_end_no_folder(
+    suffix: str, tmp_path: Path, scratch: Callable[[], Path]
+) -> None:
+    (tmp_path / "ports.csv").write_text("id,name,year\np1,Basel,1501\np2,Bern,1353\n", encoding="utf-8")
+    (tmp_path / "edges_of_ports.csv").write_text("source,target\np1,p2\n", encoding="utf-8")
+    for stem in ("odd", "edges"):
+        for number, content in enumerate(NO_COLUMNS):
+            encoded = gzip.compress(content.encode()) if suffix.endswith("gz") else content.encode()
+            (tmp_path / f"{stem}{number}.{suffix}").write_bytes(encoded)
+    report = import_graph([tmp_path], scratch())
+    assert report.node_types["port"] == 2
+    assert report.edges == 1
+
+
+@pytest.mark.parametrize("name", ["odd.csv", "odd.tsv", "odd.jsonl"])
+@pytest.mark.parametrize("content", ["\ufeff", "\n\n"], ids=ascii)
+def test_alone_they_are_refused_with_the_remedy(content: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    with pytest.raises(BadInput, match="has no columns: write the table again, or leave the file out"):
+        import_graph([tmp_path / name], tmp_path / "graph")

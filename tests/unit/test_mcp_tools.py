@@ -81,8 +81,8 @@ def test_of_several_graphs_the_caller_names_one():
         parameters = tool.parameters(TWO)
         assert parameters["properties"]["graph"] == {"type": "string", "enum": ["languages", "beers"]}
         assert parameters["required"][0] == "graph"
-    assert checked_call(TOOLS["schema"], {"graph": "beers"}, TWO) == ("beers", {})
-    assert checked_call(TOOLS["schema"], {}, ONE) == ("languages", {})
+    assert checked_call(TOOLS["schema"], {"graph": "beers"}, TWO) == ("beers", {}, "")
+    assert checked_call(TOOLS["schema"], {}, ONE) == ("languages", {}, "")
     with pytest.raises(BadOption, match="graph is missing"):
         checked_call(TOOLS["schema"], {}, TWO)
 

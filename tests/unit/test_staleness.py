@@ -11,6 +11,8 @@ from orienteer.ingest import build_graph, import_graph, is_stale
 
 HOUR = 3_600
 
+pytestmark = pytest.mark.slow  # of each test the folder must be older than the grain of the clock of files
+
 
 def later(path, seconds=HOUR):
     os.utime(path, (path.stat().st_mtime + seconds,) * 2)

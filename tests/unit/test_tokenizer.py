@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.inside import inside
 from orienteer.graph import Graph, GraphBuilder
 from orienteer.records import Node
-from orienteer.text import Tokenizer
+from orienteer.text import Tokenizer, telling_words
 
 TOKENIZER = Tokenizer()
 ANY_TEXT = st.text(st.characters(codec=None), max_size=30)  # lone surrogates and unassigned characters too
@@ -144,3 +145,8 @@ def test_threads_may_share_a_tokenizer():
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: [TOKENIZER.stem(word) for word in words], range(8)))
     assert all(result == expected for result in results)
+
+
+def test_function_words_are_folded_as_texts_are():
+    for words in inside(telling_words).LANGUAGES.values():
+        assert {part for word in words for part in Tokenizer.words(word)} == words

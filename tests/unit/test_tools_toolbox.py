@@ -53,6 +53,12 @@ def test_a_search_that_was_made_before_is_said_and_still_answered(toolbox):
     assert not ask(toolbox, "search_in_graph", query="yellow", k=2).text.startswith("You asked")
 
 
+def test_arguments_are_read_as_they_are_meant_and_the_model_is_told(toolbox, graph):
+    read = ask(toolbox, "search_in_graph", query="yellow", k="2")
+    plain = ask(Toolbox.full(graph), "search_in_graph", query="yellow", k=2)
+    assert (read.nodes, read.text) == (plain.nodes, f'note: k, "2", was read as 2\n{plain.text}')
+
+
 def test_toolboxes_share_a_graph_and_nothing_else(graph):
     one, other = Toolbox.full(graph), Toolbox.full(graph)
     ask(one, "search_in_graph", query="yellow")

@@ -12,6 +12,7 @@ except ModuleNotFoundError as error:
     raise MissingExtra("the component for Haystack", "haystack") from error
 
 from orienteer.adapters.passage import passage
+from orienteer.records import Result
 from orienteer.retriever import Retriever
 
 
@@ -34,16 +35,18 @@ class OrienteerRetriever:
 
     @component.output_types(documents=list[Document])
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """Return the hits as documents, `top_k` at the most. Raises what `Retriever` and its `search` do."""
+        """Return the hits as documents, `top_k` at most. Raises what `Retriever` and its `search` do."""
+        return _documents(self._opened().search(query, self.top_k if top_k is None else top_k))
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """Return the same as `run`, while others in the event loop go on."""
+        return _documents(await self._opened().asearch(query, self.top_k if top_k is None else top_k))
+
+    def _opened(self) -> Retriever:
         self.warm_up()
         assert self._retriever is not None
-        hits = self._retriever.search(query, self.top_k if top_k is None else top_k).hits
-        metas = (hit.model_dump(mode="json", exclude={"id", "text", "score"}) for hit in hits)
-        documents = (
-            Document(id=hit.id, content=passage(hit), score=hit.score, meta=meta)
-            for hit, meta in zip(hits, metas, strict=True)
-        )
-        return {"documents": list(documents)}
+        return self._retriever
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a pipeline writes down."""
@@ -57,3 +60,13 @@ class OrienteerRetriever:
         """Return the component that was written down."""
         made: OrienteerRetriever = default_from_dict(cls, data)
         return made
+
+
+def _documents(result: Result) -> dict[str, list[Document]]:
+    """Return the hits as documents; the metadata of each has what is known of it besides its text."""
+    metas = (hit.model_dump(mode="json", exclude={"id", "text", "score"}) for hit in result.hits)
+    documents = (
+        Document(id=hit.id, content=passage(hit), score=hit.score, meta=meta)
+        for hit, meta in zip(result.hits, metas, strict=True)
+    )
+    return {"documents": list(documents)}

@@ -29,15 +29,17 @@ class OrienteerRetriever(BaseRetriever):
 
     retriever: Retriever
     k: int = 20
-    """Documents at the most."""
+    """Documents at most, unless a call says how many: `invoke(question, k=1)`."""
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return _documents(self.retriever.search(query, self.k))
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+    ) -> list[Document]:
+        return _documents(self.retriever.search(query, self.k if k is None else k))
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        return _documents(await self.retriever.asearch(query, self.k))
+        return _documents(await self.retriever.asearch(query, self.k if k is None else k))
 
 
 def _documents(result: Result) -> list[Document]:

@@ -33,7 +33,7 @@ HITS = 20  # of the ranking are shown to the model
 _LONGEST_HEARD = 20_000
 """Characters that a model writes, its thoughts among them, beyond which the rest of an answer is told at once."""
 _COMMENT = 500  # characters of what an agent said at its end
-_ANSWER = re.compile(r"\**\banswer\**\s*[:：]\**", re.IGNORECASE)
+_ANSWER = re.compile(r"(?:(?<!\*)\*+)?\banswer\**\s*[:：]\**", re.IGNORECASE)
 _BEGUN = re.compile(r"\b(a(n(s(w(er?)?)?)?)?|answer\**\s*[:：])\Z", re.IGNORECASE)
 """What the end of some words may become, or is: `Answer:` with nothing behind it."""
 _LONGEST_BEGUN = 40  # characters at the end that are looked at for it
@@ -327,7 +327,7 @@ def _comments(result: Result) -> Iterator[str]:
 
 def _comment(call: ToolCall, tools: Sequence[ToolSpec]) -> str:
     try:
-        comment = arguments_of(call, tools).get("comment")
+        comment = arguments_of(call, tools).value.get("comment")
     except ValueError:
         return ""  # a call that could not be run ended nothing
     return single_spaced(comment) if isinstance(comment, str) else ""

@@ -45,6 +45,7 @@ ANEW = f"remove it, and {AGAIN}"
 GenerationName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{GENERATION.pattern}$")]
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=f"^{FILE.pattern}$")]
 """The name of one of our files: no folder, no drive, nothing hidden."""
+FormatNumber: TypeAlias = Annotated[int, Field(strict=True, ge=1, le=FORMAT)]
 Count: TypeAlias = Annotated[int, Field(ge=0, lt=1 << 48)]
 """A number of nodes, edges and so on, bounded because memory is reserved by it."""
 PieceName: TypeAlias = Annotated[str, StringConstraints(pattern="^[a-z]+$")]
@@ -85,7 +86,7 @@ class _Provenance(BaseModel):
 class Manifest(Record):
     """The facts about a generation, in a file of their own."""
 
-    format: int = FORMAT
+    format: FormatNumber = FORMAT
     generation: GenerationName
     created: str
     made_by: str
@@ -127,7 +128,7 @@ class PieceRecord(Record):
 class Pointer(Record):
     """The one file that changes."""
 
-    format: int = FORMAT
+    format: FormatNumber = FORMAT
     generation: GenerationName
     manifest: str
     """The hash of the generation's manifest, which has the hashes of all other files."""
@@ -201,15 +202,23 @@ def read_pointer(path: Path) -> Pointer:
         raise NotAGraph(f"{path} does not exist: make a graph with: orienteer import SOURCE -o {path}", paths=[path])
     size_of(file)
     try:
-        content = json.loads(file.read_bytes())
-        if int(content["format"]) > FORMAT:
-            raise NotAGraph(
-                f"{path} has format {content['format']}, this version reads up to {FORMAT}: upgrade orienteer",
-                paths=[path],
-            )
-        return Pointer.model_validate(content)
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, ValidationError) as error:
+        return parse_pointer(file.read_bytes(), path)
+    except BAD_POINTER as error:
         raise damaged(file, error) from error
+
+
+BAD_POINTER = (ValueError, KeyError, TypeError, RecursionError)
+"""The errors that `parse_pointer` raises for a content that is not a pointer; pydantic's is a `ValueError`."""
+
+
+def parse_pointer(content: bytes, graph: Path | str) -> Pointer:
+    """Return the pointer of a graph from its file's content. Raises `NotAGraph` for a later format, `BAD_POINTER`."""
+    values = json.loads(content)
+    number = values["format"]
+    if type(number) is int and number > FORMAT:  # True and 2.0 are no formats
+        told = f"{graph} has format {number}, this version reads up to {FORMAT}: upgrade orienteer"
+        raise NotAGraph(told, paths=[graph] if isinstance(graph, Path) else [])
+    return Pointer.model_validate(values)
 
 
 def generation_of(path: Path, pointer: Pointer) -> Path:

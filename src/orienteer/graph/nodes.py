@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -29,11 +28,11 @@ from orienteer.index.names import NameIndex
 from orienteer.patience import check_patience, within
 from orienteer.records import Direction, Kind, Node, Schema, Triple
 from orienteer.text.english import STOP
+from orienteer.text.proper_names import without_bracket
 from orienteer.text.tokenizer import Tokenizer
 
 Value = TypeVar("Value")
 
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 _SHORTEST_NEAR, _NEAR = 4, 0.75  # letters of a mistyped word, and its likeness to what it is offered for: none is taken
 _SHORTEST_PART = 3  # characters of a part of a name
 _MOST_PARTS = 200  # names with a part in common that are compared
@@ -208,7 +207,7 @@ class Nodes:
         """Return the rows whose name ends in `(...)`, by the words of the name without it."""
         rows: dict[tuple[str, ...], list[int]] = {}
         for row, name in enumerate(self.names):
-            if name.endswith(")") and (short := _BRACKETED.sub("", name)) != name:
+            if name.endswith(")") and (short := without_bracket(name)) != name:
                 rows.setdefault(tuple(self.tokenizer.words(short)), []).append(row)
         return rows
 

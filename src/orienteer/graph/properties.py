@@ -31,13 +31,15 @@ from orienteer.errors import BadOption, UnknownProperty, nearest
 from orienteer.graph.adjacency import distinct
 from orienteer.index.arrays import Array, Folder, Rows, StringWriter, check_counts, check_ends, encode, save
 from orienteer.records import JsonValue
+from orienteer.text.lines import one_line
 
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _BATCH = 50_000  # values that are copied at once: bounds the memory
 _LONGEST_CONDITION = 500  # characters: a bound on the pattern's time
+_LONGEST_SHOWN = 100  # characters of a value that a refusal repeats
 _LONGEST_COMPARED = 200  # characters; longer texts are for search, not for conditions
 _DATE = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?(?:[T ].*)?")
-_NUMBER = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*+[+-]?(?:\d++(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d++)?\s*", re.ASCII)
 _CONDITION = re.compile(r"\s*(.+?)\s*([!<>=]=|=[<>!]|<>|=|<|>)\s*(.*?)\s*", re.DOTALL)
 _MEANT = {"==": "=", "=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # other languages' forms
 _COMPARE: Mapping[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
@@ -67,12 +69,13 @@ class Condition(NamedTuple):
             raise BadOption(f"{text!r} is not a condition: write PROPERTY=VALUE, with one of = != < <= > >=")
         condition = cls(match[1], _MEANT.get(match[2], match[2]), match[3])
         if condition.comparison not in ("=", "!=") and math.isnan(number_of(condition.value)):
-            raise BadOption(f"{condition.value!r} in {text!r} is neither a number nor a date (2001-12-31)")
+            value, text = one_line(condition.value, _LONGEST_SHOWN), one_line(text, 2 * _LONGEST_SHOWN)
+            raise BadOption(f"{value!r} in {text!r} is neither a number that can be compared nor a date (2001-12-31)")
         return condition
 
 
 def number_of(value: JsonValue) -> float:
-    """Return a value as a number; NaN for a value that is neither a number nor a date.
+    """Return a value as a number; NaN for a value that is neither a number nor a date, or too large to compare.
 
     A date is its year and the part of the year that has passed, so that dates compare with dates and with years.
     """
@@ -80,13 +83,13 @@ def number_of(value: JsonValue) -> float:
         return math.nan
     if isinstance(value, int | float):
         try:
-            return float(value)
+            return _finite(float(value))
         except OverflowError:
             return math.nan
     if not isinstance(value, str):
         return math.nan
     if _NUMBER.fullmatch(value):
-        return float(value)
+        return _finite(float(value))
     match = _DATE.fullmatch(value.strip())
     if not match:
         return math.nan
@@ -104,6 +107,11 @@ def _read(texts: Sequence[bytes]) -> list[JsonValue]:
     if len(values) != len(texts):
         raise ValueError("a text of several values")
     return values
+
+
+def _finite(number: float) -> float:
+    """Return a number, NaN for an infinite one: of two numbers of 400 digits none could tell which is more."""
+    return number if math.isfinite(number) else math.nan
 
 
 def _text_hash(value: JsonValue) -> int:

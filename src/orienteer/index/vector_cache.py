@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orienteer.errors import ModelError
+from orienteer.files import cache_folder, make_cache_folder
 from orienteer.index.quantize import Halves
 
 Keys: TypeAlias = NDArray[np.uint64]
@@ -35,8 +36,8 @@ def keys_of(texts: Iterable[str]) -> Keys:
 
 
 def folder_of(cache: Path, fingerprint: str) -> Path:
-    """Return the folder of an embedder's vectors."""
-    return cache / "vectors" / fingerprint[:32]
+    """Return the folder of an embedder's vectors. Raises `BadOption` for a cache that others may write to."""
+    return cache_folder(cache, "vectors", fingerprint[:32])
 
 
 def is_vectors(folder: Path) -> bool:
@@ -105,6 +106,6 @@ class CacheWriter:
         records = np.empty(len(keys), _record(vectors.shape[1]))
         records["key"], records["vector"] = keys, vectors
         with self._lock:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            make_cache_folder(self._folder.parents[1], *self._folder.parts[-2:])
             with (self._folder / f"{vectors.shape[1]}-{self._name}{_SUFFIX}").open("ab") as file:
                 file.write(records.tobytes())

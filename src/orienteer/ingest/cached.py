@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from orienteer.errors import BadInput, GraphBusy, NotAGraph
-from orienteer.files import locked
+from orienteer.files import cache_folder, locked
 from orienteer.graph.format import (
     DEBRIS,
     GENERATION,
@@ -45,7 +45,7 @@ def cached_path(path: Path, *, cache: Path, selection: Selection = ALL) -> Path:
     plain = re.sub(r"[^\w.-]+", "_", full.name).encode("utf-8", "replace")
     name = plain[:_LONGEST].decode("utf-8", "ignore") or "graph"
     chosen = f"-{selection.digest}" if selection.is_given else ""
-    return cache / "graphs" / f"{name}{chosen}-{_hash(full)}"
+    return cache_folder(cache, "graphs") / f"{name}{chosen}-{_hash(full)}"
 
 
 def up_to_date(path: Path, *, cache: Path, selection: Selection = ALL) -> Path | None:

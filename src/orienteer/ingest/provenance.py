@@ -164,8 +164,11 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
     As long as they stay so, no folder is listed again: see `is_stale`.
     """
     described = {name: value for name, value in provenance.items() if name != _PLACES}
-    places = _places(_Unpublished(described))
-    if places is None or _has_changed(_Unpublished(described)):
+    try:
+        places = _places(_Unpublished(described))
+        if places is None or _has_changed(_Unpublished(described)):
+            return described
+    except (OSError, BadInput):  # a folder has gone meanwhile
         return described
     return {**described, _PLACES: [place._asdict() for place in places]}
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orienteer.display import counted
 from orienteer.errors import BadInput, GraphBusy, UnclearTables
-from orienteer.files import locked
+from orienteer.files import locked, make_cache_folder
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import is_graph
 from orienteer.graph.pieces.vectors import read_about
@@ -77,7 +77,7 @@ def graph_at(
     if confirm is not None:
         confirm_large(path, confirm, cache=cache, selection=selection)
     tell = _silent if progress is None else progress
-    directory = _up_to_date(path, target, selection, cache / "locks", _Listener(tell, hear))
+    directory = _up_to_date(path, target, selection, cache, _Listener(tell, hear))
     for gone in drop_orphans(cache):
         tell(f"dropped from the cache the graph of {gone}, which is gone", 0)
     return directory
@@ -124,11 +124,11 @@ class _Listener(NamedTuple):
     hear: HearInterim | None
 
 
-def _up_to_date(path: Path, target: Path, selection: Selection, locks: Path, listener: _Listener) -> FoundGraph:
+def _up_to_date(path: Path, target: Path, selection: Selection, cache: Path, listener: _Listener) -> FoundGraph:
     """Return the graph at the target, made anew where the sources have changed, by this process or another."""
     tell = listener.tell
-    for folder in (target.parent, locks):
-        folder.mkdir(parents=True, exist_ok=True)  # a cache that cannot be written is told as that
+    make_cache_folder(cache, "graphs")  # a cache that cannot be written is told as that
+    locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
         before = cached_manifest(target)

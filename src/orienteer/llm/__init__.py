@@ -32,7 +32,7 @@ __getattr__, __dir__, __all__ = face(
         "probe": "Probe",
         "prompts": "prompt_of, prompts_of",
         "replies": "ChatRequest, RecordedModel, Recording, ReplyFile",
-        "schema": "arguments_of, decode as decode_json, faults as schema_faults",
+        "schema": "arguments_of, decode as decode_json, faults as schema_faults, meant as meant_value",
         "scripted": "ScriptedModel",
         "spoken": (
             "after_thinking, as_calls as spoken_as_calls, call_schema, calls_in, calls_schema, "

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 
 from pydantic import ValidationError
 
-from orienteer.files import write_whole
+from orienteer.errors import BadOption
+from orienteer.files import cache_folder, make_cache_folder, write_whole
 from orienteer.records import Dialect, Manner, Record, Usage
 
 Outcome: TypeAlias = Literal["kept", "ignored", "refused", "unknown"]
@@ -98,9 +99,9 @@ class Abilities(Record):
 
 
 def keep(abilities: Abilities, cache: Path) -> Path:
-    """Write down what a server does, in place of what was known of it; return the file. Raises `OSError`."""
+    """Write down what a server does, in place of what was known; return the file. Raises `OSError`, `BadOption`."""
     path = _path(cache, abilities.url, abilities.model)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(cache, _FOLDER)
     write_whole(path, abilities.model_dump_json(indent=2) + "\n")
     return path
 
@@ -110,7 +111,7 @@ def recall(cache: Path, url: str, model: str) -> Abilities | None:
     try:
         abilities = Abilities.model_validate_json(_path(cache, url, model).read_bytes())
         datetime.fromisoformat(abilities.probed)
-    except (OSError, ValidationError, ValueError):
+    except (OSError, ValidationError, ValueError, BadOption):  # a cache of others' tells nothing
         return None
     return abilities if (abilities.url, abilities.model) == (url, model) else None
 
@@ -128,4 +129,4 @@ def recall_all(cache: Path) -> dict[tuple[str, str], Abilities]:
 
 def _path(cache: Path, url: str, model: str) -> Path:
     digest = hashlib.sha256(f"{url}\n{model}".encode()).hexdigest()
-    return cache / _FOLDER / f"{digest[:32]}.json"
+    return cache_folder(cache, _FOLDER) / f"{digest[:32]}.json"

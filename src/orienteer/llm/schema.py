@@ -3,15 +3,16 @@
 Understood: type, enum, const, properties, required, additionalProperties, items, minItems, maxItems, maxLength,
 minimum, maximum, anyOf, oneOf. Any other keyword that would restrict a value is refused: a rule that is silently not
 held is worse than none. One thing is stricter than the standard: an integer is written without a fraction, so 5.0 is
-not one.
+not one. `meant` is how models write all the same: 5.0 and "5" for an integer, one text for a list of texts.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from orienteer.errors import BadOption, nearest
 from orienteer.records import JsonValue, ToolCall, ToolSpec
@@ -26,6 +27,10 @@ _MOST_FAULTS = 12
 """That are named: a value may be wrong in a million places."""
 _SHOWN = 80
 """Characters of a value that a message repeats."""
+_MOST_NOTES = 3
+_NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
+_SEVERAL = re.compile(r"[,;\n\[{]")
+"""What has a text that may be several, or a list that is broken."""
 
 
 def decode(text: str) -> JsonValue:
@@ -57,8 +62,94 @@ def faults(value: JsonValue, schema: JsonSchema, *, path: str = "") -> tuple[str
     return tuple(sentences)
 
 
-def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonValue]:
-    """Return the arguments of a call. Raises `ValueError`, in words for the model, where the call is not sound."""
+class Meant(NamedTuple):
+    """A value as its schema means it."""
+
+    value: Any  # Any: JSON
+    notes: tuple[str, ...] = ()
+    """What was read in another way than it is written."""
+
+    @property
+    def note(self) -> str:
+        """The notes as a line for the model; empty if there are none."""
+        more = f"; and {len(self.notes) - _MOST_NOTES} more" if len(self.notes) > _MOST_NOTES else ""
+        return f"note: {'; '.join(self.notes[:_MOST_NOTES])}{more}" if self.notes else ""
+
+
+def meant(value: JsonValue, schema: JsonSchema, *, path: str = "") -> Meant:
+    """Return a value as its schema means it, if there is one way to read it; else as it is.
+
+    `{"k": "2", "types": "film", "where": null}` is `{"k": 2, "types": ["film"]}` where k is an integer, types a list of
+    texts and where may be left out. Not read: "two", "film, person", 2.5 for an integer, 1 for true, 7 for a text.
+    """
+    if not faults(value, schema):
+        return Meant(value)
+    if isinstance(value, dict):
+        return _object_meant(value, schema, path)
+    if isinstance(value, list):
+        items = [meant(item, schema.get("items", {}), path=f"{path}[{place}]") for place, item in enumerate(value)]
+        return Meant([item.value for item in items], tuple(note for item in items for note in item.notes))
+    forms = [schema, *schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    readings = {_shown(reading): reading for form in forms for reading in _readings(value, form)}
+    if len(readings) != 1:
+        return Meant(value)
+    ((shown, reading),) = readings.items()
+    return Meant(reading, (f"{_at(path)}, {_shown(value)}, was read as {shown}",))
+
+
+def _object_meant(value: Mapping[str, JsonValue], schema: JsonSchema, path: str) -> Meant:
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    parts: dict[str, JsonValue] = {}
+    notes: list[str] = []
+    not_given: list[str] = []
+    for name, part in value.items():
+        form = properties.get(name, {})
+        if part is None and name in properties and name not in required and faults(part, form):
+            not_given.append(_below(path, name))
+            continue
+        parts[name], more = meant(part, form, path=_below(path, name))
+        notes += more
+    if not_given:
+        notes.append(f"null was read as not given: {', '.join(not_given)}")
+    return Meant(parts, tuple(notes))
+
+
+def _readings(value: JsonValue, form: JsonSchema) -> Iterator[JsonValue]:
+    """Yield a text or a number as each type of a form."""
+    types = form.get("type", ())
+    for kind in (types,) if isinstance(types, str) else types:
+        if isinstance(value, float) and kind == "integer" and value.is_integer():
+            yield int(value)
+        if not isinstance(value, str):
+            continue
+        if kind in ("integer", "number") and _NUMBER.fullmatch(value.strip()):
+            number = float(value)
+            if number.is_integer():
+                yield int(number)
+            elif kind == "number":
+                yield number
+        elif kind == "boolean" and value.strip().lower() in ("true", "false"):
+            yield value.strip().lower() == "true"
+        elif kind == "array" and form.get("items", {}).get("type") == "string":
+            yield from _lists(value)
+
+
+def _lists(text: str) -> Iterator[JsonValue]:
+    """Yield the list that a text is: one of JSON, or the text alone."""
+    if not _SEVERAL.search(text):
+        if text.strip():
+            yield [text]
+        return
+    try:
+        value = decode(text)
+    except ValueError:
+        return
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        yield value
+
+
+def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> Meant:
+    """Return the arguments of a call, an object. Raises `ValueError`, in words for the model, if it is not sound."""
     specs = {tool.name: tool for tool in tools}
     if call.name not in specs:
         near = nearest(call.name, specs, most=1)
@@ -70,10 +161,16 @@ def arguments_of(call: ToolCall, tools: Sequence[ToolSpec]) -> dict[str, JsonVal
         raise ValueError(f"The arguments of {call.name} are no JSON: {error}.") from error
     if not isinstance(arguments, dict):
         raise ValueError(f"The arguments of {call.name} must be a JSON object, not {call.arguments[:80]}.")
-    wrong = faults(arguments, {"type": "object", **specs[call.name].parameters})
-    if wrong:
-        raise ValueError(f"The arguments of {call.name} are wrong: {'; '.join(wrong)}.")
-    return arguments
+    return arguments_meant(call.name, arguments, specs[call.name].parameters)
+
+
+def arguments_meant(tool: str, arguments: Mapping[str, JsonValue], parameters: JsonSchema) -> Meant:
+    """Return the arguments of a tool as its parameters mean them. Raises `ValueError`, in words for the model."""
+    schema = {"type": "object", **parameters}
+    read = meant(dict(arguments), schema)
+    if wrong := faults(read.value, schema):
+        raise ValueError(f"The arguments of {tool} are wrong: {'; '.join(wrong)}.")
+    return read
 
 
 def _check_depth(value: JsonValue) -> None:

@@ -64,14 +64,7 @@ class Transport(httpx2.BaseTransport):
     """
 
     def __init__(self, base_url: str) -> None:
-        proxy = _proxy_of(base_url)
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=_authorities(base_url),
-            proxy=None if proxy is None else _as_proxy(proxy),
-            max_connections=_CONNECTIONS,
-            keepalive_expiry=30.0,
-            network_backend=_Network(),
-        )
+        self._pool = pool_to(base_url)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the reply, read and unpacked."""
@@ -125,6 +118,21 @@ class Transport(httpx2.BaseTransport):
         # Which is UTF-8: a server could name a codec that unpacks, or hangs.
         reply_headers["content-type"] = "application/json"
         return httpx2.Response(reply.status, headers=reply_headers, content=body)
+
+
+def pool_to(base_url: str) -> httpcore2.ConnectionPool:
+    """Return connections to one server, whose steps end by `time_limit`.
+
+    Raises `ModelRefused` if the environment names a wrong proxy or list of authorities.
+    """
+    proxy = _proxy_of(base_url)
+    return httpcore2.ConnectionPool(
+        ssl_context=_authorities(base_url),
+        proxy=None if proxy is None else _as_proxy(proxy),
+        max_connections=_CONNECTIONS,
+        keepalive_expiry=30.0,
+        network_backend=_Network(),
+    )
 
 
 class _Sending:

@@ -25,6 +25,7 @@ __getattr__, __dir__, __all__ = face(
         ),
         "expansion.flow": "around as edges_around_seeds, ways as flow_paths",
         "expansion.incidence": "Incidence, open_incidence",
+        "expansion.leiden": "Csr, leiden",
         "expansion.relations": "Relations, ScoredRelation",
         "expansion.seeds": "Facts as FactFinder, Seeds as SeedFinder",
         "expansion.votes": "Held as PassageMembership, Holders as MembershipIndex, vote as vote_for_passages",

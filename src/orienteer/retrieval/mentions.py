@@ -31,7 +31,7 @@ SHARED = 4
 """Letters that the stems of two akin words share at their beginning, at least."""
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VALUE = re.compile(r"true|false|yes|no|none|null|[-+]?[\d][\d.,\s]*%?", re.IGNORECASE)
-_PARTS = re.compile(r"(\s*[,;|\n]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+)", re.IGNORECASE)
+_PARTS = re.compile(r"((?:(?<!\s)\s+)?[,;|\n]\s*(?:and\s+|or\s+)?|(?<!\s)\s+(?:and|or)\s+)", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)\s*[(\[]([^()\[\]]+)[)\]]")
 _MOST_PARTS = 200  # of an answer that is looked at
 _LONGEST = 12  # parts that one name may be written in

@@ -18,8 +18,8 @@ __getattr__, __dir__, __all__ = face(
     __name__,
     {
         "confinement": (
-            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, WRITE, "
-            "filter_calls, filter_program, landlock_version, launch_program"
+            "CALLS as SYSTEM_CALLS, CLOSE, FCNTL, LAUNCHING as LAUNCHING_CALLS, OPENAT, PRLIMIT, SENDTO, SERVING, "
+            "SOCKET, WRITE, filter_calls, filter_program, landlock_version, launch_program, server_program"
         ),
         "cpython": "CPythonInterpreter, unheld as missing_walls",
         "interpreter": "Interpreter, Limits",

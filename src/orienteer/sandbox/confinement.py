@@ -34,10 +34,11 @@ def landlock_version() -> int:
     return max(0, int(_system().syscall(_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1))))
 
 
-def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
+def keep_files(left: Iterable[tuple[Path, int]], *, listens: bool = False) -> bool:
     """Leave this thread the given files and folders, each with its rights, and no other file, no TCP, no signal.
 
-    Every thread and process that it starts later is bound too. Tells whether the system enforces it.
+    With `listens` it may open ports, and still connect to none. Every thread and process that it starts later is bound
+    too. Tells whether the system enforces it.
     """
     version = landlock_version()
     if version == 0:
@@ -46,7 +47,7 @@ def keep_files(left: Iterable[tuple[Path, int]]) -> bool:
     actions = (1 << _ACTIONS[min(version, len(_ACTIONS) - 1)]) - 1
     fields = [actions]
     if version >= _WITH_NETWORK:
-        fields.append(3)
+        fields.append(2 if listens else 3)  # connecting; opening a port
     if version >= _WITH_SCOPES:
         fields.append(3)
     ruleset = struct.pack(f"={len(fields)}Q", *fields)
@@ -113,17 +114,33 @@ LAUNCHING = {
     **{"arch_prctl": (158, None), "set_tid_address": (218, 96), "close_range": (436, 436), "membarrier": (324, 283)},
 }
 """The calls that starting a program needs besides: those of its starter (monty's client, in Rust) and its own."""
+SERVING = {
+    **{"bind": (49, 200), "listen": (50, 201), "accept4": (288, 242), "recvfrom": (45, 207), "shutdown": (48, 210)},
+    **{"getsockname": (51, 204), "getpeername": (52, 205), "setsockopt": (54, 208), "getsockopt": (55, 209)},
+}
+"""The calls that answering connections needs besides; no `connect`, and no messages, which may name a receiver."""
+SOCKET, SENDTO, CLONE, CLONE3 = (41, 198), (44, 206), (56, 220), (435, 435)
+"""Four calls that are then left in part: TCP sockets, sending over a connection, and starting threads."""
 PRLIMIT, WRITE = (302, 261), (1, 64)
 """Two calls that are then left in part: reading a limit, and writing a bounded number of bytes at once."""
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _WRITING = 0o1 | 0o2 | 0o100 | 0o1000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC
 _DESCRIPTOR_COMMANDS = (0, 1, 2, 3, 1030)  # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC: no signals, no locks
+_INTERNET, _STREAM, _THREAD = 2, 1, 0x10000  # AF_INET, SOCK_STREAM, CLONE_THREAD
 _SET_FLAGS = 4  # F_SETFL: a pipe that does not wait
 _Step: TypeAlias = tuple[int, int, int, int]
-_LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06  # opcodes of the kernel's filters
+_LOAD, _IF_EQUAL, _IF_ABOVE, _IF_ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x54, 0x06  # of the kernel's filters
 _ALLOWED: _Step = (_RETURN, 0, 0, 0x7FFF0000)
 _REFUSED: _Step = (_RETURN, 0, 0, 0x00050000 | 13)  # the call fails with EACCES
-_NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD = 0, 4, 16, 24, 32  # where a filter finds a call's number and arguments
+_UNKNOWN: _Step = (_RETURN, 0, 0, 0x00050000 | 38)  # with ENOSYS: the C library then takes the call before it
+_NUMBER, _PROCESSOR, _FIRST, _SECOND, _THIRD, _FIFTH = (
+    0,
+    4,
+    16,
+    24,
+    32,
+    48,
+)  # where a filter finds a call's number and arguments
 
 
 def filter_calls(*, opens: bool, lifeline: int) -> bool:
@@ -140,9 +157,31 @@ def filter_program(*, opens: bool, lifeline: int) -> bytes | None:
     if not _is_known():
         return None
     column, processor = _MACHINES[platform.machine()]
-    steps = [*_begun(processor), *_left(column, CALLS)]
-    steps += [(_IF_EQUAL, 0, 4, CLOSE[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 1, lifeline), _REFUSED, _ALLOWED]
+    steps = [*_begun(processor), *_left(column, CALLS), *_closing(column, lifeline)]
     steps += _reading(column) if opens else []
+    return _packed([*steps, *_commands(column, _DESCRIPTOR_COMMANDS), _REFUSED])
+
+
+def filter_server(*, lifeline: int) -> bool:
+    """Leave this process the calls for computing, for opening files to read, for threads, and for answering over TCP.
+
+    It can connect to nothing and start no process. Tells whether the kernel enforces it.
+    """
+    return _filtered(server_program(lifeline=lifeline))
+
+
+def server_program(*, lifeline: int) -> bytes | None:
+    """Return the filter of a server, as `filter_program` does."""
+    if not _is_known():
+        return None
+    column, processor = _MACHINES[platform.machine()]
+    steps = [*_begun(processor), *_left(column, {**CALLS, **SERVING}), *_closing(column, lifeline), *_reading(column)]
+    steps += [(_IF_EQUAL, 0, 7, SOCKET[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 3, _INTERNET)]
+    steps += [(_LOAD, 0, 0, _SECOND), (_AND, 0, 0, 0xF), (_IF_EQUAL, 1, 0, _STREAM), _REFUSED, _ALLOWED]
+    steps += [(_IF_EQUAL, 0, 6, SENDTO[column]), (_LOAD, 0, 0, _FIFTH), (_IF_EQUAL, 0, 3, 0)]
+    steps += [(_LOAD, 0, 0, _FIFTH + 4), (_IF_EQUAL, 0, 1, 0), _ALLOWED, _REFUSED]
+    steps += [(_IF_EQUAL, 0, 4, CLONE[column]), (_LOAD, 0, 0, _FIRST), (_IF_ANY_BIT, 0, 1, _THREAD), _ALLOWED, _REFUSED]
+    steps += [(_IF_EQUAL, 0, 1, CLONE3[column]), _UNKNOWN]  # its flags lie in memory, where no filter looks
     return _packed([*steps, *_commands(column, _DESCRIPTOR_COMMANDS), _REFUSED])
 
 
@@ -183,6 +222,11 @@ def _left(column: int, calls: Mapping[str, tuple[int | None, int | None]]) -> It
         if (number := numbers[column]) is not None:
             yield (_IF_EQUAL, 0, 1, number)
             yield _ALLOWED
+
+
+def _closing(column: int, lifeline: int) -> list[_Step]:
+    """Return the steps that allow closing all descriptors but one."""
+    return [(_IF_EQUAL, 0, 4, CLOSE[column]), (_LOAD, 0, 0, _FIRST), (_IF_EQUAL, 0, 1, lifeline), _REFUSED, _ALLOWED]
 
 
 def _reading(column: int) -> list[_Step]:

@@ -64,6 +64,8 @@ class ServeOptions(Options):
     at the most."""
     cypher: bool = False
     """Whether Cypher is answered."""
+    list_methods: bool = False
+    """Whether `/v1/models` also lists each graph with each method."""
     metrics: bool = True
     """Whether `/metrics` has counters for Prometheus."""
     log_questions: bool = False

@@ -28,7 +28,7 @@ _MARKS = ".!?:;•\n|"
 # At most from one mark to the next, so that no character is read twice, whatever a text holds.
 _FIRST = re.compile(rf"(?:\A[{_QUOTES}]*+|[{_MARKS}]|\s[{_QUOTES}])[^\w{_MARKS}{_QUOTES}]*+(\w+)")
 """The first word of a sentence, a line, a cell or a quotation, whose capital says nothing."""
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+_BRACKETED = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
 _JOINING = "of|the|de|la|le|du|des|del|della|di|da|do|dos|van|der|den|von|zu|zur|y|e|el|al|bin|ibn|&"
 _JOINED = re.compile(rf" (?:(?:{_JOINING}) )+")
 _PARTICLES = frozenset(_JOINING.split("|"))
@@ -83,11 +83,16 @@ def key_of(text: str) -> str:
     return " ".join(_WORD.findall(text)).casefold()
 
 
+def without_bracket(title: str) -> str:
+    """Return a title without the bracket at its end, which tells it from others of its name: `Salt (film)`."""
+    return _BRACKETED.sub("", title)
+
+
 def surfaces(title: str) -> list[str]:
     """Return the folded forms of a title in a text: as it is, and without a trailing bracket."""
     if len(title) > LONGEST_TITLE:
         return []
-    keys = dict.fromkeys([key_of(title), key_of(_BRACKETED.sub("", unicodedata.normalize("NFC", title)))])
+    keys = dict.fromkeys([key_of(title), key_of(without_bracket(unicodedata.normalize("NFC", title)))])
     return [key for key in keys if key]
 
 

@@ -20,7 +20,9 @@ Aggregate: TypeAlias = Literal["count", "sum", "mean", "min", "max"]
 ORDERED = ("<", "<=", ">", ">=")
 """Comparisons that need a number, a date or a price."""
 
-_PRICE = re.compile(r"\s*(?:[A-Z]{0,3}\s?[$€£¥]|[A-Z]{3}\s)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:[$€£¥]|[A-Z]{3}\b)?", re.ASCII)
+_PRICE = re.compile(
+    r"\s*+(?:[A-Z]{0,3}\s?[$€£¥]|[A-Z]{3}\s)?\s*(\d[\d,]*(?:\.\d+)?)\s*(?:[$€£¥]|[A-Z]{3}\b)?", re.ASCII
+)
 _CURRENCY = re.compile(r"[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b")
 _DATE = re.compile(r"\d{4}-\d{2}")
 _LONGEST = 40  # characters of a price

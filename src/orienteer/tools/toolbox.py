@@ -134,9 +134,10 @@ class Toolbox:
         if left is not None and left <= 0:
             return Observation(OVER, error=NOT_RUN)
         try:
-            arguments = arguments_of(call, self.specs)
+            read = arguments_of(call, self.specs)
         except ValueError as error:
             return self._refused(str(error), "BadCall")
+        arguments = read.value
         try:
             observation = self.call(call.name, arguments)
         except (DatabaseAway, ModelError, NotAGraph):  # a server or an embedder that is down: no arguments mend it
@@ -155,7 +156,9 @@ class Toolbox:
                     f"You asked just this before.\n{observation.text}", observation.nodes, observation.error
                 )
             self._asked.add(key)
-        return observation
+        if not read.notes:
+            return observation
+        return Observation(f"{read.note}\n{observation.text}", observation.nodes, observation.error)
 
     def close(self) -> None:
         """End what the tools keep running, such as the process for a model's code. Closing twice is harmless."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from orienteer.errors import BadInput, MissingExtra
 from orienteer.llm.address import LOCAL, PACKAGED
-from orienteer.llm.local import path_of
+from orienteer.llm.local import check_packaged, path_of
 
 _LONGEST_REASON = 200  # characters of what a library says
 BASE = "base"
@@ -53,6 +53,7 @@ def source_of(name: str) -> Path:
             f"there is no student at {path}: name a folder of transformers, a GGUF file, or {PACKAGED}; nothing is "
             "downloaded"
         )
+    check_packaged(path)
     return path
 
 
@@ -66,10 +67,11 @@ def open_student(name: str, *, template: Path | None = None) -> Student:
     is_gguf = path.is_file()
     place, file = (path.parent, {"gguf_file": path.name}) if is_gguf else (path, {})
     # Without it a quantised file would stay quantised, and could neither be trained nor saved.
-    whole = {"quantization_config": GgufConfig(dequantize=True)} if is_gguf else {}
+    # A folder may be anyone's: other weights than those of safetensors are pickles.
+    form = {"quantization_config": GgufConfig(dequantize=True)} if is_gguf else {"use_safetensors": True}
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, **file)
-        model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **whole)
+        model = AutoModelForCausalLM.from_pretrained(place, dtype=pytorch.float32, **file, **form)
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError, struct.error) as error:
         reason = " ".join(str(error).split())[:_LONGEST_REASON]
         raise BadInput(f"{path} is no model that can be trained: {reason}") from error

@@ -26,7 +26,7 @@ from orienteer.cypher.ladybug.pattern_lists import NULLS, PatternLists, named
 from orienteer.cypher.ladybug.values import LONGEST_WRITTEN, TOO_LONG, Writer, is_never_null
 from orienteer.cypher.names import NameMap
 from orienteer.cypher.parser import TOO_DEEP, parse
-from orienteer.cypher.projections import items_of, order_of, page_of
+from orienteer.cypher.projections import in_two_steps, items_of, order_of, page_of
 from orienteer.cypher.scope import Scope
 from orienteer.cypher.syntax import CypherStatement, MatchClause, Projection, Unwind
 from orienteer.errors import BadQuery
@@ -137,6 +137,8 @@ class _QueryWriter:
 
     def _projection(self, clause: Projection, *, is_last: bool) -> str:
         items = items_of(clause, self.scope.variables)
+        if (steps := in_two_steps(clause, items)) is not None:  # the engine drops a count() in what it reckons before
+            return " ".join(self._projection(step, is_last=is_last and step is steps[1]) for step in steps)
         lists = PatternLists()
         items = [replace(item, expression=lists.without(item.expression)) for item in items]
         gathered = self._gathered(lists) if lists.taken else ""

@@ -53,7 +53,7 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _UNSURE = re.compile(r"[^\w\s]|_")
 _NUMBER = re.compile(r"-?(?:\d+(?:\.\d+)?|\.\d+)")
 _BETWEEN_ITEMS = re.compile(r"[\n;,、，；]|\band\b", re.IGNORECASE)
-_BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+", re.MULTILINE)
+_BULLET = re.compile(r"^[^\S\n]*(?:[-*•–]|\(?\d{1,3}[.)])\s+", re.MULTILINE)
 
 _Form: TypeAlias = Literal["boolean", "number", "words"]
 

@@ -49,6 +49,7 @@ class TitleFinder:
         words = [tuple(tokenizer.words(word[0])) for word in written]
         named = cache(self._named)  # a text may say the same again and again
         places: list[TitlePlace] = []
+        named = cache(self._named)  # texts say the same words again and again
         end = 0
         for at, word in enumerate(written):
             check_patience()

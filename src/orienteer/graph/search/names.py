@@ -22,8 +22,10 @@ from orienteer.index.names import Link, NameKind
 from orienteer.patience import check_patience
 
 _QUOTED = re.compile(r'["“”„]([^"“”„]+)["“”„]')
-_COMPOUND = re.compile(r"\w+(?:[-\u2010-\u2013]\w+)+")
-_HALVES = re.compile(r"([^\W\d_]+)[-\u2010-\u2013 ]?(\d+)|(\d+)[-\u2010-\u2013 ]?([^\W\d_]+)")
+_COMPOUND = re.compile(r"(?<!\w)\w++(?:[-\u2010-\u2013]\w++)+")
+_HALVES = re.compile(
+    r"(?<![^\W\d_])([^\W\d_]++)[-\u2010-\u2013 ]?(\d+)|(?<!\d)(\d++)[-\u2010-\u2013 ]?([^\W\d_]+)"
+)  # begun at the first letter or digit of a run alone: from each, a word of n letters would take n * n steps
 _READ = 1_000  # texts that are read for a phrase, the best by words first: bounds the time
 _LISTED = 8  # nodes of one name that are listed
 _LEAST_WORDS = 2  # of a phrase in a text, and of a name inside a longer query: one word alone says too little

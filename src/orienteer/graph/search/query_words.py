@@ -52,7 +52,11 @@ class QueryWords:
         unknown: list[str] = []
         common: list[str] = []
         self._words = tokenizer.words(query)
-        for word in dict.fromkeys(self._words):
+        self._pairs: dict[str, dict[tuple[str, str], None]] = {word: {} for word in self._words}
+        for pair in pairwise(self._words):
+            for word in pair:
+                self._pairs[word][pair] = None
+        for word in self._pairs:
             postings = [posting for term in tokenizer.expand(word) if (posting := index.posting(term))]
             if not postings:
                 unknown.append(word)
@@ -103,8 +107,8 @@ class QueryWords:
 
     def _stands(self, word: str, read: ReadWords) -> Mask:
         """Mark the nodes in which a word with digits stands: as it is, parted, or joined to its neighbour."""
-        around = dict.fromkeys(pairwise(self._words)) if word.isdecimal() else ()
-        joined = [mark.join(pair) for pair in around if word in pair for mark in ("", *MARKS.values())]
+        around = self._pairs[word] if word.isdecimal() else ()
+        joined = [mark.join(pair) for pair in around for mark in ("", *MARKS.values())]
         ways = [self._arrays.tokenizer.words(spelling) for spelling in dict.fromkeys((*spellings(word), *joined))]
         return np.asarray(np.logical_or.reduce([read.having(way) for way in ways]))
 

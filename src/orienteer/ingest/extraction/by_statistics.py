@@ -27,7 +27,7 @@ from orienteer.ingest.extraction.merger import Key, Merger
 from orienteer.ingest.extraction.records import UNTYPED, ExtractedEntity, Member, Statement, fact, folded
 from orienteer.ingest.extraction.ties import CoOccurrences, NamePlaces, SentenceNames, distinct, sentences_of
 from orienteer.records import Node
-from orienteer.text.proper_names import key_of
+from orienteer.text.proper_names import key_of, without_bracket
 
 PHRASE = "phrase"
 """The type of an entity that is written in lower case."""
@@ -43,7 +43,6 @@ _EVERY = 2_000
 _OPENING = 4  # characters before a name that is defined: The, A
 _DEFINES = re.compile(r"[^.;:!?]{0,80}?\b(?:is|was|are|were)\s+(?:an?|the|one)\b")
 _WORD = re.compile(r"\w+")
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
 
 
 class StatisticalExtractor:
@@ -162,7 +161,7 @@ def _writings(names: CorpusNames) -> _Writings:
     numbers = {key: number for number, key in enumerate(names.keys)}
     called = _Writings(list(names.names), list(range(len(names.names))), {})
     for number, (key, written) in enumerate(zip(names.keys, names.names, strict=True)):
-        short = _BRACKETED.sub("", written)
+        short = without_bracket(written)
         if key_of(written) != key:  # a title, noted without its bracket
             called.written[number] = short if key_of(short) == key else key
             continue

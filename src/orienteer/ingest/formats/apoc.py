@@ -38,7 +38,7 @@ MEMBERS: Mapping[str, frozenset[str]] = {
     "relationship": frozenset({"type", "id", "label", "start", "end", "properties"}),
 }
 """What a member of the JSON says, by what it is. A row of other people's has further columns."""
-MEMBER = re.compile(r'\s*\[?\s*\{[^{}]*"type"\s*:\s*"(?:node|relationship)"')
+MEMBER = re.compile(r'\s*+(?:\[\s*+)?\{[^{}]*"type"\s*:\s*"(?:node|relationship)"')
 
 
 def is_csv(head: str) -> bool:

@@ -37,7 +37,7 @@ from orienteer.ingest.formats.knowledge import (
 )
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import identifier
+from orienteer.ingest.tables.values import finite, identifier
 
 GRAPH = "graph_chunk_entity_relation.graphml"
 CHUNKS, DOCUMENTS = "kv_store_text_chunks.json", "kv_store_full_docs.json"
@@ -128,7 +128,7 @@ class WorkingDirectory:
             text=unquoted(node.id.removeprefix(HYPEREDGE_ID)),
             sources=tuple(_parted(node.fields.get("source_id"))),
             place=self._place(GRAPH, node.line),
-            score=float(score) if isinstance(score, int | float) else None,
+            score=None if isinstance(score, str) else finite(score),
         )
 
     def _relation(self, edge: EdgeElement, more: tuple[str, ...]) -> EntityRelation:
@@ -158,7 +158,7 @@ class WorkingDirectory:
                 members=tuple(map(identifier, fields.get("nodes") or ())),
                 place=self._place(REPORTS, number),
                 level=level if isinstance(level, int) else None,
-                rating=float(rating) if isinstance(rating, int | float) else None,
+                rating=None if isinstance(rating, str) else finite(rating),
             )
 
     def _sources(self, name: str) -> dict[str, tuple[str, ...]]:
@@ -193,7 +193,8 @@ def _parted(value: Any) -> list[str]:  # Any: JSON
 
 def _weight(fields: Fields) -> float:
     weight = fields.get("weight")
-    return float(weight) if isinstance(weight, int | float) else 1.0
+    number = None if isinstance(weight, str) else finite(weight)
+    return 1.0 if number is None else number
 
 
 def _file(fields: Fields) -> str:

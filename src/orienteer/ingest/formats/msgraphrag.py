@@ -35,7 +35,7 @@ from orienteer.ingest.formats.parquet import Parquet
 from orienteer.ingest.formats.table import NODE_ROWS
 from orienteer.ingest.report import RowPlace, Tally
 from orienteer.ingest.tables.labels import Labels
-from orienteer.ingest.tables.values import identifier, plain
+from orienteer.ingest.tables.values import finite, identifier, plain
 
 PREFIX = "create_final_"
 FOLDERS = ("", "output", "artifacts")
@@ -210,7 +210,7 @@ def _description(row: Row) -> str:
 
 def _number(row: Row, name: str) -> float | None:
     value = plain(row.get(name))
-    return float(value) if isinstance(value, int | float) else None
+    return None if isinstance(value, str) else finite(value)
 
 
 def _community(row: Row) -> str:

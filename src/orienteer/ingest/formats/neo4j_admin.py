@@ -42,7 +42,8 @@ LABELS = "labels"
 """The property of all labels but the first."""
 KINDS = NUMBERS | BOOLEANS | MOMENTS | {"char", "string", "point"}
 FIELD = re.compile(
-    r"(?P<name>.*?)(?::(?P<kind>\w+)(?:\((?P<space>[^)]*)\))?(?P<array>\[\])?)?\s*(?:\{[^}]*\})?", re.DOTALL
+    r"(?P<name>.*?)(?::(?P<kind>\w+)(?:\((?P<space>[^)]*)\))?(?P<array>\[\])?)?(?:(?<!\s)\s+)?(?:\{[^{}]*\})?",
+    re.DOTALL,
 )
 TELLING = re.compile(r":(?:ID|START_ID|END_ID)(?=\(|\{|\s*$)")
 """What a first row has only in such a file."""

@@ -1,1 +1,1 @@
-"""Graphs at an address: `address` says which they are, `objects` reads and writes there, `push` and `pull` do it."""
+"""Graphs at an address: `address` says which they are, `site` and `bucket` read there, `push` and `pull` use them."""

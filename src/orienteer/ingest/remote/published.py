@@ -11,7 +11,6 @@ is believed, and a claim that no graph makes is refused before anything is loade
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +20,8 @@ from pydantic import ValidationError
 
 from orienteer.errors import NotAGraph
 from orienteer.graph.format import (
+    BAD_POINTER,
     CHANGED,
-    FORMAT,
     GENERATIONS,
     MANIFEST,
     PIECES,
@@ -31,6 +30,7 @@ from orienteer.graph.format import (
     Manifest,
     PieceRecord,
     Pointer,
+    parse_pointer,
 )
 from orienteer.graph.pieces import is_free
 from orienteer.ingest.remote.objects import Content, Objects
@@ -75,12 +75,8 @@ def published_pointer(source: Objects, *, e_tag: str | None = None) -> Published
     if (content := source.read_changed(POINTER, MOST_POINTER, e_tag=e_tag)) is None:
         return None
     try:
-        values = json.loads(content.text)
-        if int(values["format"]) > FORMAT:
-            told = f"{source.address} has format {values['format']}, this version reads up to {FORMAT}"
-            raise NotAGraph(f"{told}: upgrade orienteer")
-        pointer = Pointer.model_validate(values)
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        pointer = parse_pointer(content.text, str(source.address))
+    except BAD_POINTER as error:
         raise _damaged(source, POINTER, _why(error)) from error
     return PublishedPointer(kept_at_addresses(pointer), content)
 

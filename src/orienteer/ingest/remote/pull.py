@@ -12,6 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from pydantic import ValidationError
 
 from orienteer.display import counted
 from orienteer.errors import Error, GraphBusy, NotAGraph, ObjectMissing, StoreFailed
-from orienteer.files import locked, write_whole
+from orienteer.files import cache_folder, locked, make_cache_folder, write_whole
 from orienteer.graph.builder import Progress
 from orienteer.graph.format import (
     GENERATION,
@@ -38,7 +39,9 @@ from orienteer.graph.format import (
 from orienteer.graph.pieces import damaged_among, piece
 from orienteer.graph.publication import publishing, remove, replace_pointer, sync
 from orienteer.ingest.remote.address import Address, address_of
-from orienteer.ingest.remote.objects import Objects, endpoint, objects_at
+from orienteer.ingest.remote.bucket import endpoint
+from orienteer.ingest.remote.objects import Objects
+from orienteer.ingest.remote.opening import objects_at
 from orienteer.ingest.remote.published import (
     PUSH_AGAIN,
     PublishedGraph,
@@ -80,7 +83,7 @@ def copy_of(address: Address, *, cache: Path) -> Path:
     store = endpoint() if address.is_bucket else ""
     digest = hashlib.sha256(f"{store} {address}".encode()).hexdigest()[:12]
     name = re.sub(r"[^\w.-]+", "_", address.name)[:_LONGEST_NAME]
-    return cache / "graphs" / f"{name}-{digest}"
+    return cache_folder(cache, "graphs") / f"{name}-{digest}"
 
 
 def sound_copy_of(address: Address, *, cache: Path) -> Path | None:
@@ -112,24 +115,30 @@ def pulled(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
 
 def check_published(address: Address) -> None:
     """Ask whether there is a graph at an address. Raises as `pulled` does."""
-    _latest(objects_at(address), Path())
+    with closing(objects_at(address)) as source:
+        _latest(source, Path())
 
 
 def brought_up(address: Address, *, cache: Path, tell: Progress) -> PulledGraph:
     """Return the copy of a graph as `pulled` does, but raise `StoreFailed` where the store does not answer."""
-    target, source = copy_of(address, cache=cache), objects_at(address)
+    with closing(objects_at(address)) as source:
+        return _brought_up_once(source, copy_of(address, cache=cache), cache, tell)
+
+
+def _brought_up_once(source: Objects, target: Path, cache: Path, tell: Progress) -> PulledGraph:
+    """Do what `brought_up` does, in one process at a time."""
     if _latest(source, target) is None:
         return PulledGraph(target)
-    for folder in (target.parent, locks := cache / "locks"):
-        folder.mkdir(parents=True, exist_ok=True)
+    make_cache_folder(cache, "graphs")
+    locks = make_cache_folder(cache, "locks")
     is_waiting = False
     while True:
         try:
-            with locked(locks / f"{target.name}.lock", busy=f"another process pulls {address}"):
+            with locked(locks / f"{target.name}.lock", busy=f"another process pulls {source.address}"):
                 return _brought_up(source, target, tell)  # which asks again: another may have pulled it meanwhile
         except GraphBusy:
             if not is_waiting:
-                tell(f"waiting for another process that pulls {address}", 0)
+                tell(f"waiting for another process that pulls {source.address}", 0)
             is_waiting = True
             time.sleep(_WAIT_SECONDS)
 

@@ -32,7 +32,7 @@ from orienteer.graph.format import (
     size_of,
 )
 from orienteer.ingest.remote.address import Address
-from orienteer.ingest.remote.objects import CHUNK, Listed, Objects, objects_at
+from orienteer.ingest.remote.bucket import CHUNK, Bucket, Listed
 from orienteer.ingest.remote.published import (
     PublishedPointer,
     files_of,
@@ -79,7 +79,7 @@ def push_graph(path: Path, address: Address, *, tell: Progress) -> PushReport:
     """
     if not address.is_bucket:
         raise BadOption(f"{address} is only read from: push to s3://BUCKET/NAME")
-    began, target = monotonic(), objects_at(address, is_written=True)
+    began, target = monotonic(), Bucket(address, is_written=True)
     pointer = kept_at_addresses(read_pointer(path))
     files = _files(path, pointer)
     before = _pointer_before(target)
@@ -126,7 +126,7 @@ def _files(path: Path, pointer: Pointer) -> dict[str, FileRecord]:
         raise NotAGraph(f"{path} lacks {error.filename}: import the graph again with --force", paths=[path]) from error
 
 
-def _pointer_before(target: Objects) -> PublishedPointer | None:
+def _pointer_before(target: Bucket) -> PublishedPointer | None:
     """Return the pointer that an address has; None where it has none."""
     try:
         return published_pointer(target)
@@ -134,7 +134,7 @@ def _pointer_before(target: Objects) -> PublishedPointer | None:
         return None
 
 
-def _check_ours(target: Objects, there: Collection[str], before: PublishedPointer | None) -> None:
+def _check_ours(target: Bucket, there: Collection[str], before: PublishedPointer | None) -> None:
     """Raise `BadInput` for an address with no graph and other files: a graph among them is nobody's wish."""
     others = [name for name in there if name == POINTER or not name.startswith((f"{GENERATIONS}/", f"{PIECES}/"))]
     if before is None and others:
@@ -147,7 +147,7 @@ def _is_there(listed: Listed | None, record: FileRecord) -> bool:
 
 
 def _copied(
-    target: Objects, lacking: Mapping[str, FileRecord], before: PublishedPointer | None, there: Mapping[str, Listed]
+    target: Bucket, lacking: Mapping[str, FileRecord], before: PublishedPointer | None, there: Mapping[str, Listed]
 ) -> set[str]:
     """Copy the files that the generation before has too, and return their names."""
     if before is None or not lacking:
@@ -166,7 +166,7 @@ def _copied(
     return copied
 
 
-def _send(target: Objects, path: Path, name: str, record: FileRecord, meter: Meter) -> None:
+def _send(target: Bucket, path: Path, name: str, record: FileRecord, meter: Meter) -> None:
     """Send a file, checked by its hash on the way: what is damaged never gets its name there."""
     size_of(path / name)  # nothing is read through a link
     parts = _checked(path / name, record, meter)
@@ -185,7 +185,7 @@ def _checked(file: Path, record: FileRecord, meter: Meter) -> Iterator[bytes]:
         raise damaged(file, CHANGED)
 
 
-def _require_all(target: Objects, files: Mapping[str, FileRecord]) -> None:
+def _require_all(target: Bucket, files: Mapping[str, FileRecord]) -> None:
     """Raise `StoreFailed` unless the address has every file now: another push may have removed what it found idle."""
     there = target.list()
     for name, record in files.items():
@@ -193,7 +193,7 @@ def _require_all(target: Objects, files: Mapping[str, FileRecord]) -> None:
             raise StoreFailed(f"{target.name(name)} is gone again: push again, and it is sent again")
 
 
-def _removed(target: Objects, there: Mapping[str, Listed], kept: Collection[Pointer]) -> int:
+def _removed(target: Bucket, there: Mapping[str, Listed], kept: Collection[Pointer]) -> int:
     """Remove the files that came before this push and that nothing names any more, and return how many."""
     folders = {f"{GENERATIONS}/{pointer.generation}" for pointer in kept}
     folders |= {folder_of_piece(pointer, piece) for pointer in kept for piece in pointer.pieces.values()}

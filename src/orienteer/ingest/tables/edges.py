@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from orienteer.ingest.tables.cells import blank_rows, holds
 from orienteer.ingest.tables.columns import EDGE_RANKS, REPEATED, Columns, EdgeRoles, plainly
 from orienteer.ingest.tables.mapping import IGNORED, PROPERTY, FileMapping
 from orienteer.ingest.tables.nodes import NodeMaker
-from orienteer.ingest.tables.values import identifier, number, opened, plain, text_of
+from orienteer.ingest.tables.values import finite, identifier, number, opened, plain, text_of
 from orienteer.records import JsonValue, Node
 
 DEFAULT_TYPE = "edge"
@@ -144,21 +143,10 @@ class EdgeMaker:
         role = "" if name in self._properties else EDGE_RANKS.get(plainly(name), ("", 0))[0]
         if (role == "text" or name in self._roles.texts) and "text" not in extra:
             extra["text"] = text_of(value)
-        elif (role == "weight" or name == self._roles.weight) and "weight" not in extra and _weight(value) is not None:
-            extra["weight"] = _weight(value)
+        elif (role == "weight" or name == self._roles.weight) and "weight" not in extra and finite(value) is not None:
+            extra["weight"] = finite(value)
         else:
             if self._is_text and isinstance(value, str):
                 value = number(value)
             extra.setdefault("properties", {})[name] = value
         return extra
-
-
-def _weight(value: JsonValue) -> float | None:
-    """Return a weight as a number; None for text that is no number."""
-    if isinstance(value, str | int | float):
-        try:
-            weight = float(value)
-        except ValueError:
-            return None
-        return weight if math.isfinite(weight) else None
-    return None

@@ -221,7 +221,10 @@ def table_of(path: Path, *, is_named: bool) -> Table:
     require(path)
     if not isinstance(form.reader, Parquet) and path.suffix.lower() != ".gz":
         _require_text(path)
-    return Table(path, form, names_of(path, form), is_named=is_named)
+    columns = names_of(path, form)
+    if not columns:
+        raise BadInput(f"{path} has no columns: write the table again, or leave the file out")
+    return Table(path, form, columns, is_named=is_named)
 
 
 def _require_text(path: Path) -> None:

@@ -46,6 +46,15 @@ def plain(value: Any) -> JsonValue:  # Any: whatever a file format can hold
     return _other(value)
 
 
+def finite(value: Any) -> float | None:  # Any: whatever a file format can hold
+    """Return a number as a float; None for what is no number, and for one that no float can hold."""
+    try:
+        number = float(value) if isinstance(value, str | int | float) else math.nan
+    except (OverflowError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
 def number(text: str) -> int | float | str:
     """Return the number that a cell holds where printing it gives the cell back (7, 1.5), else its text (007, 1.50)."""
     if len(text) > LONGEST_NUMBER or not text[-1:].isdigit() or not text.isascii():

@@ -21,7 +21,7 @@ _QUESTIONS = 64  # whose words are remembered, for threads that ask at the same 
 LONGEST = 300  # words that are read of a question; what comes after is no question any more
 _WRITTEN = re.compile(r"\S+")
 _RUN = re.compile(r"[^\W_]+")
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|«([^«»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
 ALIKE, AKIN = 0.7, 0.6
 """How alike two words are where one stem begins the other, and where they share most of their beginning."""
 _LONG_ENOUGH, _NEAR = 5, 0.8  # letters, and share of them, that make a mistyped word of the schema
@@ -106,7 +106,8 @@ def read(text: str, tokenizer: Tokenizer) -> QuestionWords:
             break
         folded = tokenizer.words(chunk[0])
         in_code = any(letter.isdigit() for letter in chunk[0])
-        for word, (start, end) in zip(folded, _places(chunk, folded), strict=True):
+        places = _places(chunk, folded)  # of one run without spaces there may be thousands
+        for word, (start, end) in list(zip(folded, places, strict=True))[: LONGEST - len(words)]:
             after_comma |= bool(words) and any(mark in text[words[-1].end : start] for mark in ",;:()")
             is_quoted = any(low < start and end < high for low, high in quoted)
             words.append(

@@ -11,7 +11,7 @@ ARGUMENTS: Mapping[str, int] = MappingProxyType(
     {"RetrieveNode": 1, "NodeFeature": 2, "NeighbourCheck": 2, "NodeDegree": 2, "Finish": 1}
 )
 """How many arguments each function takes."""
-_CALL = re.compile(r"([A-Za-z_]\w*)[ \t]*\[")
+_CALL = re.compile(r"(?<!\w)[^\WA-Za-z_]*+([A-Za-z_]\w*+)[ \t]*\[")
 _ACTION = re.compile(r"\baction\b[ \t]*\d*[ \t]*[:.]", re.IGNORECASE)
 _SPELLED = {"neighborcheck": "NeighbourCheck", **{name.casefold(): name for name in ARGUMENTS}}
 _CALLS = 4  # calls that one action may hold

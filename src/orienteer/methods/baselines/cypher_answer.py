@@ -47,7 +47,7 @@ NO_QUERY = "the model wrote no query"
 _BLOCK = re.compile(r"```[^\S\n]*(?:\w+[^\S\n]*\n|\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _BEGINS = re.compile(r"^[ \t]*(?:OPTIONAL[ \t]+MATCH|MATCH|UNWIND|WITH|RETURN)\b", re.IGNORECASE | re.MULTILINE)
 _MOST_REPAIRS = 5
-_JOINED = re.compile(r";|(?:^|\s)\s*(?:and|or)(?:\s|$)")
+_JOINED = re.compile(r";|(?:^|\s)(?:and|or)(?:\s|$)")
 _NO_NAMES = frozenset({"true", "false", "yes", "no", "none"})
 _SHOWN = 2_000  # characters of a refused query that the model is shown again
 

@@ -22,7 +22,7 @@ LAST = "LAST"
 _FEATURE = 1_500  # characters of a feature's value
 _WORDS = 8  # of a part of an answer that is searched for as a name: sentences are none
 NO_ACTION = "There is no action to run. Write one: Action: Function[arguments]"
-_ENDS = re.compile(r"\n\s*observation\b", re.IGNORECASE)
+_ENDS = re.compile(r"\n[^\S\n]*+observation\b", re.IGNORECASE)
 _SAID = 2_000  # characters of a reply that the next steps see
 _MOST = 5  # nodes that one function is called for, where its argument stands for several
 

@@ -89,10 +89,10 @@ _LEAST = 0.5
 
 
 _WITHOUT = re.compile(
-    r",?\s+(?:but|and)\s+(?:do(?:es)?\s+)?not(?:\s+(?:mention|name|cite))?\s+|,?\s+(?:but\s+)?without\s+", re.IGNORECASE
+    r",? (?:but|and) (?:do(?:es)? )?not(?: (?:mention|name|cite))? |,? (?:but )?without ", re.IGNORECASE
 )
-_OR = re.compile(r",?\s+or\s+", re.IGNORECASE)
-_AND = re.compile(r",?\s+and\s+|,\s+", re.IGNORECASE)
+_OR = re.compile(r",? or ", re.IGNORECASE)
+_AND = re.compile(r",? and |, ", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“]([^\"“”]+)[\"”]|'([^']{3,})'")
 
 

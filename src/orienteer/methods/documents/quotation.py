@@ -34,7 +34,7 @@ _DATE = re.compile(
     r"summer|autumn|winter|morning|noon|evening|midnight|daily|weekly|every)\b",
     re.IGNORECASE,
 )
-_NAME = re.compile(r"[A-Z][\w'’.-]*\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
+_NAME = re.compile(r"[A-Z][\w'’.-]{0,60}\s+(?:[a-z]{1,3}\s+)?[A-Z][a-z][\w'’-]*|(?<=\bby )[A-Z][a-z]+")
 _ASKS = (
     (
         re.compile(r"\bhow (?:many|much|long|far|old|often|big|large|high|deep|tall|wide|fast|heavy|late|early)\b"),
@@ -73,7 +73,7 @@ _PROSE = 0.1
 """What a sentence is worth beside a fragment or a line of code."""
 _SAID = re.compile(r"\b(?:is|are|was|were|means|refers to|stands for|denotes)\b|[:–—-]")
 _DEFINED = re.compile(
-    r"^\s*(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
+    r"^\s*+(?:(?:what|who)(?:'s| is| are| was| were| does| do)\b(?!.*\b(?:of|in|for|by|at|from|with)\b)"
     r"|define\b|explain\b|.*\b(?:meaning|definition)\b|.*\bmeans?\W*$)",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from orienteer.text.sentences import tokens
 _LABEL = re.compile(r"[SRQ]\d*\.[CNEP]\d+")
 SURE = 0.8
 """Confidence of an answer that needs no second look: what the evidence states outright; ours."""
-_CITATION = re.compile(rf"\s*\[\s*{_LABEL.pattern}(?:\s*[,;]\s*{_LABEL.pattern})*\s*\]")
+_CITATION = re.compile(rf"(?:(?<!\s)\s+)?\[\s*{_LABEL.pattern}(?:\s*[,;]\s*{_LABEL.pattern})*\s*\]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ Deviations:
    finest level alone is told.
 3. What relations lead to votes for passages too, so that a passage on the far end can be found.
 4. What passages the vote leaves room for, one search gives.
-5. Without the extra `communities`, in a graph that holds none, the reason says that there are no reports.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Literal, NamedTuple, TypeVar
 import numpy as np
 from pydantic import Field
 
-from orienteer.errors import BadOption, BudgetExhausted, MissingExtra, ModelError
+from orienteer.errors import BadOption, BudgetExhausted, ModelError
 from orienteer.graph.store import Graph
 from orienteer.index.bm25 import ScoredRows
 from orienteer.llm.exchange import recorded_by
@@ -162,12 +161,8 @@ class MsGraph(Gatherer[MsGraphConfig]):
 
     def _told(self, text: str, rows: Sequence[int], run: Run) -> _Told:
         """Return the reports of the communities of some entities that their tokens hold."""
-        try:
-            communities = self._reports.of(rows)
-        except MissingExtra as missing:
-            return _Told([], f"no reports: {missing}")
         left, reports = REPORTS * self.config.tokens, _Told([])
-        for community in communities:
+        for community in self._reports.of(rows):
             try:
                 node, trajectories = self._reports.report(community, text, run)
                 reports = reports._replace(trajectories=(*reports.trajectories, *trajectories))

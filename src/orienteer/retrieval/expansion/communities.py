@@ -14,17 +14,16 @@ from __future__ import annotations
 import logging
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.errors import MissingExtra
 from orienteer.graph import format, pieces
 from orienteer.graph.store import Graph
 from orienteer.index.arrays import Folder, save
 from orienteer.index.bm25 import Mask
 from orienteer.records import Record
+from orienteer.retrieval.expansion.leiden import Csr, leiden
 
 logger = logging.getLogger(__name__)
 
@@ -49,19 +48,11 @@ class CommunitiesAbout(Record):
     """What making them took."""
 
 
-class Csr(NamedTuple):
-    """An undirected graph: its edges from either end, in compressed sparse rows."""
-
-    begins: NDArray[np.int64]
-    members: NDArray[np.int32]
-    weights: NDArray[np.float64]
-
-
 def open_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     """Return the community of each row at each level, (levels, nodes), -1 for none; those of the marked rows.
 
     They are made where there are none yet, or damaged ones. Where nothing may be written, they live as long as who
-    asked. Raises `MissingExtra` where they have to be made without the extra, `GraphBusy`.
+    asked. Raises `GraphBusy`.
     """
     levels, why = pieces.piece_or_made(
         graph.path,
@@ -114,7 +105,7 @@ def find_communities(graph: Graph, mask: Mask) -> NDArray[np.int32]:
     if not len(joined):
         return levels
     level = np.full(len(rows), -1, np.int32)  # (rows,): place of the community's first row
-    level[joined] = _called(_split(_part(csr, joined)), joined)
+    level[joined] = _called(leiden(_part(csr, joined), _SEED), joined)
     for number in range(LEVELS):
         if number:
             level = _cut(csr, level)
@@ -130,7 +121,7 @@ def _cut(csr: Csr, level: NDArray[np.int32]) -> NDArray[np.int32]:
     for name, begin, count in zip(names.tolist(), begins.tolist(), counts.tolist(), strict=True):
         if name >= 0 and count > LARGEST:
             members = order[begin : begin + count]
-            below[members] = _called(_split(_part(csr, members)), members)
+            below[members] = _called(leiden(_part(csr, members), _SEED), members)
     return below
 
 
@@ -164,23 +155,3 @@ def _part(csr: Csr, members: NDArray[np.int64]) -> Csr:
     owners = np.repeat(np.arange(len(members)), counts)[is_inside]
     np.cumsum(np.bincount(owners, minlength=len(members)), out=begins[1:])
     return Csr(begins, place[is_inside].astype(np.int32), csr.weights[at][is_inside])
-
-
-def _split(csr: Csr) -> NDArray[np.int64]:
-    """Return a number for each node's community by Leiden; nodes without an edge here are each their own."""
-    size = len(csr.begins) - 1
-    numbers = np.arange(size, dtype=np.int64)
-    if len(csr.members):
-        membership = _leiden().leiden_csr(*csr, size, seed=_SEED)[1]
-        pairs = membership.items() if isinstance(membership, dict) else enumerate(membership)
-        for node, community in pairs:
-            numbers[int(node)] = size + int(community)
-    return numbers
-
-
-def _leiden() -> Any:  # Any: a compiled module without types
-    try:
-        import graspologic_native
-    except ModuleNotFoundError as error:
-        raise MissingExtra("making communities", "communities") from error
-    return graspologic_native

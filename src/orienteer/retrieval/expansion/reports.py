@@ -70,10 +70,7 @@ class Reports:
         self._written = Memo[int, Node]()
 
     def of(self, rows: Sequence[int]) -> list[Met]:
-        """Return the communities that some entities are in: most of them first, then the better rated, the smaller.
-
-        Raises `MissingExtra` where they have to be made and the extra is not there.
-        """
+        """Return the communities that some entities are in: most of them first, then the better rated, the smaller."""
         communities = self._given(rows) if self.is_given else self._made(rows)
         return sorted(communities, key=lambda community: (-community.members, -community.rating, community.row))
 

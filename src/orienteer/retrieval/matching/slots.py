@@ -20,6 +20,7 @@ from orienteer.index.bm25 import Mask
 from orienteer.protocols import Run
 from orienteer.retrieval.mentions import TypeLinker, letter_likeness, spelled, word_shares
 from orienteer.retrieval.spaces import Spaces
+from orienteer.text.proper_names import without_bracket
 
 LINKS = 10
 """Nodes that a name may mean at the most."""
@@ -29,8 +30,7 @@ _SEARCHED = 50  # nodes that are compared with a name which none bears
 _OTHERWISE, _CLOSE, _TOLD, _NEAR = 0.95, 0.9, 0.4, 0.6
 _LIKE, _SPELLED, _COVERED, _COSINE = 0.5, 0.9, 0.8, 0.6  # the least of each measure that makes a link
 _BESIDE = 0.6  # share of the best link that another must have to stand beside it
-_NUMBERED = re.compile(r"([^\W\d_]*)\s*#\s*(\d+)")
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*$")
+_NUMBERED = re.compile(r"([^\W\d_]*)\s*#\s*(\d{1,9})")
 _QUOTES = "\"'`“”„‘’«»「」"
 _DIGITS = re.compile(r"\d+")
 
@@ -109,7 +109,7 @@ class SlotLinker:
 
     def _borne(self, text: str) -> dict[int, float]:
         """Return the nodes that bear a name, as it is written or without what a bracket says of it."""
-        for name, share in ((text, 1.0), (text.strip(_QUOTES), 1.0), (_BRACKETED.sub("", text), _CLOSE)):
+        for name, share in ((text, 1.0), (text.strip(_QUOTES), 1.0), (without_bracket(text), _CLOSE)):
             alike = spelled(self._graph, name)
             rows = self._bearing(name, alike) if name else []
             shares = dict.fromkeys(alike, share * _OTHERWISE) | dict.fromkeys(rows, share)
@@ -158,7 +158,7 @@ class SlotLinker:
         """Return how alike a name and a node's names are: by the weight of shared words, or letter by letter."""
         name = self._graph.arrays.names[row]
         best = 0.0
-        for other in dict.fromkeys((name, _BRACKETED.sub("", name), *self._graph.arrays.aliases_at(row))):
+        for other in dict.fromkeys((name, without_bracket(name), *self._graph.arrays.aliases_at(row))):
             others = self._weights(self._graph.arrays.tokenizer.query(other))
             both = sum(weight for term, weight in weights.items() if term in others)
             whole = sum(weights.values()) + sum(others.values())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from orienteer.display import clean
 from orienteer.errors import MissingExtra
+from orienteer.files import make_cache_folder
 from orienteer.serve.chat.conversation import COMMANDS, Chat
 from orienteer.serve.cli.arguments import file_trouble
 
@@ -51,7 +52,7 @@ def reader(chat: Chat, history: Path | None) -> Callable[[], str]:
 def _kept(file: Path) -> History:
     """Return the history in a file, which is made for its owner alone. Raises `BadInput` where it cannot be."""
     with file_trouble("chat with --no-history"):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_cache_folder(file.parents[1], file.parent.name)
         os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWN))
         file.chmod(_OWN)  # it may be older, with another mode
     return FileHistory(os.fspath(file))

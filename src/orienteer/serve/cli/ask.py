@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from orienteer.errors import Error, UsageError
+from orienteer.files import cache_folder, make_cache_folder
 from orienteer.serve.cli import background, printout
 from orienteer.serve.cli.answering import print_outcome, retries_shown, show_event
 from orienteer.serve.cli.arguments import (
@@ -247,11 +248,11 @@ def _demo_graph(out: Output) -> Path:
 
     nodes, edges = demo_records()
     digest = hashlib.sha256(repr((nodes, edges)).encode()).hexdigest()[:12]
-    path = settings().cache / "graphs" / f"demo-{digest}"
+    path = cache_folder(settings().cache, "graphs") / f"demo-{digest}"
     if not is_graph(path):
         out.note(f"making a graph about programming languages in the cache at {path}")
         with file_trouble("set ORIENTEER_CACHE to a folder that can be written"):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_cache_folder(settings().cache, "graphs")
             Graph.from_records(nodes, edges, path=path)
     return path
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 EXTRAS = {
     "chat": "prompt_toolkit",
-    "communities": "graspologic_native",
     "cypher": "ladybug",
     "dense": "onnxruntime",
     "docs": "markitdown",

@@ -61,6 +61,9 @@ def serve(
     model: ModelFlags,
     budget: BudgetFlags,
     cypher: Annotated[bool, typer.Option("--cypher", help="Answer Cypher too, read-only.")] = False,
+    list_methods: Annotated[
+        bool, typer.Option("--list-methods", help="List each graph with each method as a model at /v1, too.")
+    ] = False,
     allow_host: Annotated[
         list[str] | None, typer.Option(metavar="H", help="Answer to this name too. Repeatable.")
     ] = None,
@@ -94,6 +97,7 @@ def serve(
     chosen = chosen.model_copy(update={name: value for name, value in flags.items() if value not in (None, [])})
     site = _site(answering_of(configured, budget, chosen.budget), chosen)
     site.methods, site.has_cypher = served_methods(chosen.methods), cypher or chosen.cypher
+    site.lists_methods = list_methods or chosen.list_methods
     site.has_metrics = chosen.metrics and not no_metrics and chosen.workers == 1  # each process would count its own
     site.logs_questions = log_questions or chosen.log_questions
     site.has_mcp = find_spec("mcp") is not None
@@ -270,9 +274,10 @@ def _run(out: Output, site: Site, chosen: ServeOptions, started: Callable[[str],
     if not out.quiet:
         logging.getLogger("orienteer.serve.http").setLevel(logging.INFO)
     listener = listening(chosen.host, chosen.port)
+    app = application(site, let_in, page)  # before workers are forked: they share the key of agents' sessions
 
     def serve_one(tell: Callable[[], None]) -> None:
-        serve_app(application(site, let_in, page), listener, started=tell)
+        serve_app(app, listener, started=tell)
 
     def tell() -> None:
         started(address_of(listener))

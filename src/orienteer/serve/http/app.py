@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.openapi.utils import get_openapi
 from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp
 
 from orienteer.errors import Error, Refused
+from orienteer.serve.http.description import description_of, operation_id
 from orienteer.serve.http.docs_page import docs_page
 from orienteer.serve.http.guard import Guard, Rules
 from orienteer.serve.http.look_ups import choice_routes, graph_routes, look_up_routes
 from orienteer.serve.http.metrics import CONTENT_TYPE
-from orienteer.serve.http.openai_form import openai_routes
+from orienteer.serve.http.openai_form import openai_error, openai_routes
 from orienteer.serve.http.page_files import page_routes
 from orienteer.serve.http.problems import Problem, problem_of
 from orienteer.serve.http.questions import question_routes
@@ -58,6 +58,7 @@ def application(site: Site, rules: Rules, page: Mapping[str, Path]) -> ASGIApp:
         redoc_url=None,
         lifespan=lifespan,
         redirect_slashes=False,
+        generate_unique_id_function=operation_id,
         telemetry=_QUIET,
     )
     _tell_errors(app, site)
@@ -100,7 +101,7 @@ def _add_upkeep(app: FastAPI, site: Site) -> None:
 
     if site.has_metrics:
 
-        @app.get("/metrics", tags=["upkeep"])
+        @app.get("/metrics", tags=["upkeep"], response_class=PlainTextResponse)
         async def metrics() -> Response:
             """Return counters as Prometheus reads them."""
             return Response(site.metrics.text(), media_type=CONTENT_TYPE)
@@ -112,9 +113,7 @@ def _add_description(app: FastAPI) -> None:
 
     def described() -> dict[str, object]:
         if not schema:
-            schema.update(
-                get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
-            )
+            schema.update(description_of(app))
         return schema
 
     @app.get("/openapi.json", include_in_schema=False)
@@ -130,14 +129,14 @@ def _tell_errors(app: FastAPI, site: Site) -> None:
     """Give every error the one shape."""
 
     async def tell(request: Request, error: Exception) -> Response:
-        return problem_of(error, site.graphs.paths, request_id=request.scope["request_id"]).response()
+        return reply(request, problem_of(error, site.graphs.paths, request_id=request.scope["request_id"]))
 
     async def tell_missing(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)  # it is registered for these alone
         path = request.url.path
         told = {404: f"nothing is at {path!r}: /docs lists what is", 405: f"{path} does not take {request.method}"}
         message = told.get(error.status_code, str(error.detail))
-        return Problem(error.status_code, message, path, error.headers or {}).response()
+        return reply(request, Problem(error.status_code, message, path, error.headers or {}))
 
     async def tell_shape(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)  # as above
@@ -145,7 +144,10 @@ def _tell_errors(app: FastAPI, site: Site) -> None:
         name = str(fault["loc"][-1])
         value = fault["input"] if isinstance(fault["input"], str) else None
         said = "is missing" if fault["type"] == "missing" else f"cannot be used: {fault['msg']}"
-        return Problem(422, f"{name} {said}", value).response()
+        return reply(request, Problem(422, f"{name} {said}", value))
+
+    def reply(request: Request, problem: Problem) -> Response:
+        return openai_error(problem) if request.url.path.startswith("/v1/") else problem.response()
 
     app.add_exception_handler(Error, tell)
     app.add_exception_handler(Exception, tell)

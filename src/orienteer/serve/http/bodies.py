@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import from_json
 from starlette.requests import ClientDisconnect, Request
 
@@ -35,9 +35,25 @@ Names = Annotated[tuple[Name, ...], Field(max_length=_MOST_FILTERS)]
 Nodes = Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_HITS)]
 Query = Annotated[str, Field(min_length=1, max_length=LONGEST_QUERY)]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION)]
-K = Annotated[int, Field(ge=0, le=MOST_HITS)]
-Mode = Annotated[str, Field(min_length=1, max_length=len("hybrid:0.65"))]  # a searcher is kept for each weight
-Offset = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+def _as_whole(value: Any) -> Any:  # Any: JSON
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_as_whole)
+"""Takes `2.0` as JSON schema does. Numbers are strict beneath it: neither `false` nor `"2"` is one."""
+Yes = Annotated[bool, Field(strict=True)]
+K = Annotated[int, Field(strict=True, ge=0, le=MOST_HITS), WHOLE]
+Weighted = Annotated[str, Field(pattern=r"^hybrid:(0?\.[0-9]{1,2}|[01](\.0{1,2})?)$", examples=["hybrid:0.65"])]
+"""Two decimals at most: a searcher is kept for each weight."""
+Mode = Literal["lexical", "dense", "hybrid", "rrf"] | Weighted
+Offset = Annotated[int, Field(strict=True, ge=0, le=1_000_000_000), WHOLE]
+
+
+def example(**values: JsonValue) -> ConfigDict:
+    """Return the configuration of a body with an example of it, over the graph about programming languages."""
+    return ConfigDict(json_schema_extra={"examples": [values]})
 
 
 class Body(Options):
@@ -67,6 +83,8 @@ class RankedBody(Body):
 class SearchBody(RankedBody):
     """As `orienteer search`."""
 
+    model_config = example(query="borrow checker", k=3)
+
     query: Query
     node_types: Names = ()
     where: Names = ()
@@ -75,6 +93,8 @@ class SearchBody(RankedBody):
 
 class NeighborsBody(Body):
     """As `orienteer neighbors`."""
+
+    model_config = example(node="Rust", node_types=["language"], k=3)
 
     node: Name
     query: Query | None = None
@@ -90,6 +110,8 @@ class NeighborsBody(Body):
 class IntersectBody(Body):
     """As `orienteer intersect`."""
 
+    model_config = example(nodes=["Rust", "Swift"], node_types=["language"])
+
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=_MOST_FILTERS)]
     node_types: Names = ()
     k: K = 20
@@ -98,19 +120,23 @@ class IntersectBody(Body):
 class PathsBody(Body):
     """As `orienteer paths`."""
 
+    model_config = example(a="Rust", b="Python", k=2)
+
     a: Name
     b: Name
-    max_length: Annotated[int, Field(ge=1, le=8)] = 4
+    max_length: Annotated[int, Field(strict=True, ge=1, le=8), WHOLE] = 4
     k: K = 10
 
 
 class ListBody(Body):
     """As `orienteer list`; with `group_by` the reply has groups in place of hits."""
 
+    model_config = example(node_types=["language"], where=["year >= 2000"], sort="year", k=3)
+
     node_types: Names = ()
     where: Names = ()
     sort: Name | None = None
-    descending: bool = False
+    descending: Yes = False
     group_by: Name | None = None
     k: K = 20
     offset: Offset = 0
@@ -119,12 +145,16 @@ class ListBody(Body):
 class SubgraphBody(Body):
     """The nodes of a picture, and how many of their neighbours are added."""
 
+    model_config = example(nodes=["Rust"], around=10)
+
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
-    around: Annotated[int, Field(ge=0, le=500)] = 0
+    around: Annotated[int, Field(strict=True, ge=0, le=500), WHOLE] = 0
 
 
 class FacetsBody(Body):
     """The ids of the hits that are counted."""
+
+    model_config = example(nodes=["language:rust", "language:swift"])
 
     nodes: Annotated[tuple[Name, ...], Field(min_length=1, max_length=MOST_NODES)]
 
@@ -143,14 +173,16 @@ class AskBody(RankedBody):
     be understood alone.
     """
 
+    model_config = example(question="Which languages influenced both Rust and Swift?", k=3)
+
     question: Question
     node_types: Names = ()
     where: Names = ()
     method: Name = "auto"
     budget: Budget = Budget()
     reading: Question | None = None
-    no_answer: bool = False
-    trajectories: bool = False
+    no_answer: Yes = False
+    trajectories: Yes = False
     history: Annotated[tuple[AskedBefore, ...], Field(max_length=MOST_HISTORY)] = ()
 
     @property
@@ -164,18 +196,22 @@ class AskBody(RankedBody):
 class CypherBody(Body):
     """As `orienteer cypher`."""
 
+    model_config = example(query="MATCH (l:language) RETURN l.name ORDER BY l.year LIMIT 3")
+
     query: Question
     parameters: dict[str, JsonValue] = {}
-    limit: Annotated[int, Field(ge=0, le=_MOST_ROWS)] = 100
+    limit: Annotated[int, Field(strict=True, ge=0, le=_MOST_ROWS), WHOLE] = 100
     seconds: Annotated[float, Field(gt=0, le=_CYPHER_SECONDS)] = _CYPHER_SECONDS
 
 
 class FeedbackBody(Body):
     """Whether the hits of a question answer it."""
 
+    model_config = example(question="Who designed Rust?", nodes=["person:graydon-hoare"], is_good=True)
+
     question: Question
     nodes: Nodes
-    is_good: bool
+    is_good: Yes
 
 
 _B = TypeVar("_B", bound=Options)
@@ -189,7 +225,7 @@ async def body_of(request: Request, kind: type[_B]) -> _B:
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if content_type != "application/json":
         raise Refused(422, "the body must be JSON: send content-type: application/json", value=content_type)
-    content = await _content(request)
+    content = await content_of(request)
     try:
         values = from_json(content, allow_inf_nan=False)
     except ValueError as error:
@@ -209,7 +245,8 @@ def shaped(kind: type[_B], values: Any) -> _B:  # Any: JSON
         raise Refused(422, str(error), value=error.value) from None
 
 
-async def _content(request: Request) -> bytes:
+async def content_of(request: Request) -> bytes:
+    """Return the bytes of a body. Raises `Refused`: 413 if it is too large, 408 if it does not come, 499."""
     too_large = Refused(413, f"the body is larger than {MOST_BYTES // 1024} kB")
     length = request.headers.get("content-length", "0")
     if length.isdecimal() and int(length) > MOST_BYTES:

@@ -1,4 +1,7 @@
-"""`/v1`: graphs as models for clients that speak OpenAI's form. `orienteer/GRAPH[:METHOD]` is the name of a model."""
+"""`/v1`: graphs as models for clients that speak OpenAI's form. `orienteer/GRAPH[:METHOD]` is the name of a model.
+
+Errors are those of the other routes, with what OpenAI's have besides: `type`, `param`, `code`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import re
 import time
 import uuid
 from collections.abc import AsyncGenerator, Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
@@ -17,13 +21,14 @@ from orienteer.display import clean
 from orienteer.errors import Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
+from orienteer.serve.door import served_method
 from orienteer.serve.graphs import ServedGraph
 from orienteer.serve.heard_words import NO_ANSWER, PUT_RIGHT, HeardWords
 from orienteer.serve.http.bodies import AskBody, body_of
 from orienteer.serve.http.chat_messages import (
-    CHORE,
     CHORE_HEADER,
     ChatBody,
+    check_can_be_met,
     chore_reply,
     question_of,
     turns_before,
@@ -31,7 +36,7 @@ from orienteer.serve.http.chat_messages import (
 from orienteer.serve.http.guard import ASKED
 from orienteer.serve.http.leaving import while_there
 from orienteer.serve.http.look_ups import takes
-from orienteer.serve.http.problems import problem_of
+from orienteer.serve.http.problems import Problem, problem_of
 from orienteer.serve.http.questions import raise_failure, with_pings
 from orienteer.serve.http.running import Begun, begun
 from orienteer.serve.http.site import Site
@@ -45,6 +50,7 @@ SHOWS_EVENTS = "x-openwebui-chat-id"
 """A header of Open WebUI, which shows steps and sources beside an answer."""
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _LONGEST_STEP = 120  # characters of a step
+_FIELD = re.compile(r"[a-z_]+")
 
 
 class _Named(NamedTuple):
@@ -65,23 +71,30 @@ class _Head(NamedTuple):
 
 def openai_routes(site: Site) -> APIRouter:
     """Return the routes of `/v1`."""
-    router = APIRouter(prefix="/v1", tags=["OpenAI's form"])
+    router = APIRouter(prefix="/v1", tags=["chat"])
 
     @router.get("/models")
     async def models() -> Response:
-        """List the graphs, and each with each method that can answer over it."""
-        names = await site.look_up(lambda: list(_model_names(site)))
-        listed = [{"id": name, "object": "model", "created": 0, "owned_by": "orienteer"} for name in names]
-        return JSONResponse({"object": "list", "data": listed})
+        """List the graphs as models; with `--list-methods` also each with each method that can answer over it."""
+        return JSONResponse({"object": "list", "data": await site.look_up(lambda: list(_models(site)))})
+
+    @router.get("/models/{model:path}")
+    async def model(model: str) -> Response:
+        """Return one model, also a graph with a method that is not listed."""
+        named = _named(site, model)
+        served_method(named.method, site.offered)
+        return JSONResponse(await site.look_up(lambda: _model(named.graph, model)))
 
     @router.post("/chat/completions", openapi_extra=takes(ChatBody))
     async def chat(request: Request) -> Response:
         """Answer the last question of a conversation, with its evidence, whole or as a stream."""
         body = await body_of(request, ChatBody)
-        named, question = _named(site, body.model), question_of(body.messages)
+        named = _named(site, body.model)
         head = _Head(f"chatcmpl-{uuid.uuid4().hex}", body.model, int(time.time()))
-        if CHORE_HEADER in request.headers or question.startswith(CHORE):
-            return _chore(head, chore_reply(question), is_stream=body.stream)
+        if (chore := chore_reply(body, is_told=CHORE_HEADER in request.headers)) is not None:
+            return _chore(head, chore, is_stream=body.stream)
+        check_can_be_met(body)
+        question = question_of(body.messages)
         asked = AskBody(graph=named.graph.name, question=question, k=K, method=named.method)
         request.scope[ASKED] = question
         before = turns_before(body.messages)
@@ -105,16 +118,29 @@ def openai_routes(site: Site) -> APIRouter:
     return router
 
 
-def _model_names(site: Site) -> Iterator[str]:
-    """Yield the names of models: a graph alone is answered by `auto`."""
+def _models(site: Site) -> Iterator[dict[str, Any]]:  # Any: JSON
+    """Yield the models: a graph alone is answered by `auto`."""
     for graph in site.graphs:
-        yield f"{PREFIX}{graph.name}"
-        if not graph.is_ready and graph.interim is None:
+        yield _model(graph, f"{PREFIX}{graph.name}")
+        if not site.lists_methods or not _answers(graph):
             continue
         has_vectors = graph.current().graph.arrays.searcher.has_vectors
         for name in site.offered:
             if name != AUTO and (has_vectors or not METHODS[name].needs_vectors):
-                yield f"{PREFIX}{graph.name}:{name}"
+                yield _model(graph, f"{PREFIX}{graph.name}:{name}")
+
+
+def _answers(graph: ServedGraph) -> bool:
+    return graph.is_ready or graph.interim is not None
+
+
+def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
+    """Return a graph as a model, created when its generation was; 0 while it is made."""
+    created = 0
+    if _answers(graph):
+        manifest = graph.current().graph.arrays.manifest
+        created = int(datetime.fromisoformat(manifest.created).timestamp())
+    return {"id": name, "object": "model", "created": created, "owned_by": "orienteer"}
 
 
 def _named(site: Site, model: str) -> _Named:
@@ -122,8 +148,21 @@ def _named(site: Site, model: str) -> _Named:
     rest = model.removeprefix(PREFIX)
     for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
         if rest == graph.name or rest.startswith(f"{graph.name}:"):
-            return _Named(graph, rest[len(graph.name) + 1 :] or "auto")
-    raise Refused(404, f"there is no model {model[:100]!r}: GET /v1/models lists them", value=model)
+            return _Named(graph, rest[len(graph.name) + 1 :] or AUTO)
+    raise Refused(404, f"model {model[:100]!r} is not served here: GET /v1/models lists those that are", value=model)
+
+
+def openai_error(problem: Problem) -> Response:
+    """Return an error as OpenAI's clients read it: `param` is the field with which the message begins."""
+    body: dict[str, Any] = problem.body()  # Any: JSON
+    begin = _FIELD.match(problem.message)
+    field = begin[0] if begin is not None and begin[0] in ChatBody.model_fields else None
+    body["error"] |= {
+        "type": "invalid_request_error" if problem.status < 500 else "server_error",
+        "param": field,
+        "code": "model_not_found" if problem.status == 404 and field == "model" else None,
+    }
+    return JSONResponse(body, problem.status, headers=dict(problem.headers))
 
 
 # ------------------------------------------------------------------------------------------------------------- replies

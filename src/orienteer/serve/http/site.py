@@ -43,6 +43,8 @@ class Site:
     has_cypher: bool = False
     has_mcp: bool = False
     """Whether agents find tools at `/mcp`."""
+    lists_methods: bool = False
+    """Whether `/v1/models` also has each graph with each method."""
     has_metrics: bool = True
     logs_questions: bool = False
     """Whether the log has what was asked."""

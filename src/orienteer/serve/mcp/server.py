@@ -21,7 +21,7 @@ from orienteer.errors import Error, nearest
 from orienteer.serve.graphs import Generation, ServedGraphs
 from orienteer.serve.mcp import resources
 from orienteer.serve.mcp.asking import EventsOf, asked_by, own_events, reply_of, result_of
-from orienteer.serve.mcp.tools import ASK, CYPHER, McpTool, checked, look_up, tools_of
+from orienteer.serve.mcp.tools import ASK, McpTool, checked, look_up, tools_of
 from orienteer.serve.views.outside import for_outside, message_outside
 from orienteer.version import __version__
 
@@ -36,8 +36,13 @@ _Context: TypeAlias = ServerRequestContext[Any, Any]  # Any: nothing is kept for
 _Params = TypeVar("_Params")
 _R = TypeVar("_R")
 _Handler: TypeAlias = Callable[[_Context, _Params], Coroutine[Any, Any, _R]]  # Any: as every coroutine has it
-Beside: TypeAlias = Callable[[Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
-"""Returns what a function gives, run in a thread. May raise `Error` where there is no place for it."""
+RunIn: TypeAlias = Callable[[str, Callable[[], str]], Coroutine[Any, Any, str]]  # Any: as above
+"""Runs what a tool of this name does in a thread. May raise `Error` if there is no place for it, or no time."""
+
+
+async def own_thread(tool: str, read: Callable[[], str]) -> str:
+    """Return what a function gives, run in a thread of its own."""
+    return await asyncio.to_thread(read)
 
 
 def server(
@@ -45,13 +50,13 @@ def server(
     *,
     offers_cypher: bool = False,
     events_of: EventsOf = own_events,
-    beside: Beside = asyncio.to_thread,
+    run_in: RunIn = own_thread,
 ) -> Server[Any]:
     """Return a server over these graphs, for standard streams, HTTP, or a client in this process.
 
-    `events_of` works on questions, `beside` runs what takes long beside the loop: Cypher.
+    `events_of` works on questions; `run_in` runs look-ups and Cypher in threads.
     """
-    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, beside=beside)
+    face = _Face(graphs, offers_cypher=offers_cypher, events_of=events_of, run_in=run_in)
     made: Server[Any] = Server(
         "orienteer",
         version=__version__,
@@ -98,8 +103,8 @@ def _contained(handler: _Handler[_Params, _R]) -> _Handler[_Params, _R]:
 class _Face:
     """What the requests of the protocol mean for the graphs that are served."""
 
-    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, beside: Beside) -> None:
-        self._graphs, self._events_of, self._beside = graphs, events_of, beside
+    def __init__(self, graphs: ServedGraphs, *, offers_cypher: bool, events_of: EventsOf, run_in: RunIn) -> None:
+        self._graphs, self._events_of, self._run_in = graphs, events_of, run_in
         self._tools = tools_of(offers_cypher=offers_cypher)
 
     def schema_of(self, name: str) -> dict[str, Any] | None:  # Any: a JSON schema
@@ -131,32 +136,35 @@ class _Face:
             told = f"There is no tool {params.name[:100]!r}. {hint}The tools are {', '.join(self._tools)}."
             raise MCPError(code=types.INVALID_PARAMS, message=clean(told))
         try:
-            name, arguments = checked(tool, params.arguments or {}, self._graphs.names)
+            name, arguments, note = checked(tool, params.arguments or {}, self._graphs.names)
             if tool.name == ASK:
-                return _reply(await self._ask(context, name, arguments))
-            beside = self._beside if tool.name == CYPHER else asyncio.to_thread
-            return _reply(await beside(lambda: self._look_up(tool, name, arguments)))
+                text = await self._ask(context, name, arguments)
+            else:
+                text = await self._look_up(tool, name, arguments)
+            return _reply(f"{note}\n{text}" if note else text)
         except Error as error:
             return _reply(self._told(error), is_error=True)
 
-    def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        """Return what a tool other than `ask` says of a graph; first, where that is so, that not all is there yet."""
-        generation = self._current(name)
-        with generation.telling():
-            text = look_up(tool, generation.graph, arguments)
-        told = generation.tell_interim()
-        return text if told is None else f"note: {told}\n{text}"
+    async def _look_up(self, tool: McpTool, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
+        """Return what a tool other than `ask` says of a graph; first, if that is so, that not all is there yet."""
+        generation = await asyncio.to_thread(self._current, name)
+
+        def read() -> str:
+            with generation.telling():
+                text = look_up(tool, generation.graph, arguments)
+            told = generation.tell_interim()
+            return text if told is None else f"note: {told}\n{text}"
+
+        return await self._run_in(tool.name, read)
 
     async def _ask(self, context: _Context, name: str, arguments: dict[str, Any]) -> str:  # Any: JSON
-        generation = await asyncio.to_thread(lambda: self._current(name))
+        generation = await asyncio.to_thread(self._current, name)
         asked = asked_by(arguments)
         steps = 0
 
         async def tell(line: str) -> None:
             nonlocal steps
             steps += 1
-            if context.request is not None and await context.request.is_disconnected():  # of HTTP: nobody waits
-                raise MCPError(code=types.CONNECTION_CLOSED, message="the client has left")
             await context.session.report_progress(float(steps), None, line)
 
         paths = self._graphs.paths
@@ -192,7 +200,7 @@ class _Face:
             place = resources.place_of(uri)
             tool = self._tools[place.tool]
             arguments = dict(place.arguments)
-            text = await asyncio.to_thread(lambda: self._look_up(tool, place.graph, arguments))
+            text = await self._look_up(tool, place.graph, arguments)
         except Error as error:
             raise MCPError(code=types.INVALID_PARAMS, message=self._told(error)) from error
         contents = types.TextResourceContents(uri=uri, text=clean(text), mime_type=resources.PLAIN)

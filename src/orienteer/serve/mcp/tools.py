@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from orienteer.errors import BadOption
-from orienteer.llm.schema import faults
+from orienteer.llm.schema import arguments_meant
 from orienteer.serve.door import LONGEST_QUERY, LONGEST_QUESTION
 
 if TYPE_CHECKING:
@@ -195,20 +195,28 @@ def tools_of(*, offers_cypher: bool) -> dict[str, McpTool]:
     return {tool.name: tool for tool in (*_TABLE, *((_CYPHER,) if offers_cypher else ()))}
 
 
-def checked(
-    tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[str]
-) -> tuple[str, dict[str, JsonValue]]:
-    """Return the name of the graph that a call means, and its other arguments. Raises `BadOption` for wrong ones."""
-    given = dict(arguments)
-    if wrong := faults(given, tool.parameters(graphs)):
-        raise BadOption(f"The arguments of {tool.name} are wrong: {'; '.join(wrong)}.")
+class Checked(NamedTuple):
+    """A call that can be made."""
+
+    graph: str
+    arguments: dict[str, JsonValue]
+    note: str
+    """How arguments were read that are not written as the schema has them; else empty."""
+
+
+def checked(tool: McpTool, arguments: Mapping[str, JsonValue], graphs: Sequence[str]) -> Checked:
+    """Return the graph that a call means, and its other arguments. Raises `BadOption` for wrong ones."""
+    try:
+        read = arguments_meant(tool.name, arguments, tool.parameters(graphs))
+    except ValueError as error:
+        raise BadOption(str(error)) from None
+    given = read.value
     for name, value in given.items():
         most = LONGEST_QUESTION if name == "question" else LONGEST_QUERY
         for text in value if isinstance(value, list) else (value,):
             if isinstance(text, str) and len(text) > most:
                 raise BadOption(f"{name} has {len(text):,} characters: at most {most:,} are read.")
-    graph = str(given.pop(GRAPH, graphs[0]))
-    return graph, given
+    return Checked(str(given.pop(GRAPH, graphs[0])), given, read.note)
 
 
 def look_up(tool: McpTool, graph: Graph, arguments: Mapping[str, JsonValue]) -> str:

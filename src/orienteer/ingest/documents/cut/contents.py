@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_LEADER = re.compile(r"(?:\.\s?){4,}\s*[\divxlc]+\W*$|\S\s*[·…_]{3,}\s*[\divxlc]+\W*$", re.IGNORECASE)
+_DOTS = r"(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*"
+_LEADER = re.compile(
+    rf"{_DOTS}[\divxlc]+\W*$|(?:[^\s·…_]|(?<![·…_])[·…_])\s*[·…_]{{3,}}\s*[\divxlc]+\W*$", re.IGNORECASE
+)
 """`Mooring fees ........ 12`"""
 _PLACES = re.compile(r"^[^.!?]{1,80}?[,\s]\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?(?:,\s*\d{1,4}(?:\s*[-–]\s*\d{1,4})?)*$")
 """`mooring, 12, 45-47`"""
 _NUMBERED = re.compile(r"^\d+(?:\.\d+)*\.?\s+\S[^.!?:]{0,80}$")
 """`2.3 Mooring fees`"""
-_SENTENCE = re.compile(r"\w[^.!?]{25,}[.!?](?:\s|$)")
+_SENTENCE = re.compile(r"(?:^|[.!?])[^.!?\w]*+\w[^.!?]{25,}+[.!?](?:\s|$)")
 LEAST_LINES = 6
 """Lines that a list of places has at the least."""
 MOSTLY = 0.6
@@ -45,4 +48,4 @@ def is_contents(text: str, links: Sequence[str]) -> bool:
 
 def _leaders(text: str) -> int:
     """Return how many runs of dots lead to a number, wherever lines end: a PDF often has none."""
-    return len(re.findall(r"(?:\.\s?){4,}\s*\d{1,4}\b", text))
+    return len(re.findall(rf"{_DOTS}\d{{1,4}}\b", text))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orienteer.errors import BadOption
+from orienteer.files import make_cache_folder
 from orienteer.llm.exchange import ask, first_request
 from orienteer.llm.replies import ChatRequest, ReplyFile, ReplyStore
 from orienteer.protocols import LanguageModel, Run
@@ -35,7 +36,7 @@ class ReplyCache:
         if store is not None:
             return
         with self._trouble():
-            folder.mkdir(parents=True, exist_ok=True)
+            make_cache_folder(folder.parent, folder.name)
             (folder / FILE).touch()
 
     def get(self, request: ChatRequest) -> str | None:

@@ -19,7 +19,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d$")
-_BREAKS = re.compile(r"\s*[\r\n]+\s*")
+_BREAKS = re.compile(r"(?<!\s)[^\S\r\n]*+[\r\n]\s*+")
 _MOSTLY = 0.8
 """Share of a column's cells that have to be of one kind."""
 _EXAMPLES = 3

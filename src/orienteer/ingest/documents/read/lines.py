@@ -26,7 +26,7 @@ _DEFINITION = re.compile(
     r"|pub\(\w+\)|open|override|data|sealed|local|extern|const|inline|virtual|declare)[ \t]+)*"
     rf"(?P<word>{_WORDS.replace(' ', '|')})[ \t]+(?:\([^()]*\)[ \t]*)?(?P<name>[A-Za-z_$][\w$.:]*)"
 )
-_C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
+_C_FUNCTION = re.compile(r"(?P<first>[A-Za-z_]\w*+)[\w \t*&:<>,]*[ \t*&](?P<name>[A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 _NO_FUNCTIONS = frozenset(["if", "for", "while", "switch", "return", "else", "do", "elif", "with", "print", "assert"])
 _SECTION = re.compile(r"\[\[?(?P<name>\w[\w .:/@\"'-]{0,80})\]\]?[ \t]*(?:[#;].*)?$")
 _INSIDE = re.compile(r"[ \t]*(?:[)}\]>{#]|//|/\*|\*|--|end\b|else\b|$)")

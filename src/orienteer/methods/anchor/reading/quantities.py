@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
@@ -86,8 +87,9 @@ class Written(NamedTuple):
 
 
 def quantity(text: str, words: Sequence[Written], first: int) -> Quantity | None:
-    """Return the number, quantity or date that begins with a word; None where none does."""
-    return _date(text, words, first) or _century(words, first) or _decade(words, first) or _number(text, words, first)
+    """Return the number, quantity or date that begins with a word; None where none does, or one too long to compare."""
+    found = _date(text, words, first) or _century(words, first) or _decade(words, first) or _number(text, words, first)
+    return found if found is not None and math.isfinite(found.value) else None
 
 
 def _decade(words: Sequence[Written], first: int) -> Quantity | None:
@@ -134,7 +136,7 @@ def _date(text: str, words: Sequence[Written], first: int) -> Quantity | None:
 
 def _is_day(word: str) -> bool:
     digits = word.rstrip("stndrh")
-    return digits.isdecimal() and 1 <= int(digits) <= 31
+    return len(digits) <= 2 and digits.isdecimal() and 1 <= int(digits) <= 31
 
 
 def _is_year(word: str) -> bool:

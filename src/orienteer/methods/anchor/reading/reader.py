@@ -30,16 +30,16 @@ _SPELLED_OUT = tuple(
         (r"(?i)\bwon['’]t\b", "will not"),
         (r"(?i)\bwho['’]s\b", "who is"),
         (r"(?i)\b(is|are|was|were|do|does|did|has|have|had|could|would|should)n['’]t\b", r"\1 not"),
-        (r"\s*(?:>=|≥|=>)\s*", " at least "),
-        (r"\s*(?:<=|≤|=<)\s*", " at most "),
-        (r"\s*(?:!=|<>|≠)\s*", " is not "),
-        (r"(?<![-\w])\s*>\s*(?=[\d.])", " over "),
-        (r"(?<![-\w])\s*<\s*(?=[\d.])", " under "),
-        (r"\s*==?\s*", " is "),
+        (r" ?(?:>=|≥|=>) ?", " at least "),
+        (r" ?(?:<=|≤|=<) ?", " at most "),
+        (r" ?(?:!=|<>|≠) ?", " is not "),
+        (r"(?<![-\w]) ?> ?(?=[\d.])", " over "),
+        (r"(?<![-\w]) ?< ?(?=[\d.])", " under "),
+        (r" ?==? ?", " is "),
         (r"(?i)\b(?:place|city|town|country) of birth\b", "birthplace"),
         (r"(?i)\bbirth (?:place|city|town|country)\b", "birthplace"),
-        (r"(?i),?\s*\bif (?:there are |there is )?any\b,?", " "),
-        (r"(?i),?\s*\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
+        (r"(?i),? ?\bif (?:there are |there is )?any\b,?", " "),
+        (r"(?i),? ?\b(?:would|do) you (?:say|think|reckon|suppose)\b,?", " "),
     )
 )
 """Signs, contractions and turns of phrase, and what is read in their place."""
@@ -124,6 +124,7 @@ class QuestionReader:
 
     def read(self, text: str) -> ReadQuestion:
         """Return the query that a question means; none where some word of it is not understood."""
+        text = " ".join(text.split())
         if len(text) > _MOST_CHARACTERS:
             return ReadQuestion(None, complaint=_TOO_LONG)
         for pattern, replacement in _SPELLED_OUT:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, NoReturn
 
 from orienteer.errors import BadOption
+from orienteer.text.lines import one_line
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"[^"]*")|(?P<arrow><-[^<>"]+?-(?=\s|$)|<-[^<>"]+?->|-[^<>"]+?->)|(?P<sign>!=|<=|>=|=|<|>)|(?P<mark>[()|])"""
     r"""|(?P<word>[^\s"()|<>=!]+))"""
 )
 _LONGEST = 4_000  # characters
+_LONGEST_SHOWN = 300  # characters of a reading that a refusal repeats
 _MOST_NESTED = 50  # brackets and denials, which may stand within one another
 
 
@@ -67,8 +69,8 @@ class Tokens:
 
     def fail(self, wanted: str) -> NoReturn:
         """Raise `BadOption` naming the token that stands here, and what may."""
-        here = self.peek().text or "its end"
-        raise BadOption(f"the reading {self._line!r} cannot be read at {here!r}: {wanted}")
+        here = one_line(self.peek().text, _LONGEST_SHOWN) or "its end"
+        raise BadOption(f"the reading {one_line(self._line, _LONGEST_SHOWN)!r} cannot be read at {here!r}: {wanted}")
 
 
 def _split(line: str) -> Iterator[Token]:

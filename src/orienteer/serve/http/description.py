@@ -1,0 +1,81 @@
+"""What OpenAPI says of the server: names of operations that generated clients can bear, and one form of error."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+
+_STREAMED = ("ask", "create_chat_completion")
+"""Operations that also answer by events."""
+_NAMES = {"/api/list": "list_nodes", "/v1/chat/completions": "create_chat_completion"}
+"""Names of operations that their paths do not give."""
+_PROBLEM: dict[str, Any] = {  # Any: a JSON schema
+    "title": "Problem",
+    "description": "What went wrong. Routes of /v1 add `type`, `param` and `code`, as OpenAI has them.",
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["message", "status", "value"],
+            "properties": {
+                "message": {"type": "string", "description": "What is wrong, and what to do, in a sentence"},
+                "status": {"type": "integer", "description": "That of HTTP"},
+                "value": {"description": "The value that is wrong, if there is one"},
+            },
+        }
+    },
+}
+_PROBLEMS = {
+    400: "The request is wrong: an unknown type, an empty question, something that cannot be done",
+    403: "A page of another site asks, or the server was not started to do this",
+    404: "There is no such graph or node",
+    413: "The body is too large",
+    422: "A field is missing, unknown or of another shape",
+    503: "No place is free, or the graph is still being made: come again after `retry-after` seconds",
+}
+
+
+def operation_id(route: APIRoute) -> str:
+    """Return the name of an operation: `search`, `get_node`, `get_models` and, of one of them, `get_model`."""
+    words = re.findall(r"(?<=/)[a-z]+", re.sub(r"^/(api|v1)(?=/)", "", route.path))
+    name = _NAMES.get(route.path) or "_".join(words)
+    name = name.removesuffix("s") if "{" in route.path else name
+    return f"get_{name}" if "GET" in (route.methods or ()) else name
+
+
+def description_of(app: FastAPI) -> dict[str, Any]:  # Any: JSON
+    """Return what OpenAPI says of an application."""
+    described = get_openapi(
+        title=app.title,
+        version=app.version,
+        description=app.description,
+        routes=app.routes,
+        servers=[{"url": "/", "description": "This server"}],
+    )
+    schemas = described["components"]["schemas"]
+    for fastapis in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(fastapis, None)
+    schemas["Problem"] = _PROBLEM
+    for operations in described["paths"].values():
+        for operation in operations.values():
+            replies = operation["responses"]
+            replies |= {str(status): _problem(why) for status, why in _PROBLEMS.items()}
+            replies["default"] = _problem("Anything else that went wrong")
+            if operation["operationId"] in _STREAMED:
+                replies["200"]["content"]["text/event-stream"] = {"schema": {"type": "string"}}
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                schemas |= content["schema"].pop("$defs", {})
+    text = json.dumps(described).replace("#/$defs/", "#/components/schemas/")
+    complete: dict[str, Any] = json.loads(text)
+    return complete
+
+
+def _problem(why: str) -> dict[str, Any]:  # Any: JSON
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {"description": why, "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,161 @@
+"""Every door that takes a text reads one of twice the length in at most three times as long, whatever it holds."""
+
+import time
+from contextlib import suppress
+from itertools import count, cycle, islice
+
+import pytest
+
+from orienteer import Graph, Retriever, ScriptedModel
+from orienteer.errors import Error
+from orienteer.ingest import demo_records
+from orienteer.methods import METHODS
+from orienteer.serve import search_page
+from orienteer.tools import Toolbox
+
+UNITS = {
+    "letter": "a",
+    "capital": "A",
+    "digit": "1",
+    "space": " ",
+    "line break": "\n",
+    "tab": "\t",
+    "quote": '"',
+    "quoted": '"a ',
+    "apostrophe": "'",
+    "backtick": "`",
+    "bracket": "(",
+    "square": "[",
+    "curly": "{",
+    "tag": "<a ",
+    "letters and dots": "a.",
+    "letters and dashes": "a-",
+    "code": "A1",
+    "codes": "A-1 ",
+    "numbers": "1 ",
+    "letters": "a b c d e f g h i j k l m n o p q r s t u v w x y z 0 1 2 3 4 5 6 7 8 9 ",
+    "not": "not ",
+    "and not": "and not (",
+    "commas": ", ",
+    "list": "a,",
+    "slashes": "a/",
+    "underscores": "_",
+    "scripts": "aяあ",
+    "pairs": "あ",
+    "marks": "a\u0301",
+    "picture": "😀 ",
+    "stars": "*",
+    "signs": "> 1 ",
+    "of": "A of ",
+    "question": "Which language is influenced by what? ",
+    "citations": "[a] ",
+    "answers": "answer: a\n",
+    "fence": "```\n",
+    "thought": "<think>",
+}
+MOST = 3.0
+QUICK = 0.02
+"""CPU seconds within which whatever comes is quick enough."""
+LENGTH = 4_000
+NUMBERS = count()
+
+
+def shapes(graph):
+    """Return by name what makes a text of some length."""
+    made = {name: lambda n, unit=unit: (unit * (n // len(unit) + 1))[:n] for name, unit in UNITS.items()}
+    names = [graph.node(node).name for node in islice(graph.node_ids(), 200)]
+    made["names"] = lambda n: " ".join(islice(cycle(names), n // 4))[:n]
+    made["names joined"] = lambda n: " and ".join(islice(cycle(names), n // 4))[:n]
+    made["words"] = lambda n: " ".join(f"zq{number:x}x" for number in range(n // 4))[:n]
+    made["different numbers"] = lambda n: " ".join(map(str, range(n // 2)))[:n]
+    return made
+
+
+def seconds(call, text, *of):
+    begin = time.process_time()
+    with suppress(Error):  # refused is answered
+        call(f"x{next(NUMBERS)} {text}", *of)  # no text is remembered
+    return time.process_time() - begin
+
+
+def slow(call, graph, *of):
+    """Return the shapes that a call takes too long for: by how much, and the CPU seconds of the longer text."""
+    found = {}
+    for name, make in shapes(graph).items():
+        short, long = make(LENGTH // 2), make(LENGTH)
+        if seconds(call, long, *of) > QUICK:
+            least = min(seconds(call, long, *of) for _ in range(3))
+            ratio = least / min(seconds(call, short, *of) for _ in range(3))
+            if least > QUICK and ratio > MOST:
+                found[name] = f"x{ratio:.1f}, {least:.2f} s"
+    return found
+
+
+@pytest.fixture(scope="module")
+def graph(scratch):
+    return Graph.from_records(*demo_records(), path=scratch())
+
+
+def with_reply(graph, name, text):
+    """Have a method ask a model that says a text to everything."""
+    model = ScriptedModel(lambda messages, tools, sampling: text)
+    return Retriever(graph, method=name, model=model).ask("Who designed Python?", 5)
+
+
+FREE = [
+    name for name, method in METHODS.items() if not method.needs_model and name not in ("dense", "hybrid", "text-rag")
+]
+ASKING = [name for name, method in METHODS.items() if method.needs_model]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FREE)
+def test_a_question_by_every_method_without_a_model(graph, name):
+    retriever = Retriever(graph, method=name)
+    retriever.search("Who designed Python?")
+    assert slow(lambda text: retriever.ask(text, 20), graph) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ASKING)
+def test_the_reply_of_a_model_to_every_method(graph, name):
+    assert slow(lambda text: with_reply(graph, name, text), graph) == {}
+
+
+LOOK_UPS = {
+    "search": lambda graph, text: graph.search(text, 20),
+    "neighbors": lambda graph, text: graph.neighbors("python", text),
+    "neighbors of": lambda graph, text: graph.neighbors(text),
+    "node": lambda graph, text: graph.node(text),
+    "paths": lambda graph, text: graph.paths(text, "python"),
+    "where": lambda graph, text: graph.list(where=[text]),
+    "where value": lambda graph, text: graph.list(where=[f"year > {text}"[:500]]),
+    "sort": lambda graph, text: graph.list(sort=text),
+    "type": lambda graph, text: graph.search("python", node_types=[text]),
+    "reading": lambda graph, text: Retriever(graph, method="anchor").search("languages", reading=text),
+    "page of search": lambda graph, text: search_page(graph, text),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LOOK_UPS)
+def test_a_look_up(graph, name):
+    assert slow(lambda text: LOOK_UPS[name](graph, text), graph) == {}
+
+
+@pytest.mark.slow
+def test_the_arguments_of_every_tool(graph):
+    toolbox = Toolbox.full(graph)
+    for spec in toolbox.specs:
+        for name, schema in spec.parameters["properties"].items():
+            if schema.get("type") == "string":
+                assert slow(lambda text, *of: toolbox.call(of[0], {of[1]: text}), graph, spec.name, name) == {}
+
+
+@pytest.mark.parametrize("name", ["anchor", "documents", "hippo", "bm25"])
+@pytest.mark.parametrize("letter", ["A", "1", "あ"])
+def test_a_word_of_8_000_letters_is_read_at_once(graph, name, letter):
+    retriever = Retriever(graph, method=name)
+    retriever.search("Who designed Python?")
+    for call in (retriever.ask, retriever.search, graph.search):
+        assert min(seconds(lambda text, call=call: call(text), letter * 8_000) for _ in range(2)) < 0.2
