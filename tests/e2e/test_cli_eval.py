@@ -314,7 +314,7 @@ def test_a_run_that_is_killed_twice_ends_as_one_that_is_not(clubs, questions, ho
             # A worker asks on only when its last reply is on disk: all of them wait, so all that was answered is kept.
             assert all(gate.waiting.acquire(timeout=60) for _ in range(WORKERS))
             ran.send_signal(signal.SIGKILL)
-            ran.communicate(timeout=30)
+            ran.communicate(timeout=90)
             gate.drop()
         with (home / "broken" / "results.jsonl").open("ab") as torn:
             torn.write(b'{"id": "q1", "meth')
@@ -354,7 +354,7 @@ def test_an_interruption_keeps_what_is_done_and_says_how_to_go_on(clubs, questio
         )
         assert gate.waiting.acquire(timeout=60)
         ran.send_signal(signal.SIGINT)
-        out, err = ran.communicate(timeout=30)
+        out, err = ran.communicate(timeout=90)
         gate.drop()
     assert (ran.returncode, out) == (130, "")
     assert err.splitlines()[-2:] == [
@@ -375,7 +375,7 @@ def test_a_second_process_is_refused_while_the_first_one_writes(clubs, questions
         assert gate.waiting.acquire(timeout=60)
         second = cli(*arguments)
         ran.kill()
-        ran.communicate(timeout=30)
+        ran.communicate(timeout=90)
         gate.drop()
     assert second.code == 1
     assert "another process is writing the run" in second.err

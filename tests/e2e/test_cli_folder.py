@@ -88,7 +88,7 @@ def test_a_folder_that_is_watched_is_asked_again_when_it_changes(process, notes)
         said = ran.stdout.readline()
     assert "Moss and Daughters" in said
     ran.send_signal(signal.SIGINT)
-    _, err = ran.communicate(timeout=30)
+    _, err = ran.communicate(timeout=90)
     assert ran.returncode == 130
     assert "Traceback" not in err
 

@@ -19,7 +19,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and pipes as
 
 def test_json_is_all_that_is_on_standard_output(tables, process):
     ran = process("search", tables, "chess", "--json")
-    out, err = ran.communicate(timeout=30)
+    out, err = ran.communicate(timeout=90)
     assert ran.returncode == 0
     assert {hit["id"] for hit in json.loads(out)["hits"]} == {"ann", "bob", "chess"}
     assert "in the cache" in err
@@ -40,7 +40,7 @@ def test_a_search_loads_no_model_no_tables_and_no_layout(clubs):
 
 def test_a_wrong_request_gives_one_line_and_no_traceback(clubs, process):
     ran = process("show", clubs, "Nobody")
-    out, err = ran.communicate(timeout=30)
+    out, err = ran.communicate(timeout=90)
     assert (ran.returncode, out) == (2, "")
     assert err.startswith("error: No node 'Nobody'")
     assert err.count("\n") == 1
@@ -77,7 +77,7 @@ def test_an_interruption_keeps_the_trace_and_exits_with_130(clubs, home, process
         )
         assert started.wait(30)
         ran.send_signal(signal.SIGINT)
-        out, err = ran.communicate(timeout=30)
+        out, err = ran.communicate(timeout=90)
         release.set()
     assert (ran.returncode, out) == (130, "")
     assert "Traceback" not in err
@@ -104,7 +104,7 @@ def test_an_interruption_of_three_agents_keeps_all_their_steps(clubs, home, proc
         )
         assert all(started.acquire(timeout=30) for _ in range(3))
         ran.send_signal(signal.SIGINT)
-        out, err = ran.communicate(timeout=30)
+        out, err = ran.communicate(timeout=90)
         release.set()
     assert (ran.returncode, out) == (130, "")
     assert err.splitlines()[-2:] == ["the trace so far is in trace.jsonl", "interrupted"]
@@ -125,7 +125,7 @@ def test_an_interrupted_import_leaves_nothing(home, process, arguments):
     while "reading nodes" not in ran.stderr.readline():
         pass
     ran.send_signal(signal.SIGINT)
-    out, err = ran.communicate(timeout=30)
+    out, err = ran.communicate(timeout=90)
     assert (ran.returncode, out) == (130, "")
     assert err.splitlines()[-1] == "interrupted"
     assert "Traceback" not in err
@@ -151,7 +151,7 @@ def test_names_of_every_script_are_printed_in_every_locale(home, process):
     (home / "nodes.jsonl").write_text(json.dumps({"id": "l", "name": "Łódź 林檎"}) + "\n", encoding="utf-8")
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ran = process("show", "nodes.jsonl", "l", "--json", "--quiet", env=environment, encoding="utf-8")
-    out, err = ran.communicate(timeout=30)
+    out, err = ran.communicate(timeout=90)
     assert (ran.returncode, err) == (0, "")
     assert json.loads(out)["name"] == "Łódź 林檎"
     assert "Łódź" in out
@@ -169,7 +169,7 @@ def test_a_narrow_terminal_shows_ids_whole(home, process):
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "NO_COLOR": "1"}
     ran = process("search", "nodes.jsonl", "words", "-q", stdout=terminal, env=environment)
     os.close(terminal)
-    ran.communicate(timeout=30)
+    ran.communicate(timeout=90)
     lines = os.read(controller, 65536).decode().splitlines()
     os.close(controller)
     at = lines[0].index("id")
@@ -186,7 +186,7 @@ def test_a_terminal_gets_a_layout_and_no_color_when_it_wants_none(clubs, process
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "60", "NO_COLOR": "1"}
     ran = process("search", clubs, "chess violin", stdout=terminal, env=environment)
     os.close(terminal)
-    ran.communicate(timeout=30)
+    ran.communicate(timeout=90)
     shown = os.read(controller, 65536).decode()
     os.close(controller)
     assert ran.returncode == 0
