@@ -19,6 +19,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 _QUESTIONS = 64  # whose words are remembered, for threads that ask at the same time
 LONGEST = 300  # words that are read of a question; what comes after is no question any more
+_LONGEST_NAME = 200  # characters of a run without spaces in which a capital is looked for
 _WRITTEN = re.compile(r"\S+")
 _RUN = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|«([^«»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
@@ -89,7 +90,7 @@ class QuestionWords:
     def is_written_as_name(self, index: int) -> bool:
         """Tell whether a word has a capital letter that no beginning of a sentence explains."""
         word = self.words[index]
-        surface = self.text[word.start : word.end]
+        surface = self.text[word.start : min(word.end, word.start + _LONGEST_NAME)]
         if any(letter.isupper() for letter in surface[1:]):
             return True
         before = self.text[: word.start].rstrip()
