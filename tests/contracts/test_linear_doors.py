@@ -195,8 +195,15 @@ def test_the_arguments_of_every_tool(graph):
                 assert slow(lambda text, *of: toolbox.call(of[0], {of[1]: text}), graph, spec.name, name) == {}
 
 
+def test_words_that_are_not_read_are_told(graph):
+    anchor = Retriever(graph, method="anchor")
+    assert not any("words of a question" in note for note in anchor.search("Who designed Python? " * 100).notes)
+    for text in ("Who designed Python? " * 101, "a." * 301):
+        assert anchor.search(text).notes[-1] == "300 words of a question are read: of this one the first"
+
+
 @pytest.mark.parametrize("name", ["anchor", "documents", "hippo", "bm25"])
-@pytest.mark.parametrize("letter", ["A", "1", "あ"])
+@pytest.mark.parametrize("letter", ["A", "1", "я"])
 def test_a_word_of_8_000_letters_is_read_at_once(graph, name, letter):
     retriever = Retriever(graph, method=name)
     retriever.search("Who designed Python?")

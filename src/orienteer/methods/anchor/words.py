@@ -83,6 +83,11 @@ class QuestionWords:
         words[place] = replace(words[place], text=other, stem=stem)
         return QuestionWords(self.text[: word.start] + new + self.text[word.end :], tuple(words))
 
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether words of the question were not read."""
+        return len(self.words) >= LONGEST and _RUN.search(self.text, self.words[-1].end) is not None
+
     def is_quoted(self, first: int, last: int) -> bool:
         """Tell whether all these words stand in quotation marks."""
         return all(word.is_quoted for word in self.words[first:last])
