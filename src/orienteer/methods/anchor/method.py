@@ -23,7 +23,7 @@ from orienteer.methods.anchor.reach import Explorer
 from orienteer.methods.anchor.reading.answer import Answerer, Explainer
 from orienteer.methods.anchor.reading.reader import QuestionReader
 from orienteer.methods.anchor.scorer import NodeScorer, with_first
-from orienteer.methods.anchor.words import SchemaWords
+from orienteer.methods.anchor.words import LONGEST, SchemaWords
 from orienteer.protocols import Run
 from orienteer.records import Question, Ranked, Result
 from orienteer.retrieval.graph_text import ends_of
@@ -80,6 +80,8 @@ class Anchor:
         # What was read exactly has notes of its own; else the ranking's say what it took for what.
         ranked = () if exact.rows is not None else explanation.notes(finding, self._graph)
         notes = (*exact.notes, *ranked, *((payment.lack,) if payment.lack else ()))
+        if self._vocabulary.read(question.text).is_cut:
+            notes = (*notes, f"{LONGEST} words of a question are read: of this one the first")
         if exact.rows is not None and len(exact.rows) > question.k:
             notes = (*notes, f"{len(exact.rows):,} nodes meet all of it: the first {question.k} are listed")
         return Result(

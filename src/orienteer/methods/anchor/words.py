@@ -19,6 +19,7 @@ from orienteer.text.tokenizer import Tokenizer
 
 _QUESTIONS = 64  # whose words are remembered, for threads that ask at the same time
 LONGEST = 300  # words that are read of a question; what comes after is no question any more
+_LONGEST_NAME = 200  # characters of a run without spaces in which a capital is looked for
 _WRITTEN = re.compile(r"\S+")
 _RUN = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|«([^«»]+)»|(?<!\w)'([^']+)'(?!\w)|`([^`]+)`")
@@ -82,6 +83,11 @@ class QuestionWords:
         words[place] = replace(words[place], text=other, stem=stem)
         return QuestionWords(self.text[: word.start] + new + self.text[word.end :], tuple(words))
 
+    @property
+    def is_cut(self) -> bool:
+        """Tell whether words of the question were not read."""
+        return len(self.words) >= LONGEST and _RUN.search(self.text, self.words[-1].end) is not None
+
     def is_quoted(self, first: int, last: int) -> bool:
         """Tell whether all these words stand in quotation marks."""
         return all(word.is_quoted for word in self.words[first:last])
@@ -89,7 +95,7 @@ class QuestionWords:
     def is_written_as_name(self, index: int) -> bool:
         """Tell whether a word has a capital letter that no beginning of a sentence explains."""
         word = self.words[index]
-        surface = self.text[word.start : word.end]
+        surface = self.text[word.start : min(word.end, word.start + _LONGEST_NAME)]
         if any(letter.isupper() for letter in surface[1:]):
             return True
         before = self.text[: word.start].rstrip()
