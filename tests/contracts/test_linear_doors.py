@@ -108,7 +108,7 @@ FREE = [
 ASKING = [name for name, method in METHODS.items() if method.needs_model]
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", FREE)
 def test_a_question_by_every_method_without_a_model(graph, name):
     retriever = Retriever(graph, method=name)
@@ -116,7 +116,7 @@ def test_a_question_by_every_method_without_a_model(graph, name):
     assert slow(lambda text: retriever.ask(text, 20), graph) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", ASKING)
 def test_the_reply_of_a_model_to_every_method(graph, name):
     assert slow(lambda text: with_reply(graph, name, text), graph) == {}
@@ -137,13 +137,13 @@ LOOK_UPS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", LOOK_UPS)
 def test_a_look_up(graph, name):
     assert slow(lambda text: LOOK_UPS[name](graph, text), graph) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_the_arguments_of_every_tool(graph):
     toolbox = Toolbox.full(graph)
     for spec in toolbox.specs:
@@ -152,6 +152,7 @@ def test_the_arguments_of_every_tool(graph):
                 assert slow(lambda text, *of: toolbox.call(of[0], {of[1]: text}), graph, spec.name, name) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["anchor", "documents", "hippo", "bm25"])
 @pytest.mark.parametrize("letter", ["A", "1", "あ"])
 def test_a_word_of_8_000_letters_is_read_at_once(graph, name, letter):

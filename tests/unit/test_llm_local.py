@@ -391,6 +391,7 @@ ATTEMPTS = {{
 ALLOWED = {"its model", "threads", "a port"}
 
 
+@pytest.mark.server
 @pytest.mark.skipif(landlock_version() == 0 or server_program(lifeline=3) is None, reason="needs Landlock and seccomp")
 def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
     (tmp_path / "secret.txt").write_text("secret")
@@ -412,6 +413,7 @@ def test_an_engine_that_was_taken_over_reaches_nothing(tmp_path, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.server
 @pytest.mark.skipif(landlock_version() == 0, reason="needs Landlock")
 def test_a_model_in_parts_is_read_with_all_of_them_and_nothing_beside(tmp_path, monkeypatch):
     names = ["big-00001-of-00002.gguf", "big-00002-of-00002.gguf", "big-00001-of-00003.gguf", "small.gguf"]
