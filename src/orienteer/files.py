@@ -164,13 +164,13 @@ def _check_own(folder: Path) -> None:
         status = folder.stat()
     except OSError:  # whoever makes it, or reads a file there, says so
         return
-    else_ = "or set ORIENTEER_CACHE to a folder of your own"
+    remedy = "or set ORIENTEER_CACHE to a folder of your own"
     if status.st_uid not in (0, os.geteuid()):
         told = f"the cache {folder} belongs to the user {status.st_uid}, who could put other graphs there"
-        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {else_}")
+        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {remedy}")
     if status.st_mode & _WRITE_OF_OTHERS:
         told = f"other users may write to the cache {folder} (mode {stat.S_IMODE(status.st_mode):o})"
-        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {else_}")
+        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {remedy}")
 
 
 def check_ordinary(path: Path) -> None:

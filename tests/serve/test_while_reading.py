@@ -164,8 +164,9 @@ def test_the_list_of_graphs_says_how_far_it_is(folder, tmp_path):
 
 def test_chat_clients_are_told(folder, tmp_path):
     with reading(folder, tmp_path) as client:
-        names = [model["id"] for model in client.get("/v1/models").json["data"]]
-        assert "orienteer/notes:bm25" in names
+        (model,) = client.get("/v1/models").json["data"]
+        assert model["id"] == "orienteer/notes"
+        assert model["created"] > 1_700_000_000
         body = {"model": "orienteer/notes", "messages": [{"role": "user", "content": "Where are bicycles parked?"}]}
         said = client.post("/v1/chat/completions", body).json["choices"][0]["message"]["content"]
         assert without_time(said).endswith(f"(1 of 3 files are read so far: {SO_FAR})")

