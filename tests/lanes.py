@@ -8,6 +8,7 @@ process or binds a socket fails, in each lane, and whatever catches the error.
 from __future__ import annotations
 
 import re
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -87,6 +88,8 @@ class Guard:
                 f"{event} of {str(arguments)[:200]} in a test of the quick lane: mark it with "
                 f"@pytest.mark.{WATCHED[event]}, or call the code in this process (CONTRIBUTING.md, Tests)"
             )
+            if isinstance(arguments[0], socket.socket):
+                arguments[0].close()  # a warning that it was not would fail another test
             pytest.fail(self.met[-1])
 
     @pytest.hookimpl(wrapper=True)

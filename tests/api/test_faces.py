@@ -86,6 +86,7 @@ def test_what_is_at_a_door_is_not(line):
     assert not deep_imports(line)
 
 
+@pytest.mark.slow
 def test_tests_import_no_module_behind_a_face():
     """Import the name from its package; if it is not there yet, add it to the face in the package's `__init__.py`."""
     found = [
@@ -137,6 +138,7 @@ def test_every_name_of_a_face_is_made_in_its_module_and_hidden_by_none(package):
     assert not private
 
 
+@pytest.mark.slow
 def test_a_face_exports_what_others_use_and_no_more():
     used = defaultdict(set)
     for folder in ("src", "tests", "benchmarks", "scripts"):

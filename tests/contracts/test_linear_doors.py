@@ -11,9 +11,7 @@ from orienteer import Graph, Retriever, ScriptedModel
 from orienteer.errors import Error
 from orienteer.ingest import demo_records
 from orienteer.methods import METHODS
-from orienteer.serve import main
-
-pass
+from orienteer.serve import main, search_page
 from orienteer.tools import Toolbox
 
 UNITS = {
@@ -112,7 +110,7 @@ FREE = [
 ASKING = [name for name, method in METHODS.items() if method.needs_model]
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", FREE)
 def test_a_question_by_every_method_without_a_model(graph, name):
     retriever = Retriever(graph, method=name)
@@ -120,7 +118,7 @@ def test_a_question_by_every_method_without_a_model(graph, name):
     assert slow(lambda text: retriever.ask(text, 20), graph) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", ASKING)
 def test_the_reply_of_a_model_to_every_method(graph, name):
     assert slow(lambda text: with_reply(graph, name, text), graph) == {}
@@ -141,7 +139,7 @@ LOOK_UPS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("name", LOOK_UPS)
 def test_a_look_up(graph, name):
     assert slow(lambda text: LOOK_UPS[name](graph, text), graph) == {}
@@ -159,7 +157,7 @@ ENDPOINTS = {
 """The bodies of the endpoints, by their path in /api."""
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_the_body_of_every_endpoint(graph):
     pytest.importorskip("fastapi", reason="needs the extra serve")
     from fakes.http_site import serving
@@ -173,7 +171,7 @@ def test_the_body_of_every_endpoint(graph):
             )
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 @pytest.mark.parametrize("command", ["ask", "search", "show", "cypher", "chat"])
 def test_the_text_of_a_command(graph, command, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path))
@@ -187,7 +185,7 @@ def test_the_text_of_a_command(graph, command, capsys, monkeypatch, tmp_path):
     assert slow(run, graph, quick=0.2) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_the_arguments_of_every_tool(graph):
     toolbox = Toolbox.full(graph)
     for spec in toolbox.specs:

@@ -218,7 +218,7 @@ def slow_shapes(pattern, call):
                     yield f"{piece!r} x{ratio:.0f}"
 
 
-@pytest.mark.slow
+@pytest.mark.timing
 def test_no_pattern_is_quadratic():
     slow = {}
     for name, pattern, asked in ways():

@@ -63,7 +63,7 @@ def test_a_tenth_of_the_kit(kit, scratch):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.timeout(600)
 def test_the_rest_of_the_kit(kit, scratch):
     found = verdicts([scenario for scenario in kit if not scenario.is_drawn(SHARE)], scratch)
