@@ -4,6 +4,7 @@ import time
 from contextlib import suppress
 from io import StringIO
 from itertools import count, cycle, islice
+from urllib.parse import quote
 
 import pytest
 
@@ -145,41 +146,87 @@ def test_a_look_up(graph, name):
     assert slow(lambda text: LOOK_UPS[name](graph, text), graph) == {}
 
 
+NODE = "award:turing-award"
+SHORT, LONG = 3_900, 7_900
+"""Characters of a text that the door lets in, of a name or a look-up's words and of a question."""
 ENDPOINTS = {
-    "search": lambda text: {"query": text},
-    "neighbors": lambda text: {"nodes": ["award:turing-award"], "query": text},
-    "list": lambda text: {"where": [text[:900]]},
-    "paths": lambda text: {"a": "award:turing-award", "b": text[:900]},
-    "subgraph": lambda text: {"nodes": [text[:900]]},
-    "ask": lambda text: {"question": text},
-    "cypher": lambda text: {"query": text},
+    "/api/search": (SHORT, lambda text: {"query": text}),
+    "/api/neighbors": (SHORT, lambda text: {"node": NODE, "query": text}),
+    "/api/intersect": (900, lambda text: {"nodes": [NODE, text]}),
+    "/api/paths": (900, lambda text: {"a": NODE, "b": text}),
+    "/api/list": (900, lambda text: {"where": [text]}),
+    "/api/subgraph": (900, lambda text: {"nodes": [text]}),
+    "/api/facets": (900, lambda text: {"nodes": [text]}),
+    "/api/ask": (LONG, lambda text: {"question": text}),
+    "/api/cypher": (LONG, lambda text: {"query": text}),
+    "/v1/chat/completions": (LONG, lambda text: {"model": "demo", "messages": [{"role": "user", "content": text}]}),
+    "/mcp": (SHORT, lambda text: rpc("tools/call", name="search", arguments={"query": text})),
 }
-"""The bodies of the endpoints, by their path in /api."""
+"""The bodies of the endpoints by their path, with the length of their text."""
+RPC = {"accept": "application/json, text/event-stream"}
 
 
-@pytest.mark.timing
-def test_the_body_of_every_endpoint(graph):
+def rpc(method, **params):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+@pytest.fixture(scope="module")
+def served(graph):
     pytest.importorskip("fastapi", reason="needs the extra serve")
+    pytest.importorskip("mcp", reason="needs the extra serve")
     from fakes.http_site import serving
 
-    with serving({"demo": graph}) as client:
-        for name, body in ENDPOINTS.items():
-            longest = 7_900 if name in ("ask", "cypher") else 3_900  # what the door lets in
-            assert (
-                slow(lambda text, *of: client.post(f"/api/{of[0]}", of[1](text)), graph, name, body, longest=longest)
-                == {}
-            )
+    with serving({"demo": graph}, has_mcp=True, has_cypher=True) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def agent(served):
+    """Give the headers of a client of MCP."""
+    about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a test", "version": "1"}}
+    return {**RPC, "mcp-session-id": served.post("/mcp", rpc("initialize", **about), **RPC).headers["mcp-session-id"]}
 
 
 @pytest.mark.timing
-@pytest.mark.parametrize("command", ["ask", "search", "show", "cypher", "chat"])
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_the_body_of_every_endpoint(graph, served, agent, path):
+    longest, body = ENDPOINTS[path]
+    headers = agent if path == "/mcp" else {}
+    assert served.post(path, body("Python"), **headers).status in (200, 400, 404)  # it is read, not turned away
+    assert slow(lambda text: served.post(path, body(text), **headers), graph, longest=longest) == {}
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("path", ["/api/node", "/api/file"])
+def test_a_name_in_an_address(graph, served, path):
+    assert slow(lambda text: served.get(f"{path}?node={quote(text)}"), graph, longest=900) == {}
+
+
+COMMANDS = {
+    "ask": lambda text: [text],
+    "ask --reading": lambda text: ["languages", "--reading", text],
+    "search": lambda text: [text],
+    "search --where": lambda text: ["languages", "--where", text],
+    "show": lambda text: [text],
+    "neighbors": lambda text: [NODE, "--query", text],
+    "intersect": lambda text: [NODE, text],
+    "paths": lambda text: [NODE, text],
+    "list --where": lambda text: ["--where", text],
+    "cypher": lambda text: [text],
+    "chat": lambda text: [],
+}
+"""The arguments of the commands that take a text; `chat` reads it."""
+
+
+@pytest.mark.timing
+@pytest.mark.parametrize("command", COMMANDS)
 def test_the_text_of_a_command(graph, command, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("ORIENTEER_CACHE", str(tmp_path))
 
     def run(text):
         monkeypatch.setattr("sys.stdin", StringIO(text))
         with suppress(SystemExit):
-            main([command, str(graph.path), *([] if command == "chat" else [text])])
+            main([command.split()[0], str(graph.path), *COMMANDS[command](text)])
         capsys.readouterr()
 
     assert slow(run, graph, quick=0.2) == {}
