@@ -1,4 +1,4 @@
-"""Other people's engines over the same texts, and our compiled searches. One that is not installed is None."""
+"""Other people's engines over the same texts. One that is not installed is None."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.graph.store import Graph
-from orienteer.index.arrays import Rows
 from reference import Postings
 from synthetic import Synthetic
 
@@ -48,25 +46,6 @@ def _top(scores: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     at = np.argpartition(scores, -k)[-k:]
     at = at[scores[at] > 0]
     return np.asarray(at[np.lexsort((at, -scores[at]))])
-
-
-class Compiled:
-    """Our own searches, compiled by numba."""
-
-    name = "compiled"
-
-    def __init__(self, graph: Graph, data: Synthetic) -> None:
-        self._index, self._words = graph.arrays.text_index, data.words
-
-    def search(self, words: Sequence[int], k: int) -> list[int]:
-        """Return the best rows."""
-        rows: list[int] = self._index.search([self._words[word] for word in words], k).rows.tolist()
-        return rows
-
-    def among(self, words: Sequence[int], k: int, rows: Rows) -> list[int]:
-        """Return the best of some rows."""
-        found: list[int] = self._index.search([self._words[word] for word in words], k, among=rows).rows.tolist()
-        return found
 
 
 class Tantivy:

@@ -5,8 +5,7 @@
 
 One thread throughout. Every set of queries runs once to warm up, then three times, engines taking turns; a query's
 time is the least of the three, for what else the machine does only ever adds; p50 and p95 are over queries. The graph
-is built without stemming, so that all engines index the same words. Searches are ours with numpy; where numba is
-installed the compiled ones have rows of their own.
+is built without stemming, so that all engines index the same words.
 
 With `--import` the graph is written as tables instead, and these are imported by the command line, beside DuckDB,
 ladybug and ArcadeDB, each in a process of its own.
@@ -35,7 +34,6 @@ import peers
 import tables
 from orienteer.graph.adjacency import distinct
 from orienteer.graph.store import Graph
-from orienteer.index import compiled
 from orienteer.index.arrays import Rows
 from reference import Best, K, Postings, agreement, best
 from report import Report, Target
@@ -62,14 +60,10 @@ TARGETS = {
     "open, again": Target(20),
     "resident after open": Target(60),
     "global, p50": Target(1, "tantivy"),
-    "global, compiled, p50": Target(1, "tantivy"),
     "global + common words, p50": Target(15),
     "around degree 10, p50": Target(0.1),
-    "around degree 10, compiled, p50": Target(0.1),
     "around degree 1,000, p50": Target(0.2),
-    "around degree 1,000, compiled, p50": Target(0.2),
     "around hub, p50": Target(2),
-    "around hub, compiled, p50": Target(2),
     "intersect three hubs, p50": Target(5),
     "path of up to 4 edges, p50": Target(5),
 }
@@ -89,8 +83,6 @@ class Setting(NamedTuple):
 
     data: Synthetic
     graph: Graph
-    compiled: Graph | None
-    """The same graph with compiled searches, where numba is installed."""
     right: Mapping[str, Sequence[Best]]
     report: Report
     queries: int
@@ -132,8 +124,7 @@ def _measure_store(report: Report, options: argparse.Namespace, data: Synthetic,
         _measure_build(report, options.size, work, path)
     _measure_disk(report, path)
     postings = Postings(data)
-    twin = Graph.open(path, compiled=True) if compiled.is_available() else None
-    setting = Setting(data, Graph.open(path), twin, best(data, postings), report, options.queries)
+    setting = Setting(data, Graph.open(path), best(data, postings), report, options.queries)
     _measure_open(setting, path)
     others = _peers(options.size, setting, work, postings, is_built=options.no_build)
     _measure_global(setting, others)
@@ -153,8 +144,7 @@ def _peers(
     if not is_built:
         shutil.rmtree(folder, ignore_errors=True)
     tantivy = peers.tantivy(data, folder)
-    twin = peers.Compiled(setting.compiled, data) if setting.compiled else None
-    others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "compiled": twin, "tantivy": tantivy}
+    others: dict[str, peers.Peer | None] = {"numpy": peers.PlainNumpy(postings), "tantivy": tantivy}
     built = {"tantivy": tantivy.build_seconds if tantivy else None}
     if size != "L":  # its Python tokenizer takes minutes and many gigabytes there
         bm25s = peers.bm25s(data)
@@ -259,10 +249,8 @@ def _measure_global(setting: Setting, others: Mapping[str, peers.Peer | None]) -
                 engines[peer_name] = _caller(partial(_ask, peer), numbers)
         timings = _timed(engines, len(asked))
         for peer_name in others:
-            if peer_name != "compiled":
-                timing = timings.get(peer_name)
-                _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
-        _compare_compiled(report, name, timings)
+            timing = timings.get(peer_name)
+            _compare(report, name, timings["ours"], _named(peer_name, timing), timing)
         report.add(f"{name}, whole call, p50", timings["whole"].p50, "ms")
         _agree(setting, name, timings)
 
@@ -281,11 +269,10 @@ def _measure_neighborhoods(setting: Setting, others: Mapping[str, peers.Peer | N
         }
         searched = [(one.words, rows[_node(one)]) for one in asked]
         for peer_name, peer in others.items():
-            if isinstance(peer, peers.PlainNumpy | peers.Compiled):
+            if isinstance(peer, peers.PlainNumpy):
                 engines[peer_name] = _caller(partial(_ask_among, peer), searched)
         timings = _timed(engines, len(cases))
         _compare(setting.report, name, timings["ours"], "numpy", timings["numpy"])
-        _compare_compiled(setting.report, name, timings)
         calls = [(node_id, " ".join(words)) for _, words, node_id, _ in cases]
         whole = _timed({"ours": _caller(lambda call: graph.neighbors(*call, k=K).hits, calls)}, len(calls))["ours"]
         setting.report.add(f"{name}, whole call, p50", whole.p50, "ms")
@@ -314,7 +301,7 @@ def _ask(peer: peers.Peer, words: Sequence[int]) -> list[int]:
     return peer.search(words, K)
 
 
-def _ask_among(peer: peers.PlainNumpy | peers.Compiled, case: tuple[Sequence[int], Rows]) -> list[int]:
+def _ask_among(peer: peers.PlainNumpy, case: tuple[Sequence[int], Rows]) -> list[int]:
     words, rows = case
     return peer.among(words, K, rows)
 
@@ -335,15 +322,6 @@ def _nodes(asked: Sequence[Asked]) -> set[int]:
 def _compare(report: Report, name: str, ours: Timing, peer: str, theirs: Timing | None) -> None:
     report.add(f"{name}, p50", ours.p50, "ms", peer=peer, peer_value=theirs.p50 if theirs else None)
     report.add(f"{name}, p95", ours.p95, "ms", peer=peer, peer_value=theirs.p95 if theirs else None)
-
-
-def _compare_compiled(report: Report, name: str, timings: Mapping[str, Timing]) -> None:
-    if "compiled" not in timings:
-        report.add(f"{name}, compiled, p50", None, "ms", peer="numba: not installed")
-        return
-    for peer, shown in (("ours", "ours with numpy"), ("tantivy", "tantivy")):
-        if peer in timings:
-            _compare(report, f"{name}, compiled", timings["compiled"], shown, timings[peer])
 
 
 def _agree(setting: Setting, name: str, timings: Mapping[str, Timing]) -> None:

@@ -51,11 +51,6 @@ for arguments in json.loads(sys.argv[1]):
     code = main(arguments)
     assert not code, (arguments, code)
 """
-COMPILED = """
-import sys
-from orienteer.graph import Graph
-print(Graph.open(sys.argv[1], compiled=True).search("Erlang", 3))
-"""
 CONTROL = """
 import os
 os.environ["RES_OPTIONS"] = "timeout:1 attempts:1"  # nobody answers
@@ -162,7 +157,6 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
     for module in (
         "ladybug",
         "markitdown",
-        "numba",
         "onnxruntime",
         "pydantic_monty",
         "pyoxigraph",
@@ -193,7 +187,6 @@ def test_no_command_asks_for_an_address_or_leaves_a_file(namespace, home, source
         [*OURS, "demo"],
         [*PYTHON, "-c", RUNS, json.dumps(runs)],
         [*OURS, "import", str(refused), "-o", "g-refused"],
-        [*PYTHON, "-c", COMPILED, "g"],
         [*PYTHON, "-c", SANDBOX, "monty"],
         [*PYTHON, "-c", SANDBOX, "cpython"],
     ]

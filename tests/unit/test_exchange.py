@@ -265,3 +265,9 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "set()"
+
+
+def test_compiled_searches_are_gone_which_is_said(small):
+    assert len(Graph.open(small.path, compiled=False)) == len(small)
+    with pytest.raises(BadOption, match="compiled=True: compiled searches were removed; leave it out"):
+        Graph.open(small.path, compiled=True)

@@ -38,7 +38,6 @@ __getattr__, __dir__, __all__ = face(
             "Variant as MethodVariant, axes as sweep_axes, grid as sweep_grid, options_in as options_in_sweep, "
             "variants as method_variants"
         ),
-        "running.warm_up": "MANY_QUESTIONS, NOTE as WARMED_NOTE, warmed as warmed_graph",
         "scores.answers": "answer_measure, items_in as items_in_answer, normalise as normalise_answer, short_answer",
         "scores.comparison": (
             "Comparison, FEWEST as FEWEST_QUESTIONS, FLAT as FLAT_METHODS, compare as compare_methods, "

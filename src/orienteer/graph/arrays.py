@@ -40,10 +40,8 @@ class GraphArrays(Nodes):
     Safe to share among threads.
     """
 
-    def __init__(
-        self, path: Path, folder: Path, manifest: Manifest, *, compiled: bool, embedder: OpenEmbedder | None
-    ) -> None:
-        super().__init__(path, Folder(folder, manifest.files), manifest, compiled=compiled)
+    def __init__(self, path: Path, folder: Path, manifest: Manifest, *, embedder: OpenEmbedder | None) -> None:
+        super().__init__(path, Folder(folder, manifest.files), manifest)
         self.adjacency = Adjacency(self._folder)
         if not manifest.edges <= len(self.adjacency.neighbor) <= 2 * manifest.edges:
             raise ValueError(f"{len(self.adjacency.neighbor)} ends of {manifest.edges} edges")

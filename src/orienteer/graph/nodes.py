@@ -43,7 +43,7 @@ _ROWS = 1 << 14  # ids whose rows are remembered: one question asks for the same
 class Nodes:
     """The nodes of a graph without its edges. `GraphArrays` adds these; it is the only subclass."""
 
-    def __init__(self, path: Path, folder: Folder, manifest: Manifest, *, compiled: bool) -> None:
+    def __init__(self, path: Path, folder: Folder, manifest: Manifest) -> None:
         self.path, self.manifest, self._folder = path, manifest, folder
         self.generation = manifest.generation
         self.ids = folder.strings("id")
@@ -54,9 +54,7 @@ class Nodes:
         self.node_types = folder.array("node_type", "u2")
         self._aliases = folder.strings("aliases")
         self.tokenizer = _tokenizer(manifest, path)
-        self.text_index = TextIndex(
-            folder, manifest.text["mean_length"], is_compiled=compiled, measured=self._measured(manifest)
-        )
+        self.text_index = TextIndex(folder, manifest.text["mean_length"], measured=self._measured(manifest))
         """The postings of names, aliases and texts."""
         self.name_index = NameIndex(folder, self.tokenizer)
         """The nodes by name."""

@@ -48,24 +48,23 @@ class Graph:
         """The version of the graph that is open: another process may have published a later one."""
 
     @classmethod
-    def open(cls, path: str | Path, *, compiled: bool = False, embedder: OpenEmbedder | None = None) -> Self:
+    def open(cls, path: str | Path, *, embedder: OpenEmbedder | None = None) -> Self:
         """Open the graph directory at `path`, as `orienteer import` and `orienteer build` make them.
 
             >>> Graph.open("languages")
             Graph('languages', 169 nodes, 504 edges)
 
-        With `compiled`, searches give the same results in less time. They take a second to load, and about ten once on
-        a machine: take them for processes that live long. They need the extra `fast`. `embedder` opens the embedder of
-        queries by its name, where the graph has vectors; without it, Orienteer's own are known.
+        `embedder` opens the embedder of queries by its name, where the graph has vectors; without it, Orienteer's own
+        are known.
 
-        Raises `NotAGraph` where there is no graph at `path`, or a damaged one; `MissingExtra`.
+        Raises `NotAGraph` where there is no graph at `path`, or a damaged one.
         """
         path = Path(path)
         pointer = format.read_pointer(path)
         while True:
             try:
                 manifest, folder = format.read_manifest(path, pointer), format.generation_of(path, pointer)
-                return cls(GraphArrays(path, folder, manifest, compiled=compiled, embedder=embedder))
+                return cls(GraphArrays(path, folder, manifest, embedder=embedder))
             except FileNotFoundError as error:
                 # Another process may have published, and removed what this one was about to open.
                 latest = format.read_pointer(path)

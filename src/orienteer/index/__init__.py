@@ -9,7 +9,6 @@ __getattr__, __dir__, __all__ = face(
     {
         "arrays": "Folder as ArrayFolder, StringWriter, Strings",
         "bm25": "ScoredRows",
-        "compiled.bm25": "Index as CompiledIndex",
         "embedders": "open_embedder",
         "embedders.minilm": "minilm as open_minilm",
         "embedders.onnx": "OnnxEmbedder, TokenReading, unit as unit_rows",

@@ -3,8 +3,7 @@
 A document is a node's name, aliases and text. Scores are summed in float64, term by term, the term of the highest
 possible contribution first; ties go to the smaller row, which is the smaller id. Nothing is approximated: a posting
 or a candidate is left out only when an upper bound proves that it cannot reach the first `k` (Turtle and Flood's
-MaxScore, with a maximum for each block of postings as in Ding and Suel's block-max indexes). `compiled.bm25` has the
-same searches in compiled loops; its results are equal.
+MaxScore, with a maximum for each block of postings as in Ding and Suel's block-max indexes).
 """
 
 from __future__ import annotations
@@ -12,17 +11,13 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orienteer.index import compiled
 from orienteer.index.arrays import Folder, Rows, check_ends
 from orienteer.index.words import word_hash
-
-if TYPE_CHECKING:
-    from orienteer.index.compiled import bm25
 
 Mask = NDArray[np.bool_]
 """One entry for each node of the graph."""
@@ -71,9 +66,7 @@ class Posting(NamedTuple):
 class TextIndex:
     """Ranks nodes by BM25. Safe to share among threads."""
 
-    def __init__(
-        self, folder: Folder, mean_length: float, *, is_compiled: bool = False, measured: Mask | None = None
-    ) -> None:
+    def __init__(self, folder: Folder, mean_length: float, *, measured: Mask | None = None) -> None:
         """Open the index. Counts of the `measured` nodes say how rare a term is; without a mask, those of all nodes."""
         self.mean_length = mean_length
         self.measured = measured
@@ -102,12 +95,6 @@ class TextIndex:
         self._texts = self.count if measured is None else int(np.count_nonzero(measured))
         self._local = threading.local()
         self._known: dict[str, Posting | None] = {}
-        self._compiled = self._load_compiled() if is_compiled else None
-
-    @property
-    def is_compiled(self) -> bool:
-        """Tell whether searches run in `compiled.bm25`."""
-        return self._compiled is not None
 
     def posting(self, term: str) -> Posting | None:
         """Return a term's postings; None where no node has the term."""
@@ -124,7 +111,7 @@ class TextIndex:
             return None
         begin, end = int(self._begins[place]), int(self._begins[place + 1])
         block = int(self._blocks[place])
-        # A damaged file: numpy would make room for any number of postings, compiled loops would read any address.
+        # A damaged file: numpy would make room for any number of postings.
         if not (0 <= begin <= end <= len(self._rows) and 0 <= block <= len(self._block_best) + (begin - end) // BLOCK):
             raise IndexError(f"postings {begin} to {end} from block {block}, of {len(self._rows)}")
         count = end - begin if self.measured is None else np.count_nonzero(self.measured[self._rows[begin:end]])
@@ -160,8 +147,6 @@ class TextIndex:
             return ScoredRows(np.zeros(0, np.int32), np.zeros(0, np.float64))
         if among is not None and mask is not None:
             among = among[mask[among]]
-        if self._compiled is not None:
-            return self._search_compiled(self._compiled, postings, k, among, mask)
         if among is None:
             is_small = sum(posting.nodes for posting in postings) <= _SMALL
             return self._exhaustive(postings, k, mask) if is_small else self._pruned(postings, k, mask)
@@ -180,49 +165,6 @@ class TextIndex:
     def scores(self, terms: Sequence[str], rows: Rows) -> NDArray[np.float64]:
         """Score each of these ascending rows: (rows,) float64, 0 where a row has none of the terms."""
         return self._sum(self.postings(terms), rows)
-
-    def _load_compiled(self) -> bm25.Index:
-        compiled.require("a compiled search")
-        rows, is_large = self._rows, np.flatnonzero(self._frequencies == 255)
-        if len(rows) and not 0 <= rows.min() <= rows.max() < self.count:
-            raise IndexError(f"postings of the nodes {rows.min()} to {rows.max()}, of {self.count}")
-        if not np.array_equal(is_large, self._large_at) or len(self._large) != len(is_large):
-            raise IndexError(f"{len(self._large)} large frequencies, of {len(is_large)}")
-        from orienteer.index.compiled import bm25  # here, so that numba is loaded only when it is asked for
-
-        return bm25.Index(
-            self._rows,
-            self._frequencies,
-            self._large_at,
-            self._large,
-            self._block_best,
-            self.lengths,
-            block=BLOCK,
-            flat=K1 * (1 - B),  # in the order of operations of `saturation`: scores are equal to the last bit
-            slope=K1 * B / self.mean_length if self.mean_length else 0.0,
-        )
-
-    def _search_compiled(
-        self, index: bm25.Index, postings: Sequence[Posting], k: int, among: Rows | None, mask: Mask | None
-    ) -> ScoredRows:
-        from orienteer.index.compiled import bm25
-
-        terms = bm25.QueryTerms(
-            begins=np.array([posting.begin for posting in postings]),
-            ends=np.array([posting.end for posting in postings]),
-            blocks=np.array([posting.blocks for posting in postings]),
-            idfs=np.array([posting.idf for posting in postings]),
-            bounds=np.array([posting.bound for posting in postings]),
-        )
-        k = min(k, sum(posting.nodes for posting in postings))
-        if among is None:
-            best = bm25.everywhere(index, terms, _NO_MASK if mask is None else mask, k)
-        elif len(among) <= _FEW:
-            best = bm25.few(index, terms, _sealed(among), min(k, max(1, len(among))))
-        else:
-            best = bm25.many(index, terms, _sealed(among), self._scratch("allowed"), min(k, len(among)))
-        order = np.lexsort((best.rows, -best.scores))
-        return ScoredRows(best.rows[order], best.scores[order])
 
     def _some(self, postings: Sequence[Posting], rows: Rows, k: int) -> NDArray[np.float64]:
         """Score these rows until the first k are certain: a row that cannot get there is not looked up again."""
@@ -367,14 +309,6 @@ class TextIndex:
 
 
 _NONE = np.zeros(0, np.int64)
-_NO_MASK = np.zeros(0, np.bool_)
-
-
-def _sealed(rows: Rows) -> Rows:
-    """Return the same rows, read-only. To the compiler, whether an array is writable is a part of its type."""
-    view = np.ascontiguousarray(rows).view()
-    view.flags.writeable = False
-    return view
 
 
 def _kth(scores: NDArray[np.float64], k: int) -> float:

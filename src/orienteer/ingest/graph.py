@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from orienteer.display import counted, most_frequent, types_html
+from orienteer.errors import BadOption
 from orienteer.graph import store
 from orienteer.ingest.remote.address import may_be_address
 from orienteer.page.notebook import Bundle, Table
@@ -36,18 +37,19 @@ class Graph(store.Graph):
         A graph at an address is pulled into the cache, once, and brought up to date by each call; the extra `s3` does
         it. An open graph stays at its generation.
 
-        With `compiled`, searches give the same results in less time. They take a second to load, and about ten once on
-        a machine: take them for processes that live long. They need the extra `fast`. `embedder` opens the embedder of
-        queries by its name, where the graph has vectors; without it, Orienteer's own are known.
+        `embedder` opens the embedder of queries by its name, where the graph has vectors; without it, Orienteer's own
+        are known.
 
         Raises `NotAGraph` where there is no graph at `path`, or a damaged one; `StoreFailed` where its store does not
-        answer; `BadOption` for an address with a password in it; `MissingExtra`.
+        answer; `BadOption` for an address with a password in it; `MissingExtra`. `compiled` was removed.
         """
+        if compiled:
+            raise BadOption("compiled=True: compiled searches were removed; leave it out, results are the same")
         if may_be_address(path):
             from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
 
             path = graph_directory(Path(path), cache=read_settings().cache)
-        return super().open(path, compiled=compiled, embedder=embedder)
+        return super().open(path, embedder=embedder)
 
     @classmethod
     def from_networkx(cls, network: Any, *, path: str | Path | None = None, force: bool = False) -> Self:

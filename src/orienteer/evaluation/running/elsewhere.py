@@ -11,7 +11,6 @@ from orienteer.evaluation.running.asker import Asker, Outcome, Task
 from orienteer.evaluation.running.manifest import graph_hash
 from orienteer.evaluation.running.replies import ReplyFolder
 from orienteer.evaluation.running.sweep import Variant
-from orienteer.evaluation.running.warm_up import MANY_QUESTIONS, warmed
 from orienteer.executors.executor import Place, Worker
 from orienteer.graph.store import Graph
 from orienteer.ingest.sources import graph_directory
@@ -30,8 +29,6 @@ class AskingRecipe:
     published_at: str | None
     """The address of a graph that was pulled from there; each machine pulls it into its own cache."""
     graph_sha256: str
-    is_compiled: bool
-    """Whether searches of the graph are compiled, where numba is."""
     run: Path
     """The folder of the run, on the machine that writes it."""
     variants: tuple[Variant, ...]
@@ -54,8 +51,6 @@ class AskingRecipe:
                 f"{self.graph} is another graph there than here: copy it anew, name a path that all machines share, or "
                 "push it (orienteer push) and name its address"
             )
-        if self.is_compiled:
-            graph = warmed(graph, MANY_QUESTIONS)
         model = None
         if self.model is not None:
             settings = _shared(self.settings, place.processes)

@@ -32,7 +32,6 @@ from orienteer.evaluation.running.runs import (
 )
 from orienteer.evaluation.running.selection import notes_on, select
 from orienteer.evaluation.running.sweep import Variant, variants
-from orienteer.evaluation.running.warm_up import NOTE
 from orienteer.executors.executor import Executor, Job, Worker
 from orienteer.executors.threads import Threads
 from orienteer.files import write_whole
@@ -151,7 +150,6 @@ def evaluate(
             graph=graph.path.absolute(),
             published_at=None if (address := address_of_copy(graph.path)) is None else str(address),
             graph_sha256=manifest.graph_sha256,
-            is_compiled=graph.arrays.text_index.is_compiled,
             run=path.absolute(),
             variants=tuple(chosen),
             question=examples[0].question.text,
@@ -304,7 +302,6 @@ def _manifest(
         budget={} if model is None else budget.model_dump(),
         notes=(
             *notes_on(questions, examples, graph),
-            *([NOTE] if graph.arrays.text_index.is_compiled else []),
             *([NO_ANSWERS] if config.answers and model is None else []),
         ),
         **versions(),

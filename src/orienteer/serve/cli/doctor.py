@@ -28,7 +28,6 @@ EXTRAS = {
     "dense": "onnxruntime",
     "docs": "markitdown",
     "dspy": "dspy",
-    "fast": "numba",
     "haystack": "haystack",
     "langchain": "langchain_core",
     "llamaindex": "llama_index",

@@ -261,7 +261,6 @@ def _evaluate(
     from orienteer.evaluation.datasets import read_questions
     from orienteer.evaluation.running.runner import evaluate
     from orienteer.evaluation.running.selection import notes_on, select
-    from orienteer.evaluation.running.warm_up import warmed
 
     configured, config = model.settings(), flags.config()
     limits = budget.limits(configured)
@@ -278,7 +277,7 @@ def _evaluate(
         executor_at(flags.ray, configured) as executor,
     ):
         progress = evaluate(
-            warmed(graph, len(examples)),
+            graph,
             question_set,
             methods,
             target,

