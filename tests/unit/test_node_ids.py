@@ -265,7 +265,7 @@ def test_no_queries_too_many_and_long_ones_are_told(graph):
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"queries": "TNF"}, {}, {"queries": [1]}, {"queries": ["TNF"], "topk": "2"}, {"queries": None}]
+    "arguments", [{"queries": {"TNF": 1}}, {}, {"queries": [1]}, {"queries": ["TNF"], "topk": "two"}, {"queries": None}]
 )
 def test_what_is_no_list_of_texts_is_refused_in_words(graph, arguments):
     toolbox = Toolbox(session := Session(graph), [NodeIdRetriever(session)])
