@@ -54,11 +54,6 @@ class LinearAxis(NamedTuple):
     """The distance between two ticks, which stand at its multiples."""
 
     @classmethod
-    def between(cls, low: float, high: float, start: float, end: float) -> LinearAxis:
-        """Return an axis that ends exactly at these values."""
-        return cls(low, high, start, end, _round_step(((high - low) or 1.0) / 7))
-
-    @classmethod
     def around(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
         """Return an upright axis with round numbers at its ends, and room beyond the values; no share is above 1."""
         values = tuple(values)
