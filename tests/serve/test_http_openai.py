@@ -259,6 +259,8 @@ def test_a_title_that_a_client_wants_is_not_searched_for(sdk, case):
 @pytest.mark.parametrize(
     "question",
     [
+        "Suggest a film with a short title about a conversation",
+        "Write a brief summary: which film has a title about a chat?",
         "What is the title of the shortest conversation?",
         "Give the title of the film with the conversation of 5 words",
         "Which languages have a short title in a chat of 5 words?",

@@ -156,11 +156,12 @@ def chore_reply(body: ChatBody, *, is_told: bool = False) -> str | None:
     says so.
     """
     asked = next((turn.words for turn in reversed(body.messages) if turn.role == "user"), "").strip()
-    title = " ".join(_first_question(body.messages, asked).split())[:_LONGEST_TITLE] or "A question to the graph"
+    first = _first_question(body.messages, asked)
+    title = " ".join(first.split())[:_LONGEST_TITLE] or "A question to the graph"
     if is_told or asked.startswith(_CHORE):
         return json.dumps({"title": title, "tags": [], "follow_ups": [], "queries": []}, ensure_ascii=False)
-    if not any(map(_wants_title, _instructions(body.messages, asked))):
-        return None
+    if not first or not any(map(_wants_title, _instructions(body.messages, asked))):
+        return None  # without a conversation, "suggest a film with a short title about a chat" is a question
     return json.dumps({"title": title}, ensure_ascii=False) if body.wants_json else title
 
 
