@@ -14,6 +14,7 @@ from orienteer.ingest import (
     RowPairs,
     candidate_pairs,
     cosine_signal,
+    joint_histogram,
     nearest_rows,
     overlap_signal,
     pair_histogram,
@@ -127,6 +128,12 @@ def test_correlations_and_histograms(two):
     assert counts["counts"] == [2, 2, 2, 2, 2]
     assert counts["percentiles"]["95"] == pytest.approx(np.percentile(np.arange(10.0), 95), abs=1e-4)
     assert pair_histogram(np.zeros(0)) == {"edges": [], "counts": [], "percentiles": {}}
+
+
+def test_a_joint_histogram_counts_every_pair_once_in_its_cell():
+    found = joint_histogram(np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.9, 1.0, 0.0]), bins=2)
+    assert found == {"x": [0, 0.5, 1], "y": [0, 0.5, 1], "cells": [[0, 0, 1], [0, 1, 2], [1, 0, 1]]}
+    assert joint_histogram(np.zeros(0), np.zeros(0)) == {"x": [], "y": [], "cells": []}
 
 
 def test_key_phrases_are_rare_elsewhere_and_often_here():

@@ -264,7 +264,9 @@ def test_no_queries_too_many_and_long_ones_are_told(graph):
     assert "Query 1 is long" in ask(graph, "TNF " * 1_000)[1]
 
 
-@pytest.mark.parametrize("arguments", [{}, {"queries": [1]}, {"queries": ["TNF"], "topk": "two"}, {"queries": None}])
+@pytest.mark.parametrize(
+    "arguments", [{"queries": {"TNF": 1}}, {}, {"queries": [1]}, {"queries": ["TNF"], "topk": "two"}, {"queries": None}]
+)
 def test_what_is_no_list_of_texts_is_refused_in_words(graph, arguments):
     toolbox = Toolbox(session := Session(graph), [NodeIdRetriever(session)])
     found = toolbox.observe(ToolCall(id="1", name="node_id_retriever", arguments=json.dumps(arguments)))

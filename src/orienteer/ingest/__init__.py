@@ -48,7 +48,10 @@ __getattr__, __dir__, __all__ = face(
             "correlations as signal_correlations, cosines as cosine_signal, nearest as nearest_rows, "
             "overlaps as overlap_signal, percentile_table"
         ),
-        "documents.join.statistics": "histogram as pair_histogram, statistics as similarity_statistics",
+        "documents.join.statistics": (
+            "histogram as pair_histogram, joint as joint_histogram, statistics as similarity_statistics"
+        ),
+        "documents.plots": "page_of as plots_page, write_plots",
         "documents.previous": "Previous as PreviousGraph",
         "documents.read.blocks": (
             "Block, Blocks, Document, Grid, MOST_BLOCKS, Place as BlockPlace, Prose, Span as TextSpan"

@@ -20,3 +20,8 @@ def figure(value: float) -> str:
 def percent(part: float, whole: float) -> str:
     """Write a part of a whole in per cent; a dash if the whole is 0."""
     return f"{100 * part / whole:.0f} %" if whole else NOTHING
+
+
+def without_zero(text: str) -> str:
+    """Return a number without the zero before its point, as `.35`."""
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text

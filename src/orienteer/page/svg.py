@@ -5,18 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from orienteer.display import cut
-from orienteer.page.numerals import figure, share
+from orienteer.page.numerals import figure, share, without_zero
 
 LETTER, _LINE = 6.6, 14.0  # pixels of a letter and of a line of labels
 _LONGEST = 34  # characters of a label
 _NEAR = 9.0  # pixels from a mark to its label
 _ZERO = 46  # pixels for a cost of 0, which has no place on a logarithmic axis
 _DECADES = 3  # up to this many, a logarithmic axis has ticks at 1, 2 and 5
+_SHADES = 8  # of a cloud
+_PERCENTILES = (95, 99, 80, 90)  # marked above a histogram; if room is scarce, the first of them are named
+_APART = 30.0  # pixels between the middles of two percentiles' names
 
 
 class Frame(NamedTuple):
@@ -41,6 +44,7 @@ class Frame(NamedTuple):
 
 
 PLOT = Frame(520, 340, left=44, right=16, top=34, bottom=46)
+SMALL = Frame(420, 270, left=52, right=14, top=30, bottom=44)
 
 
 class LinearAxis(NamedTuple):
@@ -52,6 +56,11 @@ class LinearAxis(NamedTuple):
     end: float
     step: float
     """The distance between two ticks, which stand at its multiples."""
+
+    @classmethod
+    def between(cls, low: float, high: float, start: float, end: float, *, finest: float = 0.0) -> LinearAxis:
+        """Return an axis that ends exactly at these values. Its ticks are at least `finest` apart: 1 for counts."""
+        return cls(low, high, start, end, max(finest, _round_step(((high - low) or 1.0) / 7)))
 
     @classmethod
     def around(cls, values: Iterable[float], frame: Frame) -> LinearAxis:
@@ -190,16 +199,76 @@ def bar(mean: float, low: float | None, high: float | None, *, colour: str, lowe
     ).format(mean, Markup().join(marks))
 
 
-def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str) -> Markup:
+def distribution(histogram: Mapping[str, Any], name: str, *, threshold: float | None) -> Markup:  # Any: JSON
+    """Draw how often a similarity takes each value; values above the threshold, which make edges, stand out.
+
+    The histogram has `edges` (one more than bins), `counts` (one a bin) and `percentiles`.
+    """
+    edges, counts = histogram["edges"], histogram["counts"]
+    across = LinearAxis.between(edges[0], edges[-1], SMALL.left, SMALL.end)
+    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
+    marks = [_axes(SMALL, up, name, "pairs", are_counts=True), *_ticks(across)]
+    for low, high, count in zip(edges, edges[1:], counts, strict=False):
+        makes_edges = threshold is not None and (low + high) / 2 > threshold
+        marks += _column(across, up, (low, high), count, f"{low:.2f} to {high:.2f}: {count:,} pairs", makes_edges)
+    marks += _percentiles(histogram["percentiles"], across)
+    if threshold is not None and edges[0] <= threshold <= edges[-1]:
+        x = across.place(threshold)
+        marks.append(_line(x, SMALL.top, x, SMALL.floor, "threshold"))
+    return _picture(SMALL, marks, f"pairs by {name}")
+
+
+def tally(counts: Sequence[int], name: str, *, kind: str, most: int) -> Markup:
+    """Draw how many have none, one, two ... of something; the bar at `most` also counts those with more."""
+    across = LinearAxis.between(-0.5, len(counts) - 0.5, SMALL.left, SMALL.end, finest=1)
+    up = LinearAxis.between(0, max(counts), SMALL.floor, SMALL.top, finest=1)
+    axis = f"{name} in one, {most} or more at the end" if len(counts) > most else f"{name} in one"
+    marks = [_axes(SMALL, up, axis, kind, are_counts=True), *_ticks(across)]
+    for number, count in enumerate(counts):
+        title = f"{number}{' or more' if number == most else ''} {name}: {count:,} {kind}"
+        marks += _column(across, up, (number - 0.5, number + 0.5), count, title)
+    return _picture(SMALL, marks, f"{kind} by number of {name}")
+
+
+def cloud(joint: Mapping[str, Any], x_name: str, y_name: str) -> Markup:  # Any: JSON
+    """Draw how often two similarities come together: the darker a place, the more pairs, on a logarithmic scale.
+
+    The joint histogram has the edges of its columns in `x`, those of its rows in `y`, and `[column, row, count]` in
+    `cells`.
+    """
+    columns, rows, cells = joint["x"], joint["y"], joint["cells"]
+    across = LinearAxis.between(columns[0], columns[-1], SMALL.left, SMALL.end)
+    up = LinearAxis.between(rows[0], rows[-1], SMALL.floor, SMALL.top)
+    most = math.log1p(max(count for _, _, count in cells))
+    shades: dict[int, list[str]] = {}
+    for column, row, count in cells:
+        shade = min(_SHADES, 1 + int(_SHADES * math.log1p(count) / most))
+        left, right = across.place(columns[column]), across.place(columns[column + 1])
+        low, high = up.place(rows[row]), up.place(rows[row + 1])
+        shades.setdefault(shade, []).append(f"M{left:.1f} {high:.1f}H{right:.1f}V{low:.1f}H{left:.1f}z")
+    path = Markup('<path d="{}" class="cell" fill-opacity="{}"/>')
+    paths = [path.format("".join(shapes), round(shade / _SHADES, 3)) for shade, shapes in sorted(shades.items())]
+    return _picture(SMALL, [_axes(SMALL, up, x_name, y_name), *_ticks(across), *paths], f"{y_name} against {x_name}")
+
+
+def _axes(frame: Frame, up: LinearAxis, x_name: str, y_name: str, *, are_counts: bool = False) -> Markup:
     """Return lines across at the ticks of the upright axis, with its labels, and the names of both axes."""
     marks = []
     for tick in up.ticks():
         y = up.place(tick)
         marks.append(_line(frame.left, y, frame.end, y, "grid"))
-        marks.append(_text(frame.left - 7, y + 4, share(tick, 2), "end", "tick"))
+        label = f"{tick:,.0f}" if are_counts else share(tick, 2) if frame is PLOT else _decimal(tick)
+        marks.append(_text(frame.left - 7, y + 4, label, "end", "tick"))
     marks.append(_text(2, 14, y_name, "start", "axis"))
     marks.append(_text(frame.end, frame.height - 8, x_name, "end", "axis"))
     return Markup().join(marks)
+
+
+def _ticks(across: LinearAxis) -> Iterator[Markup]:
+    """Yield the labels below a small plot: whole numbers for counts, else decimals."""
+    for tick in across.ticks():
+        label = f"{tick:.0f}" if float(tick).is_integer() and across.high > 1.5 else _decimal(tick)
+        yield _text(across.place(tick), SMALL.floor + 16, label, "middle", "tick")
 
 
 def _log_ticks(across: LogAxis) -> Iterator[Markup]:
@@ -212,6 +281,31 @@ def _log_ticks(across: LogAxis) -> Iterator[Markup]:
     if across.has_zero:
         yield _text(across.place(0), floor + 17, "none", "middle", "tick")
         yield _line(PLOT.left + _ZERO, PLOT.top, PLOT.left + _ZERO, floor, "break")
+
+
+def _column(
+    across: LinearAxis, up: LinearAxis, ends: tuple[float, float], count: int, title: str, makes_edges: bool = False
+) -> Iterator[Markup]:
+    """Yield the bar of a histogram's bin, if it is not empty."""
+    if not count:
+        return
+    (left, right), top = map(across.place, ends), up.place(count)
+    yield Markup(
+        '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="{}"><title>{}</title></rect>'
+    ).format(
+        left + 0.5, top, max(right - left - 1, 0.5), SMALL.floor - top, "bar kept" if makes_edges else "bar", title
+    )
+
+
+def _percentiles(values: Mapping[str, float], across: LinearAxis) -> Iterator[Markup]:
+    """Yield a mark at some percentiles; a label that would cover another is left out."""
+    named: list[float] = []
+    for percentile in _PERCENTILES:
+        x = across.place(values[str(percentile)])
+        yield _line(x, SMALL.top - 6, x, SMALL.top, "mark")
+        if all(abs(x - other) >= _APART for other in named):
+            yield _text(x, SMALL.top - 9, f"{percentile} %", "middle", "tick")
+            named.append(x)
 
 
 def _frontier(points: Sequence[Point], places: Mapping[str, tuple[float, float]]) -> Markup:
@@ -262,8 +356,9 @@ def _spread(places: Mapping[str, float]) -> dict[str, float]:
 
 
 def _picture(frame: Frame, marks: Iterable[Markup], label: str) -> Markup:
-    return Markup('<svg class="plot" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
-        frame.width, frame.height, label, Markup().join(marks)
+    kind = Markup('class="plot" ') if frame is PLOT else ""
+    return Markup('<svg {}viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        kind, frame.width, frame.height, label, Markup().join(marks)
     )
 
 
@@ -286,6 +381,10 @@ def _dot(x: float, y: float, radius: str, colour: str) -> Markup:
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str) -> Markup:
     return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>').format(x, y, anchor, kind, text)
+
+
+def _decimal(value: float) -> str:
+    return without_zero(f"{value:.2f}".rstrip("0").rstrip("."))
 
 
 def _round_step(rough: float) -> float:

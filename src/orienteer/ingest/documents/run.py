@@ -26,6 +26,7 @@ from orienteer.ingest.documents.cut.replies import ReplyCache
 from orienteer.ingest.documents.embedder import CachedEmbedder
 from orienteer.ingest.documents.intake import Intake, Shelf, Watch
 from orienteer.ingest.documents.join.weaver import Weaver
+from orienteer.ingest.documents.plots import write_plots
 from orienteer.ingest.documents.previous import Previous
 from orienteer.ingest.documents.read.selection import Selection
 from orienteer.ingest.documents.recipe import BuildRecipe, settle
@@ -68,6 +69,8 @@ class BuildOptions(Options):
     """Patterns of the files that are read, as in a `.gitignore`; they win over it, and read what is hidden."""
     exclude: tuple[str, ...] = ()
     """Patterns of files and folders that are not read. An update goes on with those of its graph."""
+    plots: Path | None = None
+    """Where a page of figures of the similarities goes; none is written where there is no path."""
     config: BuildConfig | None = None
     """Without one `BuildConfig()`; `BuildConfig.extracting()` where chunks are cut by tokens for extraction.
 
@@ -151,7 +154,7 @@ class _Build:
 
     def _amended(self, sources: Sequence[Path], target: Path) -> BuildReport | None:
         """Make the graph out of the one before, from what has changed; None where all edges are to be made anew."""
-        if self._embedder is not None or self._model is not None:
+        if self._embedder is not None or self._model is not None or self._options.plots is not None:
             return None
         started = time.perf_counter()
         update = Update(sources, self._recipe, self._stage, self._progress, is_strict=self._options.strict)
@@ -189,7 +192,8 @@ class _Build:
             if annotator is not None:
                 shelf = self._annotated(annotator, shelf, Shelf(stack.enter_context(_scratch(target))))
             extractor = self._extractor(recipe, intake.sources, shelf)
-            weaver = Weaver(builder, shelf, recipe.config, progress=self._progress)
+            is_measured = options.plots is not None
+            weaver = Weaver(builder, shelf, recipe.config, progress=self._progress, is_measured=is_measured)
             self._weave(weaver, extractor, shelf)
             notes = [*recipe.notes, *([] if annotator is None else _annotator_notes(annotator))]
             notes += [] if extractor is None else extractor.notes
@@ -203,6 +207,8 @@ class _Build:
             notes += self._embed(recipe.config, target)
         if previous is not None and previous.had_vectors and self._embedder is None:
             notes.append(VECTORS_GONE)
+        if options.plots is not None and weaver.similarity is not None:
+            write_plots(weaver.similarity, options.plots, title=target.name)
         by_model = None if extractor is None else extractor.by_model
         payers = [payer for payer in (annotator, by_model) if payer is not None]
         return BuildReport(
@@ -243,9 +249,9 @@ class _Build:
     # ------------------------------------------------------------------------------------------------------- stages
 
     def _recipe(self, previous: Previous | None) -> BuildRecipe:
-        """Settle the options. Raises `BadOption`."""
-        options = self._options
-        return settle(
+        """Settle the options. Raises `BadOption`, and early for a page of figures that cannot be written."""
+        options, path = self._options, self._options.plots
+        recipe = settle(
             options.chunks,
             options.extract,
             options.config,
@@ -255,6 +261,13 @@ class _Build:
             embedder=self._embedder,
             model=self._model,
         )
+        if path is None:
+            return recipe
+        if self._embedder is None or not recipe.config.similar:
+            raise BadOption("plots are of similarities: they need an embedder, and similar=true")
+        if path.suffix.lower() not in (".html", ".htm") or path.is_dir() or not path.parent.is_dir():
+            raise BadOption(f"plots: {path} is not a file in an existing folder: name one, such as figures.html")
+        return recipe
 
     def _watch(self, sources: Sequence[Path], recipe: BuildRecipe, folder: Path) -> SoFar | None:
         """Return what makes graphs of what has been read so far, in a folder; None if nobody hears of them."""

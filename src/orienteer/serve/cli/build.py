@@ -76,6 +76,10 @@ DryRun = Annotated[
     bool,
     typer.Option("--dry-run", help="Read and cut the documents, estimate what the model would cost, write no graph."),
 ]
+Plots = Annotated[
+    Path | None,
+    typer.Option("--plots", metavar="FILE", help="Write plots of the similarities, as in the paper, as an HTML page."),
+]
 SetOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -98,6 +102,7 @@ def build(
     metadata: Metadata = False,
     base_url: BaseUrl = None,
     dry_run: DryRun = False,
+    plots: Plots = None,
     include: Include = None,
     exclude: Exclude = None,
     watch: Watch = False,
@@ -124,6 +129,7 @@ def build(
         chunks=chunks,
         extract=extract,
         metadata=metadata,
+        plots=plots,
         include=tuple(include or ()),
         exclude=tuple(exclude or ()),
         config=BuildConfig.read({**usual, **values}) if values else None,

@@ -25,7 +25,7 @@ from orienteer.graph.edges import EdgeBatch
 from orienteer.graph.embedding import embedded_text
 from orienteer.graph.names.chunk_titles import parts_of
 from orienteer.graph.names.mentions import CorpusNames, whole
-from orienteer.graph.reserved import SIMILAR, TABLE
+from orienteer.graph.reserved import CELLS, SIMILAR, TABLE
 from orienteer.ingest.documents.config import BuildConfig
 from orienteer.ingest.documents.cut.segments import joinable_columns
 from orienteer.ingest.documents.join.pairs import SHOWN, Pairs, rare, shared_pairs
@@ -59,6 +59,10 @@ class Fields:
     """Topics of chunks, titles of tables."""
     within: list[str] = field(default_factory=list)
     """Contents of chunks, columns of tables."""
+    texts: list[str] = field(default_factory=list)
+    """Of tables what an embedder reads of them."""
+    descriptions: list[str] = field(default_factory=list)
+    """Of tables what each says that it holds."""
     bodies: list[str] = field(default_factory=list)
     """Of tables header and rows, for the cells that two of them share."""
     firsts: list[int] = field(default_factory=list)
@@ -96,6 +100,8 @@ class KindPair(NamedTuple):
     second: Fields
     pool: Candidates
     entities: PartSets
+    beside: Mapping[str, NDArray[np.float64]] = {}
+    """Similarities that the paper measures but makes no edges of; empty unless measured."""
 
 
 class _FieldVectors(NamedTuple):
@@ -103,6 +109,8 @@ class _FieldVectors(NamedTuple):
 
     about: Matrix
     within: Matrix
+    texts: Matrix
+    descriptions: Matrix
 
 
 def fields_of(nodes: Iterable[Node]) -> Kinds:
@@ -139,14 +147,23 @@ def _add_table(tables: Fields, node: Node) -> None:
     header, *rows = node.text.split("\n")[-whole(properties.get("rows"), 0) - 1 :]
     tables.about.append(str(properties.get("title") or node.name))
     tables.within.append("; ".join(map(str, columns)) if isinstance(columns, list) else node.name)
+    tables.texts.append(embedded_text(node.name, node.text))
+    tables.descriptions.append(str(properties.get("topic") or f"{node.name}: {header.replace(CELLS, ', ')}"))
     tables.bodies.append("\n".join([header, *rows]))
     tables.firsts.append(whole(properties.get("first_row"), 1))
 
 
-def compare(kinds: Kinds, names: CorpusNames, embedder: Embedder, config: BuildConfig) -> list[KindPair]:
-    """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields."""
+def compare(
+    kinds: Kinds, names: CorpusNames, embedder: Embedder, config: BuildConfig, *, is_measured: bool = False
+) -> list[KindPair]:
+    """Return the candidates of each two kinds of parts, with every similarity of each. Embeds all fields.
+
+    Where they are measured, what the paper measures and joins none by is taken of them as well; it takes two further
+    texts of each table.
+    """
     chunks, tables = kinds.chunks, kinds.tables
-    ours, theirs = _vectors(embedder, chunks), _vectors(embedder, tables)
+    ours = _vectors(embedder, chunks, is_measured=False)
+    theirs = _vectors(embedder, tables, is_measured=is_measured)
     sharing = shared_pairs(names, rare(names, config), strongest=config.near)
     entities = _entities(names, kinds)
     comparisons = []
@@ -169,12 +186,36 @@ def compare(kinds: Kinds, names: CorpusNames, embedder: Embedder, config: BuildC
             "entities": _overlaps(entities.sets, first, second),
         }
         pool = candidates(near, signals, is_same=first is second, wide=len(second.parts))
-        comparisons.append(KindPair(label, first, second, pool, entities))
+        alike = KindPair(label, first, second, pool, entities)
+        comparisons.append(alike._replace(beside=_beside(alike, a, b, kinds)) if is_measured else alike)
     return comparisons
 
 
-def _vectors(embedder: Embedder, fields: Fields) -> _FieldVectors:
-    return _FieldVectors(_embedded(embedder, fields.about), _embedded(embedder, fields.within))
+def _vectors(embedder: Embedder, fields: Fields, *, is_measured: bool) -> _FieldVectors:
+    """Embed the fields; a chunk's text is its content already, and its description its topic."""
+    about, within = _embedded(embedder, fields.about), _embedded(embedder, fields.within)
+    if not is_measured:
+        return _FieldVectors(about, within, within, about)
+    return _FieldVectors(about, within, _embedded(embedder, fields.texts), _embedded(embedder, fields.descriptions))
+
+
+def _beside(
+    alike: KindPair, first: _FieldVectors, second: _FieldVectors, kinds: Kinds
+) -> dict[str, NDArray[np.float64]]:
+    """Return what the paper's tables 3 and 17 to 19 have beside the similarities that make edges."""
+    pairs, shared = alike.pool.pairs, alike.pool.signals["entities"]
+    if alike.name != "chunk-chunk":
+        described = "description" if alike.name == "table-table" else "summary"
+        return {
+            "content": cosines(first.texts, second.texts)(pairs),
+            described: cosines(first.descriptions, second.descriptions)(pairs),
+        }
+    sizes = np.diff(alike.entities.sets.begins)[_rows(alike.first)]
+    least = np.minimum(sizes[pairs.first], sizes[pairs.second])
+    measures = {"overlap": shared / np.maximum(least, 1)}
+    if any(kinds.events):
+        measures["events"] = _overlaps(packed(kinds.events).sets, alike.first, alike.second)(pairs)
+    return measures
 
 
 def _overlaps(sets: Sets, first: Fields, second: Fields) -> Callable[[RowPairs], NDArray[np.float64]]:

@@ -6,6 +6,8 @@ They are taken over the candidate pairs (see `similarity`), as the percentiles a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -16,22 +18,31 @@ from orienteer.ingest.documents.join.similar_chunks import Fields, KindPair, Kin
 from orienteer.ingest.documents.join.similarity import PERCENTILES, correlations, percentile_table
 
 BINS = 40
-_MOST_COUNTED = 50
+JOINED = {
+    "chunk-chunk": ("topic", "content"),
+    "table-table": ("title", "column", "description"),
+    "table-chunk": ("title", "column", "summary"),
+}
+"""Similarities that are looked at two by two. SAGE, figures 7, 10 and 13."""
+MOST_COUNTED = 50
 """Names of a chunk from which on they are counted as one group."""
 _DIGITS = 4
 
 Values = NDArray[np.float64]
 
 
-def statistics(several: Sequence[KindPair], kinds: Kinds, config: BuildConfig) -> dict[str, Any]:  # Any: JSON
+def statistics(
+    several: Sequence[KindPair], kinds: Kinds, config: BuildConfig, *, is_measured: bool = False
+) -> dict[str, Any]:  # Any: JSON
     """Return the figures of a graph's similarities, by pair of kinds and by similarity.
 
     `thresholds` are those that made its edges; `percentiles` is table 5; `means` table 3; `correlations` tables 17 to
     19; `histograms` are figures 5, 6, 9, 11 and 12, with what lies at some percentiles; `counts` says how many chunks
-    and tables hold how many names and events, the last count with all above it: figures 5, 8 and 12.
+    and tables hold how many names and events, the last count with all above it: figures 5, 8 and 12. Where the pairs
+    were measured, `joint` has how often two similarities come together: figures 7, 10 and 13.
     """
-    pools = {alike.name: alike.pool for alike in several}
-    return {
+    whole = {alike.name: replace(alike.pool, signals={**alike.pool.signals, **alike.beside}) for alike in several}
+    figures: dict[str, Any] = {  # Any: JSON
         "candidates": {alike.name: len(alike.pool.pairs) for alike in several},
         "nodes": {"chunk": len(kinds.chunks.parts), "table": len(kinds.tables.parts)},
         "thresholds": {
@@ -44,14 +55,23 @@ def statistics(several: Sequence[KindPair], kinds: Kinds, config: BuildConfig) -
                 key: round(float(values.mean()), _DIGITS) if len(values) else 0.0
                 for key, values in pairs.signals.items()
             }
-            for name, pairs in pools.items()
+            for name, pairs in whole.items()
         },
-        "correlations": {name: correlations(pairs) for name, pairs in pools.items()},
+        "correlations": {name: correlations(pairs) for name, pairs in whole.items()},
         "histograms": {
-            name: {key: histogram(values) for key, values in pairs.signals.items()} for name, pairs in pools.items()
+            name: {key: histogram(values) for key, values in pairs.signals.items()} for name, pairs in whole.items()
         },
         "counts": _counts(several, kinds),
     }
+    if is_measured:
+        figures["joint"] = {
+            name: {
+                f"{first}, {second}": joint(pairs.signals[first], pairs.signals[second])
+                for first, second in combinations(JOINED[name], 2)
+            }
+            for name, pairs in whole.items()
+        }
+    return figures
 
 
 def nodes_of(kinds: Kinds) -> int:
@@ -75,6 +95,23 @@ def histogram(values: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JS
     }
 
 
+def joint(first: Values, second: Values, *, bins: int = BINS) -> dict[str, Any]:  # Any: JSON
+    """Return how often two values of the same pairs, (pairs,) each, fall into each cell of a grid.
+
+    `x` and `y` are the edges of its columns and rows; `cells` has `[column, row, count]` for each that is not empty.
+    """
+    if not len(first):
+        return {"x": [], "y": [], "cells": []}
+    counts, x, y = np.histogram2d(first, second, bins=bins)
+    columns, rows = np.nonzero(counts)
+    cells = zip(columns.tolist(), rows.tolist(), counts[columns, rows].astype(int).tolist(), strict=True)
+    return {
+        "x": [round(float(edge), _DIGITS) for edge in x],
+        "y": [round(float(edge), _DIGITS) for edge in y],
+        "cells": [list(cell) for cell in cells],
+    }
+
+
 def _counts(several: Sequence[KindPair], kinds: Kinds) -> dict[str, dict[str, list[int]]]:
     """Return how many parts of each kind hold none, one, two ... names, and events where a model wrote any."""
     sets_of = {"entities": several[0].entities.sets}
@@ -83,7 +120,7 @@ def _counts(several: Sequence[KindPair], kinds: Kinds) -> dict[str, dict[str, li
     parts: Mapping[str, Fields] = {"chunk": kinds.chunks, "table": kinds.tables}
     return {
         what: {
-            kind: np.bincount(np.diff(sets.begins)[fields.parts].clip(max=_MOST_COUNTED), minlength=1).tolist()
+            kind: np.bincount(np.diff(sets.begins)[fields.parts].clip(max=MOST_COUNTED), minlength=1).tolist()
             for kind, fields in parts.items()
             if fields.parts
         }

@@ -38,8 +38,10 @@ class Weaver:
         config: BuildConfig,
         *,
         progress: Progress,
+        is_measured: bool = False,
     ) -> None:
         self._builder, self._shelf, self._config, self._progress = builder, shelf, config, progress
+        self._is_measured = is_measured
         self.counts: dict[str, int] = {}
         """Edges by type."""
         self.greatest: dict[str, float] = {}
@@ -104,8 +106,8 @@ class Weaver:
             yield shared_edges(self.names, config)
         if embedder is not None and is_similar:
             kinds = fields_of(shelf)
-            several = compare(kinds, self.names, embedder, config)
-            self.similarity = statistics(several, kinds, config)
+            several = compare(kinds, self.names, embedder, config, is_measured=self._is_measured)
+            self.similarity = statistics(several, kinds, config, is_measured=self._is_measured)
             yield similar_edges(several, self.names, config)
 
     def _count(self, batch: EdgeBatch, kind: str) -> None:
