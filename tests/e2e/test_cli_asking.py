@@ -480,6 +480,17 @@ def test_doctor_tells_settings_and_never_a_key(cli, home, monkeypatch):
         assert "sk-very-secret" not in ran.out + ran.err
 
 
+def test_doctor_tells_of_a_cache_that_is_not_believed(cli, tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(0o777)
+    monkeypatch.setenv("ORIENTEER_CACHE", str(folder))
+    ran = cli("doctor")
+    assert ran.code == 2
+    assert "extra serve" in ran.out  # all else is told
+    assert f"error: other users may write to the cache {folder} (mode 777): chmod 700" in ran.err
+
+
 def test_doctor_lists_every_setting(cli, home, users_file):
     users_file.write_text("[price]\nprompt = 1.0\ncompletion = 2.0\n")
     settings = cli("doctor", "--json").json["settings"]

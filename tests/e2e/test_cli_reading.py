@@ -275,6 +275,15 @@ def test_a_wrong_request_ends_with_2_and_one_line(tables, home, cli, arguments):
         (["neighbors", "clubs"], "error: Missing argument 'NODE'. See: orienteer neighbors --help"),
         (["trace", "show"], "error: Missing argument 'FILE'. See: orienteer trace show --help"),
         (["cache", "claer"], "error: No such command 'claer'. Did you mean 'clear'? See: orienteer cache --help"),
+        (
+            ["ask", "clubs", "x", "-k", "-5"],
+            "error: Invalid value for '-k': '-5' should be greater than or equal to 0. See: orienteer ask --help",
+        ),
+        (
+            ["serve", "clubs", "--port", "abc"],
+            "error: Invalid value for '--port': 'abc' should be a valid integer, unable to parse string as an integer."
+            " See: orienteer serve --help",
+        ),
         (["serch"], "error: No such command 'serch'. Did you mean 'search', 'serve'? See: orienteer --help"),
     ],
 )

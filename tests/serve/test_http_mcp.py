@@ -66,13 +66,16 @@ def test_agents_ask_beside_programs(beside, era):
         tools = (await agent.list_tools()).tools
         answer = await agent.call_tool("ask", QUESTION, progress_callback=progress)
         wrong = await agent.call_tool("node", {"node": "Rusty"})
+        blank = await agent.call_tool("ask", {"question": ""})
         schema = await agent.read_resource("orienteer://languages/schema")
-        return tools, answer, wrong, schema, told
+        return tools, answer, wrong, blank, schema, told
 
-    tools, answer, wrong, schema, told = talk(beside, era, use, key=KEY)
+    tools, answer, wrong, blank, schema, told = talk(beside, era, use, key=KEY)
     assert len(tools) == 8
     assert "Graydon Hoare" in answer.content[0].text
     assert wrong.is_error
+    assert blank.is_error
+    assert blank.content[0].text.startswith("question is ''")
     assert schema.contents[0].text.startswith("node types: ")
     assert told == list(range(1, len(told) + 1))
     listed = beside.get("/api/graphs", authorization=f"Bearer {KEY}").json

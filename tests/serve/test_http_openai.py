@@ -279,8 +279,10 @@ def test_an_unknown_model_is_not_found(sdk, model):
 
 
 def test_an_unknown_method_and_a_bad_shape_are_refused(sdk):
-    with pytest.raises(openai.BadRequestError, match="'this:Zen' is not served here"):
-        sdk.chat.completions.create(model="orienteer/languages:this:Zen", messages=ASKED)
+    for method in ("this:Zen", "ark", "graphscout"):  # the second needs a model
+        with pytest.raises(openai.BadRequestError, match=f"'{method}' is not served here") as refused:
+            sdk.chat.completions.create(model=f"orienteer/languages:{method}", messages=ASKED)
+        assert refused.value.param == "model"
     with pytest.raises(openai.UnprocessableEntityError, match="messages is"):
         sdk.chat.completions.create(model="orienteer/languages", messages=[])
 

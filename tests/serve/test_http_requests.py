@@ -242,6 +242,12 @@ def test_an_origin_is_that_of_one_site(origin):
         guard_rules("127.0.0.1", keys=(), allowed_hosts=(), origins=[origin], open_paths=())
 
 
+@pytest.mark.parametrize("host", ["", "*", "https://a", "a/b", "friend.example:8443", "[::1]:80", "*.example.org"])
+def test_a_host_that_no_request_could_name_is_refused(host):
+    with pytest.raises(BadOption, match="is no host: write its name alone"):
+        guard_rules("127.0.0.1", keys=(), allowed_hosts=["friend.example", host], origins=(), open_paths=())
+
+
 def test_too_many_at_once_are_refused_in_the_same_shape_and_the_server_is_seen_to_live(small, monkeypatch):
     monkeypatch.setattr(inside(guard_rules), "MOST_AT_ONCE", 0)
     with serving({"small": small}) as client:

@@ -271,3 +271,9 @@ def test_compiled_searches_are_gone_which_is_said(small):
     assert len(Graph.open(small.path, compiled=False)) == len(small)
     with pytest.raises(BadOption, match="compiled=True: compiled searches were removed; leave it out"):
         Graph.open(small.path, compiled=True)
+
+
+@pytest.mark.parametrize("path", [3, None, b"films", ["films"]])
+def test_what_is_no_path_is_refused_in_words(path):
+    with pytest.raises(BadOption, match="give the path of a graph directory, or an address"):
+        Graph.open(path)

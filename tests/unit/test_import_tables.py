@@ -415,6 +415,7 @@ def test_what_is_not_clear_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "3" / "source" / "nodes.csv"
     assert f"--nodes {file}:id=alpha" in unclear(tmp_path / "3", {"nodes.csv": "alpha,beta\n1,2\n"})
     assert "holds no table" in unclear(tmp_path / "4", {})
+    assert "things.csv is empty, and no other" in unclear(tmp_path / "6", {"things.csv": "", "README.md": ""})
     assert "holds no table" in unclear(tmp_path / "5", {"README.txt": "a\tb\tc\n"})
 
 

@@ -28,7 +28,7 @@ def test_a_folder_has_its_own_name_or_a_given_one(tmp_path):
         ([Path("a/beers"), Path("b/beers")], [], "a/beers and b/beers are both called 'beers'"),
         ([Path("a")], ["a=b"], "both called 'a': name one with --name NAME=b"),
         ([], ["beers"], "--name beers: write NAME=DIR"),
-        ([], ["=x"], "write NAME=DIR"),
+        ([], ["=x"], "--name =x: write NAME=DIR, as in --name beers=x$"),
         ([], ["x="], "write NAME=DIR"),
     ],
 )

@@ -41,10 +41,13 @@ class Graph(store.Graph):
         are known.
 
         Raises `NotAGraph` where there is no graph at `path`, or a damaged one; `StoreFailed` where its store does not
-        answer; `BadOption` for an address with a password in it; `MissingExtra`. `compiled` was removed.
+        answer; `BadOption` for an address with a password in it, and for what is no path; `MissingExtra`. `compiled`
+        was removed.
         """
         if compiled:
             raise BadOption("compiled=True: compiled searches were removed; leave it out, results are the same")
+        if not isinstance(path, str | Path):
+            raise BadOption(f"path is {path!r}: give the path of a graph directory, or an address")
         if may_be_address(path):
             from orienteer.ingest.sources import graph_directory  # here: whoever opens a graph needs no importer
 

@@ -140,7 +140,7 @@ def imported(
             report = _imported(importer, target, options, progress, beside)
         except UnreadableFile as error:
             if options.strict:
-                raise BadInput(f"--strict: {error}. Mend the file, or leave out --strict.") from error
+                raise BadInput(f"--strict: {error}; mend the file, or leave out --strict") from error
             if not _can_do_without(error.path, sources, {*unreadable, *named}):
                 raise
             unreadable[error.path] = str(error).removeprefix(str(error.path)).lstrip(" ,:")

@@ -370,7 +370,7 @@ def named_folders(folders: Sequence[Path], named: Sequence[str]) -> dict[str, Pa
     for text in named:
         name, equals, folder_text = text.partition("=")
         if not (name.strip() and equals and folder_text):
-            raise UsageError(f"--name {text}: write NAME=DIR, as in --name beers={text or 'data/beers'}")
+            raise UsageError(f"--name {text}: write NAME=DIR, as in --name beers={text.strip('= ') or 'data/beers'}")
         pairs.append((name.strip(), Path(folder_text)))
     if not pairs:
         raise UsageError("no graph is named: give the directory of one, or a folder of tables or documents")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from orienteer.errors import BadInput
 from orienteer.graph.format import is_graph
-from orienteer.ingest.formats import suffixes
+from orienteer.ingest.formats import format_of, suffixes
 from orienteer.ingest.formats.sqlite import is_database
 from orienteer.ingest.report import Ignored
 from orienteer.ingest.tables.columns import NODE_RANKS, Columns, EdgeRoles, NodeRoles, ends, plainly
@@ -106,6 +106,9 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
                 tables += tables_in(path) if is_database(path) else [table_of(path, is_named=False)]
         ignored += [no_table(path) for path in inside if path not in readable]
         if not readable and not by_hand:
+            for path in inside:
+                if format_of(path) is not None and path.stat().st_size == 0:
+                    raise BadInput(f"{path} is empty, and no other file there is a table: write it again")
             raise BadInput(f"{source} holds no table. Formats that can be read: {suffixes()}.")
     return tables, ignored
 

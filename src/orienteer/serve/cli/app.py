@@ -202,6 +202,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         context = getattr(error, "ctx", None)  # only some of typer's errors know which command was being called
         command = context.command_path if context is not None else "orienteer"
         message = error.format_message().replace("Value error, ", "")
+        message = _with_value(message, error.__cause__)
         end = "" if message.endswith((".", "?")) else "."
         return _fail(f"{message}{end} See: {command} --help", 2)
     if code == INTERRUPTED and arguments is None:
@@ -209,6 +210,15 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         sys.stderr.flush()
         os._exit(INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+def _with_value(message: str, cause: BaseException | None) -> str:
+    """Return what typer says of a value that pydantic refuses, with the value in it: pydantic says `Input`."""
+    from pydantic import ValidationError
+
+    if not isinstance(cause, ValidationError):
+        return message
+    return message.replace(": Input ", f": {clean(repr(cause.errors()[0]['input']))} ", 1)
 
 
 class _Command(TyperCommand):

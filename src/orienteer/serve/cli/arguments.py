@@ -409,7 +409,7 @@ def check_writable(target: Path) -> None:
     """Raise `BadInput` where no file could be written: better before the work than after."""
     if target.is_dir() or not target.absolute().parent.is_dir():
         trouble = "is a folder" if target.is_dir() else "lies in a folder that does not exist"
-        raise BadInput(f"{target} {trouble}: name a file that can be written with -o")
+        raise BadInput(f"{target} {trouble}: name a file that can be written")
 
 
 @contextmanager

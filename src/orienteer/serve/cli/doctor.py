@@ -13,6 +13,7 @@ import typer
 from orienteer.bolt.address import address_in
 from orienteer.display import counted
 from orienteer.errors import Error, ModelError, NotAGraph
+from orienteer.files import cache_folder
 from orienteer.llm.address import show
 from orienteer.serve.cli.arguments import ModelFlags, graph_of, settings
 from orienteer.serve.cli.model_check import ModelCheck, check_model
@@ -102,6 +103,7 @@ def doctor(
         _print(out, facts, check, remedy=remedy)
     if check.failure is not None:
         raise check.failure
+    cache_folder(configured.cache, "graphs")  # which says so where others could write there
     is_refused = any(finding["state"] == "problem" for finding in facts.get("database", {}).get("findings", ()))
     return int(is_refused or ("graph" in facts and _is_damaged(facts["graph"])))
 

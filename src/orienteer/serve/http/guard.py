@@ -80,8 +80,8 @@ def rules(
 ) -> Rules:
     """Return the rules of a server that listens at a host.
 
-    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for an
-    origin that is none.
+    Raises `UsageError` for any host but this machine without a key, `BadOption` for a key that is too short and for a
+    host or an origin that is none.
     """
     for key in keys:
         if len(key) < LEAST_KEY:
@@ -92,6 +92,10 @@ def rules(
         scheme, colon, name = origin.partition("://")
         if scheme not in ("http", "https") or not colon or not name or "/" in name or "*" in name:
             raise BadOption(f"--allow-origin {origin!r} is no origin: write one as https://example.org", value=origin)
+    for name in allowed_hosts:
+        if (written := _HOST.fullmatch(name)) is None or not name or written[1] != name or "/" in name or "*" in name:
+            told = f"--allow-host {name!r} is no host: write its name alone, as graphs.example.org, without a port"
+            raise BadOption(told, value=name)
     own = [f"[{host}]" if ":" in host else host]
     names = [name.lower() for name in (*LOOPBACK, *own, *allowed_hosts)]
     return Rules(tuple(names), tuple(origins), tuple(keys), (*open_paths, *UPKEEP))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from orienteer.agents.events import Event
 from orienteer.methods.table import AUTO
 from orienteer.serve.graphs import Generation
-from orienteer.serve.http.bodies import AskBody
+from orienteer.serve.http.bodies import AskBody, shaped
 from orienteer.serve.http.look_ups import LOOK_UPS
 from orienteer.serve.http.running import Question
 from orienteer.serve.http.site import Site
@@ -25,7 +25,7 @@ def mcp_face(site: Site) -> HttpFace:
     """Return the routes and the lifespan of the protocol over a site's graphs. Needs the extra `mcp`."""
 
     async def events_of(generation: Generation, asked: Asked) -> AsyncGenerator[Event, None]:
-        body = AskBody(question=asked.question, k=asked.k, node_types=asked.node_types, method=AUTO)
+        body = shaped(AskBody, {**asked._asdict(), "method": AUTO})
         question = Question(site, await site.slots.take())
         try:
             await question.start(generation, body)

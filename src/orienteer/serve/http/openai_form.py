@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 
 from orienteer.agents.events import Event
 from orienteer.display import clean
-from orienteer.errors import Refused
+from orienteer.errors import BadOption, Refused
 from orienteer.methods.table import AUTO, METHODS
 from orienteer.records import Ranked, Result, Usage
 from orienteer.serve.door import served_method
@@ -81,9 +81,8 @@ def openai_routes(site: Site) -> APIRouter:
     @router.get("/models/{model:path}")
     async def model(model: str) -> Response:
         """Return one model, also a graph with a method that is not listed."""
-        named = _named(site, model)
-        served_method(named.method, site.offered)
-        return JSONResponse(await site.look_up(lambda: _model(named.graph, model)))
+        graph = _named(site, model).graph
+        return JSONResponse(await site.look_up(lambda: _model(graph, model)))
 
     @router.post("/chat/completions", openapi_extra=takes(ChatBody))
     async def chat(request: Request) -> Response:
@@ -144,11 +143,14 @@ def _model(graph: ServedGraph, name: str) -> dict[str, Any]:  # Any: JSON
 
 
 def _named(site: Site, model: str) -> _Named:
-    """Return what the name of a model means. Raises `Refused` with 404."""
+    """Return what the name of a model means. Raises `Refused`: 404, or 400 for a method that is not served."""
     rest = model.removeprefix(PREFIX)
     for graph in sorted(site.graphs, key=lambda graph: -len(graph.name)):  # a graph's name may hold a colon
         if rest == graph.name or rest.startswith(f"{graph.name}:"):
-            return _Named(graph, rest[len(graph.name) + 1 :] or AUTO)
+            try:
+                return _Named(graph, served_method(rest[len(graph.name) + 1 :] or AUTO, site.offered))
+            except BadOption as error:
+                raise Refused(400, f"model {model[:100]!r}: {error}", value=model) from None
     raise Refused(404, f"model {model[:100]!r} is not served here: GET /v1/models lists those that are", value=model)
 
 
