@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from http import HTTPStatus
 from threading import Lock
 from urllib.parse import quote, urljoin, urlsplit
@@ -52,17 +53,14 @@ class Site(Objects):
 
     def _followed(self, asked: str, location: str) -> str:
         """Return where a redirect leads. Raises `StoreFailed` unless it is https on the same host."""
-        try:
+        with suppress(ValueError):  # it is no address, or its port is no number of one
             url = urljoin(asked, location)
             to, own = urlsplit(url), urlsplit(self._base)
-            is_ours = (to.scheme, to.hostname) == ("https", own.hostname) and "@" not in to.netloc and url.isascii()
             _ = to.port  # which raises for one that is none
-        except ValueError:
-            is_ours = False
-        if not is_ours:
-            told = f"{self.address} redirects to {show(location)!r:.200}, and only https on the same host is followed"
-            raise StoreFailed(f"{told}: give that address if you trust it")
-        return url.partition("#")[0]
+            if (to.scheme, to.hostname) == ("https", own.hostname) and "@" not in to.netloc and url.isascii():
+                return url.partition("#")[0]
+        told = f"{self.address} redirects to {show(location)!r:.200}, and only https on the same host is followed"
+        raise StoreFailed(f"{told}: give that address if you trust it")
 
     def _asked(self, url: str, name: str, e_tag: str | None, pace: Pace) -> httpcore2.Response:
         """Return the reply, read up to its head; asked again where the server is away for a moment."""
