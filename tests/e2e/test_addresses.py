@@ -207,6 +207,17 @@ def test_redirect_elsewhere_is_refused_and_not_asked(published, tmp_path, cli, h
     other.close()
 
 
+@pytest.mark.parametrize(
+    "broken", ["[", "[::1", "[127.0.0.1]", "[v1.x]", "127.0.0.1:x", "127.0.0.1:-1", "127.0.0.1:99999"]
+)
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_redirect_to_no_address_is_refused(published, scheme, broken):
+    published.behaving[f"/{POINTER}"] = _moved(302, f"{scheme}://{broken}/x")
+    source = objects_at(address_of(f"{published.url}/languages"))
+    with closing(source), pytest.raises(StoreFailed, match="only https on the same host is followed"):
+        source.read(POINTER, 1 << 20)
+
+
 def test_endless_redirects_on_the_same_host_end(published):
     port = published.url.rpartition(":")[2]
     source = objects_at(address_of(f"{published.url}/languages"))

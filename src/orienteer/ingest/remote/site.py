@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Generator
+from contextlib import suppress
 from http import HTTPStatus
 from threading import Lock
 from urllib.parse import quote, urljoin, urlsplit
@@ -47,20 +48,19 @@ class Site(Objects):
             if reply.status not in _MOVED:
                 return self._read(reply, name, headers, pace, is_conditional=e_tag is not None)
             reply.close()
-            url = self._followed(urljoin(url, headers.get("location", "")))
+            url = self._followed(url, headers.get("location", ""))
         raise StoreFailed(f"{self.name(name)} redirects more than {_HOPS} times: give the address that it leads to")
 
-    def _followed(self, url: str) -> str:
+    def _followed(self, asked: str, location: str) -> str:
         """Return where a redirect leads. Raises `StoreFailed` unless it is https on the same host."""
-        try:
+        with suppress(ValueError):  # it is no address, or its port is no number of one
+            url = urljoin(asked, location)
             to, own = urlsplit(url), urlsplit(self._base)
-            is_ours = to.scheme == "https" and to.hostname == own.hostname and "@" not in to.netloc and url.isascii()
-        except ValueError:
-            is_ours = False
-        if not is_ours:
-            told = f"{self.address} redirects to {show(url)!r:.200}, and only https on the same host is followed"
-            raise StoreFailed(f"{told}: give that address if you trust it")
-        return url.partition("#")[0]
+            _ = to.port  # which raises for one that is none
+            if (to.scheme, to.hostname) == ("https", own.hostname) and "@" not in to.netloc and url.isascii():
+                return url.partition("#")[0]
+        told = f"{self.address} redirects to {show(location)!r:.200}, and only https on the same host is followed"
+        raise StoreFailed(f"{told}: give that address if you trust it")
 
     def _asked(self, url: str, name: str, e_tag: str | None, pace: Pace) -> httpcore2.Response:
         """Return the reply, read up to its head; asked again where the server is away for a moment."""
