@@ -167,10 +167,10 @@ def _check_own(folder: Path) -> None:
     remedy = "or set ORIENTEER_CACHE to a folder of your own"
     if status.st_uid not in (0, os.geteuid()):
         told = f"the cache {folder} belongs to the user {status.st_uid}, who could put other graphs there"
-        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {remedy}")
+        raise BadOption(f"{told}: chown -R {os.geteuid()} {folder}, {remedy}", paths=[folder])
     if status.st_mode & _WRITE_OF_OTHERS:
         told = f"other users may write to the cache {folder} (mode {stat.S_IMODE(status.st_mode):o})"
-        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {remedy}")
+        raise BadOption(f"{told}: chmod 700 {folder} if all in it is yours, {remedy}", paths=[folder])
 
 
 def check_ordinary(path: Path) -> None:

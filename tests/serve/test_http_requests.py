@@ -348,6 +348,8 @@ def test_a_host_is_a_name_and_perhaps_a_port_and_nothing_else(small, own):
         ("https://{host}", "https, http", 200),
         ("http://{host}", "https", 403),
         ("http://evil.example", "https", 403),
+        ("javascript://{host}", "javascript", 403),
+        ("://{host}", "", 403),
     ],
 )
 def test_an_origin_is_the_servers_own_by_scheme_host_and_port(lone, origin, proxied, status):

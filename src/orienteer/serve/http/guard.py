@@ -197,5 +197,5 @@ class Guard:
 
 def _scheme_of(scope: Scope, headers: Headers) -> str:
     """Return how a browser reached the server: as a proxy before it says, which no page of another site can."""
-    told = headers.get("x-forwarded-proto", scope["scheme"])
-    return told.partition(",")[0].strip().lower()
+    forwarded = headers.get("x-forwarded-proto", "").partition(",")[0].strip().lower()
+    return forwarded if forwarded in ("http", "https") else str(scope["scheme"])
