@@ -151,7 +151,7 @@ def test_conditions_hold_before_the_cut(build, name):
 
 def test_threads_that_come_at_once_find_the_same(scratch, name):
     graph = Graph.from_records(*SHAPES["a knowledge base"], path=scratch())
-    base, together = open_base(name, graph), Barrier(4)
+    base, together = open_base(name, graph), Barrier(4, timeout=30)
 
     def ask(_):
         together.wait()

@@ -198,9 +198,9 @@ def test_both_channels_and_sub_queries_without_references_run_at_once(graph):
         faithful(**{"decompose-semantic": {"sub_queries": free}, "decompose-relational": {"sub_queries": triples}})
     )
     script.gates = {
-        "graphsearch-decompose": threading.Barrier(2),
-        "graphsearch-refine": threading.Barrier(6),
-        "graphsearch-draft": threading.Barrier(2),
+        "graphsearch-decompose": threading.Barrier(2, timeout=30),
+        "graphsearch-refine": threading.Barrier(6, timeout=30),
+        "graphsearch-draft": threading.Barrier(2, timeout=30),
     }
     result = ask(graph, script)
     assert (result.stopped_by, script.peak) == ("finish", 6)

@@ -94,7 +94,7 @@ def test_after_two_rounds_the_draft_stays_rejected_and_the_answer_knows(graph):
 
 def test_what_is_independent_meets_at_one_time(graph):
     script = Script(lean(lean_decompose=SIDE_BY_SIDE))
-    script.gates = {"graphsearch-lean-study": threading.Barrier(3)}
+    script.gates = {"graphsearch-lean-study": threading.Barrier(3, timeout=30)}
     result = ask(graph, script)
     assert (result.stopped_by, script.peak) == ("finish", 3)
 
@@ -106,7 +106,7 @@ def test_the_waves_of_calls_are_as_many_as_the_plan_is_deep_and_not_as_it_is_lar
     script = Script(
         lean(lean_decompose=planned(*starts, *ends), lean_study=lambda user: {**study(user), "answer": "he"})
     )
-    script.gates = {f"lean-study.*Sub-query: {one}": threading.Barrier(4) for one in ("Who", "Where")}
+    script.gates = {f"lean-study.*Sub-query: {one}": threading.Barrier(4, timeout=30) for one in ("Who", "Where")}
     result = ask(graph, script)
     assert (result.stopped_by, script.calls["lean-study"], script.peak) == ("finish", 8, 4)
 
@@ -254,7 +254,7 @@ def test_a_number_sign_that_is_no_reference_stays(graph):
 
 def test_without_grounding_all_run_at_once_and_the_plan_is_asked_for_without_references(graph):
     script = Script(lean())
-    script.gates = {"graphsearch-lean-study": threading.Barrier(3)}
+    script.gates = {"graphsearch-lean-study": threading.Barrier(3, timeout=30)}
     result = ask(graph, script, grounding=False, channels="semantic")
     assert "no references" in script.shown("lean-decompose")
     assert (result.stopped_by, script.calls["lean-ground"]) == ("finish", 0)

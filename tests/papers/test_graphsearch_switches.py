@@ -70,7 +70,7 @@ def test_with_all_modules_off_a_question_is_one_retrieval_and_one_answer(graph):
 def test_decomposition_and_refinement_alone_run_at_once_without_references(graph):
     free = ["Who made Venus?", "Where did #1 die?", "How often did plague come to Venice?"]
     script = Script(faithful(**{"decompose-semantic": {"sub_queries": free}}))
-    script.gates = {"graphsearch-refine": threading.Barrier(3)}
+    script.gates = {"graphsearch-refine": threading.Barrier(3, timeout=30)}
     on = {"decomposition": True, "refinement": True}
     result = paper(graph, script, channels="semantic", **{**OFF, **on})
     assert script.calls == {"decompose-semantic": 1, "refine-semantic": 3, "sub-answer": 3, "answer": 1}

@@ -73,7 +73,7 @@ def test_they_are_one_batch(student, openings):
             return student.model.generate(input_ids=input_ids, **options)
 
     with StudentPolicy(Counting(), student.tokenizer, name="student", most_tokens=4) as policy:
-        barrier = threading.Barrier(8)
+        barrier = threading.Barrier(8, timeout=30)
 
         def ask(messages):
             barrier.wait()

@@ -86,7 +86,7 @@ def restless():
 def test_ten_calls_never_become_eleven_when_eight_threads_race(reserve, attempt):
     run = Allowance(Budget(calls=10), reserve=reserve)
     made = []
-    start = threading.Barrier(8)
+    start = threading.Barrier(8, timeout=30)
 
     def agent(_):
         start.wait()

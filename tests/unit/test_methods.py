@@ -565,7 +565,7 @@ WAYS_TO_ASK = [
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if not method.needs_model])
 def test_one_retriever_serves_threads_with_their_own_k_and_filters(scratch, small_records, method):
     graph = embedded(Graph.from_records(*small_records, path=scratch()), scratch())
-    retriever, together = Retriever(graph, method, settings=UNSET), threading.Barrier(len(WAYS_TO_ASK))
+    retriever, together = Retriever(graph, method, settings=UNSET), threading.Barrier(len(WAYS_TO_ASK), timeout=30)
 
     def ask(limits):
         together.wait()

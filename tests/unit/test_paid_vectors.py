@@ -196,7 +196,7 @@ def test_a_query_that_failed_is_asked_again(graph, server):
 
 def test_who_waits_for_the_query_of_another_claims_no_call(graph, server):
     """Of agents that race for one query one has a call less, the others none: its budget has just that one."""
-    working, asked = server.policy, Barrier(5)
+    working, asked = server.policy, Barrier(5, timeout=30)
 
     def slow(body, before):
         time.sleep(0.2)  # the others come meanwhile

@@ -37,7 +37,7 @@ def test_a_mode_that_there_is_not_is_told(mode):
 
 def test_each_is_made_once_also_where_threads_want_it_at_one_time():
     made = []
-    gate = threading.Barrier(8)
+    gate = threading.Barrier(8, timeout=30)
 
     def make(text):
         made.append(text)
@@ -55,7 +55,7 @@ def test_each_is_made_once_also_where_threads_want_it_at_one_time():
 
 
 def test_different_ones_are_made_side_by_side():
-    both = threading.Barrier(2)  # it would break if one had to wait for the other's end
+    both = threading.Barrier(2, timeout=30)  # it would break if one had to wait for the other's end
 
     def make(text):
         both.wait(10)

@@ -284,7 +284,7 @@ def test_threads_share_a_graph(build):
     size = 5_000
     nodes = [Node(f"n{at:04}", text=f"common word{at % 10} only{at}") for at in range(size)]
     graph = build([*nodes, Node("hub")], [Edge("hub", "x", node.id) for node in nodes])
-    start = threading.Barrier(8)
+    start = threading.Barrier(8, timeout=30)
 
     def ask(number):
         start.wait()
