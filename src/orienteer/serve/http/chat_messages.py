@@ -27,7 +27,8 @@ _CHORE = "### Task:"
 _LONGEST_TITLE = 60  # characters
 _HEAD = 1_000  # characters of a prompt that say what it wants
 _WANTS_TITLE = re.compile(
-    r"(?:^|[.!:\n])\s*(?:please\s)?(?:analy[sz]e|create|generate|give|make|propose|provide|suggest|summari[sz]e|write)\b"
+    r"(?:^|[.!:\n])[ \t]*(?:please\s)?"
+    r"(?:analy[sz]e|create|generate|give|make|propose|provide|suggest|summari[sz]e|write)\b"
     r"[^?]{0,200}?\ban?\s(?:[^?.\n]{0,80}\s)?title\b(?!\sof\b)",
     re.IGNORECASE,
 )
