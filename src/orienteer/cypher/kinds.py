@@ -28,12 +28,12 @@ class ValueKind:
 
     @property
     def is_number(self) -> bool:
-        """Tell whether values are known to be numbers."""
+        """Return whether values are known to be numbers."""
         return self.name in ("integer", "float")
 
     @property
     def is_text(self) -> bool:
-        """Tell whether values are known to be texts."""
+        """Return whether values are known to be texts."""
         return self.name in ("text", "node type", "edge type")
 
     @property

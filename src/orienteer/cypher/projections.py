@@ -76,7 +76,7 @@ def _columns(items: Iterable[syntax.ProjectionItem]) -> dict[Expression, str]:
 
 
 def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expression hold
-    """Tell whether an expression contains count(), collect() or another aggregation."""
+    """Return whether an expression contains count(), collect() or another aggregation."""
     if isinstance(expression, FunctionCall) and expression.name in AGGREGATES:
         return True
     if isinstance(expression, tuple):
@@ -87,7 +87,7 @@ def aggregates(expression: Any) -> bool:  # Any: whatever the fields of an expre
 
 
 def mixed(expression: Any, keys: Collection[Expression]) -> bool:  # Any: as above
-    """Tell whether an expression reads, beside an aggregation, more of a row than what rows are grouped by."""
+    """Return whether an expression reads, beside an aggregation, more of a row than what rows are grouped by."""
     if expression in keys or (isinstance(expression, FunctionCall) and expression.name in AGGREGATES):
         return False
     if isinstance(expression, tuple):
@@ -132,7 +132,7 @@ def in_two_steps(clause: Projection, items: Sequence[syntax.ProjectionItem]) -> 
 
 
 def _is_call(expression: Expression) -> bool:
-    """Tell whether an expression is an aggregation and nothing else."""
+    """Return whether an expression is an aggregation and nothing else."""
     return isinstance(expression, FunctionCall) and expression.name in AGGREGATES
 
 

@@ -187,7 +187,7 @@ class GraphArrays(Nodes):
 
     @property
     def has_extras(self) -> bool:
-        """Tell whether any edge has a text, a weight or properties."""
+        """Return whether any edge has a text, a weight or properties."""
         return self._extras is not None
 
     def extras(self, at: int) -> dict[str, Any]:

@@ -151,22 +151,22 @@ class Pointer(Record):
 
 
 def is_graph(path: Path) -> bool:
-    """Tell whether a path is a graph directory."""
+    """Return whether a path is a graph directory."""
     return (path / POINTER).is_file()
 
 
 def is_pulled(path: Path) -> bool:
-    """Tell whether a graph directory is the copy of one at an address: what it was made of lies elsewhere."""
+    """Return whether a graph directory is the copy of one at an address: what it was made of lies elsewhere."""
     return (path / ORIGIN).is_file()
 
 
 def is_broken_off(path: Path) -> bool:
-    """Tell whether a path holds no graph, only the leftovers of a writer that was killed before publishing."""
+    """Return whether a path holds no graph, only the leftovers of a writer that was killed before publishing."""
     return path.is_dir() and not is_graph(path) and (path / LOCK).exists() and all(map(is_ours, path.iterdir()))
 
 
 def is_ours(entry: Path) -> bool:
-    """Tell whether an entry may be the leftover of a writer that was killed before publishing."""
+    """Return whether an entry may be the leftover of a writer that was killed before publishing."""
     if entry.name == GENERATIONS and entry.is_dir():
         return all(GENERATION.fullmatch(child.name) for child in entry.iterdir())
     return entry.name in (LOCK, ORIGIN) or DEBRIS.fullmatch(entry.name) is not None
@@ -287,7 +287,7 @@ def no_link(folder: Path, remedy: str = ANEW) -> Path:
 
 
 def is_link(path: Path) -> bool:
-    """Tell whether a path is a symbolic link, or a junction on Windows."""
+    """Return whether a path is a symbolic link, or a junction on Windows."""
     if sys.platform != "win32":
         return path.is_symlink()
     # Python has a test for junctions from 3.12 on.

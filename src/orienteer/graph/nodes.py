@@ -70,7 +70,7 @@ class Nodes:
         return self.manifest.nodes
 
     def __contains__(self, node: object) -> bool:
-        """Tell whether there is a node with this id."""
+        """Return whether there is a node with this id."""
         return isinstance(node, str) and self._row_of(node) is not None
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
@@ -128,7 +128,7 @@ class Nodes:
 
     @property
     def is_made_of_documents(self) -> bool:
-        """Tell whether `build` made the graph from documents: its nodes are chunks that name their source."""
+        """Return whether `build` made the graph from documents: its nodes are chunks that name their source."""
         return bool(self.manifest.provenance.get("made_by") == "build")
 
     @cached_property

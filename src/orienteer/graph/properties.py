@@ -133,7 +133,7 @@ def compared(value: JsonValue) -> Iterator[tuple[float, int]]:
 
 
 def meets(value: JsonValue, condition: Condition) -> bool:
-    """Tell whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
+    """Return whether a value, or an item of a list, meets a condition, as `Properties.mask` does; None meets none."""
     if value is None:
         return False
     entries = list(compared(value))

@@ -131,7 +131,7 @@ class Graph:
         return len(self.arrays)
 
     def __contains__(self, node: object) -> bool:
-        """Tell whether there is a node with this id."""
+        """Return whether there is a node with this id."""
         return node in self.arrays
 
     @property

@@ -41,7 +41,7 @@ def folder_of(cache: Path, fingerprint: str) -> Path:
 
 
 def is_vectors(folder: Path) -> bool:
-    """Tell whether a folder is an embedder's, with nothing but vectors in it."""
+    """Return whether a folder is an embedder's, with nothing but vectors in it."""
     return _NAME.fullmatch(folder.name) is not None and all(file.suffix == _SUFFIX for file in folder.iterdir())
 
 

@@ -93,7 +93,7 @@ def _hash(path: Path) -> str:
 
 
 def is_cached(folder: Path) -> bool:
-    """Tell whether a folder is a graph that was made in the cache, by its name."""
+    """Return whether a folder is a graph that was made in the cache, by its name."""
     return _CACHED.fullmatch(folder.name) is not None and is_graph(folder)
 
 

@@ -150,7 +150,7 @@ def imported(
 
 
 def _can_do_without(path: Path, sources: Sequence[Path], others: Collection[Path]) -> bool:
-    """Say whether a file lies in a folder that was given, beside other tables that are not among `others`.
+    """Return whether a file lies in a folder that was given, beside other tables that are not among `others`.
 
     The only table that is named as one of nodes, or of edges, is no file to do without.
     """
@@ -206,7 +206,7 @@ def validate(
 
 
 def holds_graph(path: Path) -> bool:
-    """Say whether a path is a graph in a known layout, or has tables that are named as nodes and edges are.
+    """Return whether a path is a graph in a known layout, or has tables that are named as nodes and edges are.
 
     Reads names of columns, hardly any rows: tables that only their values can tell do not count.
     """

@@ -76,7 +76,7 @@ class DocumentStamp(NamedTuple):
     sha256: str
 
     def is_of(self, path: Path) -> bool:
-        """Say whether a file still has this size and time."""
+        """Return whether a file still has this size and time."""
         try:
             status = path.stat()
         except (OSError, ValueError):  # it is not there, or no name of a file
@@ -174,7 +174,7 @@ def settled(provenance: Mapping[str, Any]) -> dict[str, Any]:  # Any: JSON
 
 
 def is_chunk_graph(manifest: Described) -> bool:
-    """Say whether a graph was made of documents."""
+    """Return whether a graph was made of documents."""
     return bool(manifest.provenance.get("made_by") == _BUILD)
 
 
@@ -242,7 +242,7 @@ def _lists(kind: Any) -> TypeAdapter[Any]:  # Any: a type that is known when it 
 
 
 def is_stale(manifest: Described) -> bool:
-    """Say whether a source of a graph has changed, is gone, or has been joined by another since it was made.
+    """Return whether a source of a graph has changed, is gone, or has been joined by another since it was made.
 
     A graph that was not made from files is never stale. What would be read is listed again only if a folder has
     changed, for that takes the code of the import and grows with the folder.
@@ -251,7 +251,7 @@ def is_stale(manifest: Described) -> bool:
 
 
 def _is_untouched(manifest: Described) -> bool:
-    """Say whether every file and every folder of the sources is as it was; False where that was not written down."""
+    """Return whether every file and every folder of the sources is as it was; False where that was not written down."""
     provenance = manifest.provenance
     try:
         for place in provenance[_PLACES]:
@@ -309,7 +309,7 @@ def new_files(manifest: Described) -> list[Path]:
 
 
 def _is_stale_beside(manifest: Described) -> bool:
-    """Say whether the documents beside the tables of a graph are others by now."""
+    """Return whether the documents beside the tables of a graph are others by now."""
     from orienteer.ingest.documents.read import files  # whoever opens a graph of tables alone needs none of it
 
     stamps = listed(manifest, "beside", DocumentStamp)
@@ -335,7 +335,7 @@ def _importable(sources: Iterable[Path]) -> list[Path]:
 
 
 def _is_stale_build(manifest: Described) -> bool:
-    """Say whether the documents of a chunk graph are others by now.
+    """Return whether the documents of a chunk graph are others by now.
 
     A folder whose layout only a reader can tell, and that reader's extra is not installed, is judged by the files that
     the graph was made of.

@@ -95,7 +95,7 @@ def graph_that_is_ready(path: Path, *, cache: Path, selection: Selection = ALL) 
 
 
 def may_hold_sources(path: Path, selection: Selection = ALL) -> bool:
-    """Say whether there is a file that may be read, by its name; nothing is opened."""
+    """Return whether there is a file that may be read, by its name; nothing is opened."""
     files = FolderWalk(path, selection) if path.is_dir() else (path,)
     return any(kind_of(file) is not None or _may_hold_graph(file) for file in files)
 
@@ -213,7 +213,7 @@ def _build(path: Path, target: Path, selection: Selection, listener: _Listener) 
 
 
 def _is_of_documents(path: Path, selection: Selection) -> bool:
-    """Say whether a path is a document, or a folder with documents in it that is no graph in tables.
+    """Return whether a path is a document, or a folder with documents in it that is no graph in tables.
 
     Tables beside documents are read as documents, for nothing is lost then, unless their names say that they are a
     graph. A README, and a text that is a table by its first lines, are no documents that anybody asks about.
@@ -226,7 +226,7 @@ def _is_of_documents(path: Path, selection: Selection) -> bool:
 
 
 def _may_hold_graph(file: Path) -> bool:
-    """Say whether a file may be a table or hold a graph, by its name."""
+    """Return whether a file may be a table or hold a graph, by its name."""
     return kind_of(file) == "table" or suffix(file) in _GRAPHS
 
 

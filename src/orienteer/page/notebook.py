@@ -136,7 +136,7 @@ def drawn_edges(edges: Sequence[DrawnEdge]) -> list[dict[str, str]]:
 
 
 def _has_kernel() -> bool:
-    """Tell whether a notebook's kernel runs this: a terminal shows no pictures, and needs no widgets."""
+    """Return whether a notebook's kernel runs this: a terminal shows no pictures, and needs no widgets."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

@@ -105,7 +105,7 @@ def letter_likeness(text: str, other: str) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def is_akin(stem: str, other: str) -> bool:
-    """Tell whether two stems begin alike, such as those of `director` and `directed`."""
+    """Return whether two stems begin alike, such as those of `director` and `directed`."""
     short, long = sorted((len(stem), len(other)))
     shared = next((at for at, (letter, twin) in enumerate(zip(stem, other, strict=False)) if letter != twin), short)
     return shared >= SHARED and shared >= 0.75 * short and shared >= 0.5 * long
@@ -158,7 +158,7 @@ class TypeLinker:
         return None if numbers is None else np.isin(np.arange(self._count), numbers)
 
     def has_article(self, mention: str) -> bool:
-        """Tell whether a mention begins with an article or a similar word, as no name does."""
+        """Return whether a mention begins with an article or a similar word, as no name does."""
         return next(iter(self._tokenizer.words(mention)), "") in _ARTICLES
 
 

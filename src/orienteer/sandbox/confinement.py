@@ -64,7 +64,7 @@ def keep_files(left: Iterable[tuple[Path, int]], *, listens: bool = False) -> bo
 
 
 def _lists_all() -> bool:
-    """Tell whether the root folder can be read: then a kernel that imitates Landlock does not enforce it."""
+    """Return whether the root folder can be read: then a kernel that imitates Landlock does not enforce it."""
     try:
         os.close(os.open(os.sep, os.O_RDONLY))
     except PermissionError:

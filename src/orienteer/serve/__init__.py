@@ -31,7 +31,7 @@ __getattr__, __dir__, __all__ = face(
         "http.page_files": "page_files as read_page_files",
         "http.problems": "Problem",
         "http.questions": "question_routes",
-        "http.running": "Question as RunningQuestion, within as smaller_budget",
+        "http.running": "Question as RunningQuestion, smaller_budget",
         "http.server": "configuration as uvicorn_configuration, listening as listening_socket",
         "http.site": "LOOK_UP_THREADS, Site as HttpSite",
         "http.slots": "Slots as QuestionSlots",

@@ -50,7 +50,7 @@ def split(text: str) -> Iterator[str]:
 
 
 def _ends(text: str, mark: re.Match[str]) -> bool:
-    """Tell whether a mark ends a sentence, rather than a title, an initial or a number."""
+    """Return whether a mark ends a sentence, rather than a title, an initial or a number."""
     if mark[0][0] in "。！？":
         return True
     after = _BEGIN.match(text, mark.end())

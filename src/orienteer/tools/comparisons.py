@@ -44,17 +44,17 @@ def quantity(value: JsonValue) -> float:
 
 
 def is_price(value: JsonValue) -> bool:
-    """Tell whether a value is a text with an amount of a currency."""
+    """Return whether a value is a text with an amount of a currency."""
     return isinstance(value, str) and len(value) <= _LONGEST and bool(_CURRENCY.search(value) and _PRICE.match(value))
 
 
 def is_date(value: JsonValue) -> bool:
-    """Tell whether a value is a date."""
+    """Return whether a value is a date."""
     return isinstance(value, str) and bool(_DATE.match(value)) and not math.isnan(number_of(value))
 
 
 def meets(value: JsonValue, comparison: str, wanted: str | float | bool) -> bool:
-    """Tell whether a property's value meets a comparison. Of a list one item has to; for `!=` all have to.
+    """Return whether a property's value meets a comparison. Of a list one item has to; for `!=` all have to.
 
     A year stands for every date of that year. Texts are compared without regard to case.
     """

@@ -151,19 +151,19 @@ def _with_types(name: str, graph: Graph) -> dict[str, int]:
 
 
 def _is_small(stretch: str, *, is_first: bool) -> bool:
-    """Say whether a stretch is nothing but words like `of` and `find`, none with a capital letter of its own."""
+    """Return whether a stretch is nothing but words like `of` and `find`, none with a capital letter of its own."""
     words = Tokenizer.words(stretch)
     return set(words) <= _SMALL and (stretch[1:] if is_first else stretch).islower()
 
 
 def _may_name(stretch: str) -> bool:
-    """Say whether a stretch of a question may be a name: neither `of` nor `find` stands at its ends."""
+    """Return whether a stretch of a question may be a name: neither `of` nor `find` stands at its ends."""
     words = Tokenizer.words(stretch)
     return bool(words) and not {words[0], words[-1]} & _SMALL
 
 
 def _looks_named(stretch: str) -> bool:
-    """Say whether a stretch looks like a name: a capital letter, a digit, or a script that has no capitals."""
+    """Return whether a stretch looks like a name: a capital letter, a digit, or a script that has no capitals."""
     return any(letter.isupper() or letter.isdigit() for letter in stretch) or bool(re.search(f"[{_UNSPACED}]", stretch))
 
 

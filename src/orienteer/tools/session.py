@@ -155,7 +155,7 @@ class Session:
         return np.array(candidates, np.int32)
 
     def _is_set(self, text: str) -> bool:
-        """Tell whether a reference means a saved set; a node may have an id that looks like one."""
+        """Return whether a reference means a saved set; a node may have an id that looks like one."""
         return self.saves_sets and bool(_SET.fullmatch(text)) and self.graph.arrays.ids.find(text) is None
 
     def _set(self, text: str) -> Rows:

@@ -177,7 +177,7 @@ def grpo_trainer(
 
 
 def samples_by_vllm(sampler: Literal["auto", "transformers", "vllm"], student: Path, *, can_compute: bool) -> bool:
-    """Say whether vLLM samples. Raises `BadOption` where it is asked for, and cannot."""
+    """Return whether vLLM samples. Raises `BadOption` where it is asked for, and cannot."""
     is_installed, is_folder = find_spec("vllm") is not None, student.is_dir()
     if sampler == "vllm" and not is_installed:
         raise BadOption("sampler=vllm: vLLM is not installed (pip install 'trl[vllm]'); transformers samples too")

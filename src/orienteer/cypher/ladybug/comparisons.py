@@ -49,7 +49,7 @@ def _entries_compared(operator: str, left: Value, right: Value) -> Value:
 
 
 def _may_hold_null(kind: ValueKind) -> bool:
-    """Tell whether a list may hold null, at any depth: the engine takes null for equal to null there."""
+    """Return whether a list may hold null, at any depth: the engine takes null for equal to null there."""
     return kind.may_hold_null or (kind.item is not None and (kind.item.name == "map" or _may_hold_null(kind.item)))
 
 

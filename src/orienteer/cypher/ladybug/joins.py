@@ -109,7 +109,7 @@ def joined(clauses: Sequence[MatchPlan], *, reads_outside: bool = True) -> str:
 
 
 def is_unsure(matched: MatchPlan) -> bool:
-    """Tell whether an OPTIONAL MATCH, EXISTS or COUNT needs an order but has to be left to the engine's own."""
+    """Return whether an OPTIONAL MATCH, EXISTS or COUNT needs an order but has to be left to the engine's own."""
     return _looks_outside(matched) and bool(_order([matched]))
 
 
@@ -169,7 +169,7 @@ def _numbers(join: EdgeJoin) -> str:
 
 
 def _looks_outside(clause: MatchPlan) -> bool:
-    """Tell whether conditions read variables that the clause does not introduce."""
+    """Return whether conditions read variables that the clause does not introduce."""
     own = set(clause.nodes) - {value.text for value in clause.narrowed.values()} | {join.edge for join in clause.joins}
     text = _QUOTED.sub("", " ".join(clause.conditions))
     is_long = any(join.is_long for join in clause.joins)

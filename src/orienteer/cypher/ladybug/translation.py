@@ -204,7 +204,7 @@ class _QueryWriter:
 
 
 def _is_match(clause: syntax.Clause) -> bool:
-    """Tell whether a clause is a MATCH that is not optional."""
+    """Return whether a clause is a MATCH that is not optional."""
     return isinstance(clause, MatchClause) and not clause.optional
 
 

@@ -367,7 +367,7 @@ _WRITERS = vars(Writer)["_written"].dispatcher.dispatch
 
 
 def _has_unknown_keys(kind: ValueKind) -> bool:
-    """Tell whether a value may be one of several maps with different keys, or a list of them."""
+    """Return whether a value may be one of several maps with different keys, or a list of them."""
     return (kind.name == "map" and kind.entries is None) or (kind.item is not None and _has_unknown_keys(kind.item))
 
 

@@ -84,7 +84,7 @@ class Asker:
         """Once it is set, nothing more is asked of the model."""
 
     def uses_model(self, variant: Variant) -> bool:
-        """Tell whether questions under a method cost calls of the model."""
+        """Return whether questions under a method cost calls of the model."""
         return variant.method.needs_model or (self._answers and self._model is not None)
 
     def prepare(self, variants: Iterable[Variant], question: str) -> None:

@@ -71,7 +71,7 @@ class TitleFinder:
         return [*exact, *self._graph.shorter_names.get(phrase, ())]
 
     def _is_common(self, word: str) -> bool:
-        """Tell whether too many nodes have a word for it to name a node by itself."""
+        """Return whether too many nodes have a word for it to name a node by itself."""
         most = max(_LEAST_COMMON, _COMMON * self._graph.text_index.count)
         postings = [self._graph.text_index.posting(term) for term in self._graph.tokenizer.expand(word)]
         return any(posting is not None and posting.end - posting.begin > most for posting in postings)

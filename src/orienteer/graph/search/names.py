@@ -216,7 +216,7 @@ def _compounds(query: str) -> Iterator[re.Match[str]]:
 
 
 def _is_mixed(text: str) -> bool:
-    """Tell whether a text has digits and letters."""
+    """Return whether a text has digits and letters."""
     return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
 
 

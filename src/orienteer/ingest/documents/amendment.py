@@ -149,7 +149,7 @@ class Amendment:
 
     @property
     def is_possible(self) -> bool:
-        """Tell whether the graph is large, has the names of its build, no edges of vectors, and nothing extracted.
+        """Return whether the graph is large, has the names of its build, no edges of vectors, and nothing extracted.
 
         Edges of vectors are chosen among all pairs.
         """

@@ -42,13 +42,13 @@ MEMBER = re.compile(r'\s*+(?:\[\s*+)?\{[^{}]*"type"\s*:\s*"(?:node|relationship)
 
 
 def is_csv(head: str) -> bool:
-    """Say whether a file is such a CSV, by its beginning."""
+    """Return whether a file is such a CSV, by its beginning."""
     names = [name.strip('"\r\n ') for name in head.split("\n", 1)[0].split(",")]
     return tuple(names[:2]) == FIRST and all(name in names for name in ENDS)
 
 
 def is_json(head: str) -> bool:
-    """Say whether a file is such JSON, by its beginning: a member says what it is before or after it says more."""
+    """Return whether a file is such JSON, by its beginning: a member says what it is before or after it says more."""
     first = head.split("\n", 1)[0].strip().removeprefix("[").rstrip(",]")
     try:
         member = parsed(first)

@@ -79,16 +79,16 @@ class Header:
 
     @property
     def holds_edges(self) -> bool:
-        """Say whether these are relationships."""
+        """Return whether these are relationships."""
         return self.has("START_ID") or self.has("END_ID")
 
     def has(self, role: str) -> bool:
-        """Say whether a column has this role."""
+        """Return whether a column has this role."""
         return any(column.role == role for column in self.columns)
 
 
 def is_header(fields: Sequence[str]) -> bool:
-    """Say whether a first row is such a header."""
+    """Return whether a first row is such a header."""
     return any(TELLING.search(field) for field in fields)
 
 
@@ -307,7 +307,7 @@ def _named(path: Path) -> str:
 
 
 def _is_alone(part: TablePart) -> bool:
-    """Say whether a file is named as a header and has no further line."""
+    """Return whether a file is named as a header and has no further line."""
     if not _named(part.path):
         return False
     with opened_text(part.path) as text:

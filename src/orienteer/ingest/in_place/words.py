@@ -199,7 +199,7 @@ class NamesInPlace(StandIn):
         return sorted((other for other in words if likeness[other] >= alike), key=lambda other: -likeness[other])[:most]
 
     def _meet(self, pair: tuple[str, str]) -> bool:
-        """Tell whether any node has two words: most words of a sentence are no name together."""
+        """Return whether any node has two words: most words of a sentence are no name together."""
         if pair not in self._meeting:
             if len(self._meeting) == MOST_PAIRS:
                 self._meeting.clear()

@@ -185,7 +185,7 @@ def _origin(target: Path) -> _Origin | None:
 
 
 def _is_sound(target: Path) -> bool:
-    """Tell whether a copy is there with all its files, as far as their sizes tell."""
+    """Return whether a copy is there with all its files, as far as their sizes tell."""
     try:
         if not is_graph(target):
             return False

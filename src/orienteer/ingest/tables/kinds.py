@@ -75,7 +75,7 @@ def sort_tables(sources: Sequence[Path], columns: Columns, *, by_hand: Collectio
 
 
 def _is_beside(table: Table, found: SortedTables, columns: Columns) -> bool:
-    """Say whether a table is no part of a graph that is whole without it, but may hold the labels of its codes."""
+    """Return whether a table is no part of a graph that is whole without it, but may hold the labels of its codes."""
     if words_in(table.path) & EDGE_WORDS:
         return False
     has_types = any(
@@ -114,13 +114,13 @@ def tables_of(sources: Sequence[Path], by_hand: Collection[Path] = ()) -> tuple[
 
 
 def _may_be_read(path: Path) -> bool:
-    """Say whether a file can hold tables. Raises `UnreadableFile`."""
+    """Return whether a file can hold tables. Raises `UnreadableFile`."""
     with unreadable(path):
         return is_candidate(path) or is_database(path)
 
 
 def joins(table: Table, columns: Columns) -> bool:
-    """Say whether the columns are those of edges, and not those of nodes that have a `start` and an `end`."""
+    """Return whether the columns are those of edges, and not those of nodes that have a `start` and an `end`."""
     if None in ends(table.columns, columns):
         return False
     roles = {NODE_RANKS.get(plainly(name), ("", 0))[0] for name in table.columns}
@@ -128,7 +128,7 @@ def joins(table: Table, columns: Columns) -> bool:
 
 
 def describes(table: Table, columns: Columns) -> bool:
-    """Say whether the names of columns are those of nodes."""
+    """Return whether the names of columns are those of nodes."""
     roles = NodeRoles(columns)
     meanings = {roles.of(name)[0] for name in table.columns}
     has_id = roles.id_column(table.columns) is not None

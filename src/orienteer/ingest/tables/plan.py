@@ -70,7 +70,7 @@ class Table:
 
     @property
     def is_corpus(self) -> bool:
-        """Say whether the file's name says that it holds texts."""
+        """Return whether the file's name says that it holds texts."""
         return bool(words_in(self.path) & CORPUS_WORDS)
 
     @property
@@ -178,7 +178,7 @@ def no_table(path: Path) -> Ignored:
 
 
 def is_candidate(path: Path) -> bool:
-    """Say whether a file can hold a table."""
+    """Return whether a file can hold a table."""
     has_role = bool(words_in(path) & (NODE_WORDS | EDGE_WORDS))
     is_prose = stem(path).casefold() in PROSE or (path.stat().st_size == 0 and not has_role)
     is_prose = is_prose or (path.name.lower().endswith(".txt") and not has_role and _is_prose(path))
@@ -186,12 +186,12 @@ def is_candidate(path: Path) -> bool:
 
 
 def is_beside_tables(path: Path) -> bool:
-    """Say whether a file in a folder of tables is none that is read for itself: a README, or a table named .txt."""
+    """Return whether a file in a folder of tables is none that is read for itself: a README, or a table named .txt."""
     return stem(path).casefold() in PROSE or (suffix(path) == ".txt" and not _is_prose(path))
 
 
 def _is_prose(path: Path) -> bool:
-    """Say whether a text has other lines than a table: no two fields in each, or not as many in all."""
+    """Return whether a text has other lines than a table: no two fields in each, or not as many in all."""
     try:
         with path.open("rb") as raw:
             head = raw.read(HEAD)
@@ -237,7 +237,7 @@ def _require_text(path: Path) -> None:
 
 
 def asks(table: Table) -> bool:
-    """Say whether a table that nobody named holds questions and their answers."""
+    """Return whether a table that nobody named holds questions and their answers."""
     names = set(map(plainly, table.columns))
     return not table.is_named and bool(names & ASKED) and bool(names & ANSWERED)
 

@@ -90,7 +90,7 @@ def text_of(value: JsonValue) -> str:
 
 
 def is_prose(text: str) -> bool:
-    """Say whether a text is prose, and not a name or a code."""
+    """Return whether a text is prose, and not a name or a code."""
     return len(text.split(None, PROSE_WORDS)) >= PROSE_WORDS
 
 

@@ -139,7 +139,7 @@ class NodeScorer:
         return total
 
     def _is_joint(self, connections: Connections) -> bool:
-        """Tell whether some node of the wanted types joins two anchors or more."""
+        """Return whether some node of the wanted types joins two anchors or more."""
         joined = connections.rows[connections.joined]
         if self._wanted.types:
             joined = joined[np.isin(self._graph.arrays.node_types[joined], list(self._wanted.types))]

@@ -51,7 +51,7 @@ class Word:
 
     @property
     def is_stop(self) -> bool:
-        """Tell whether it names nothing by itself."""
+        """Return whether it names nothing by itself."""
         return self.text in english.STOP
 
 
@@ -85,15 +85,15 @@ class QuestionWords:
 
     @property
     def is_cut(self) -> bool:
-        """Tell whether words of the question were not read."""
+        """Return whether words of the question were not read."""
         return len(self.words) >= LONGEST and _RUN.search(self.text, self.words[-1].end) is not None
 
     def is_quoted(self, first: int, last: int) -> bool:
-        """Tell whether all these words stand in quotation marks."""
+        """Return whether all these words stand in quotation marks."""
         return all(word.is_quoted for word in self.words[first:last])
 
     def is_written_as_name(self, index: int) -> bool:
-        """Tell whether a word has a capital letter that no beginning of a sentence explains."""
+        """Return whether a word has a capital letter that no beginning of a sentence explains."""
         word = self.words[index]
         surface = self.text[word.start : min(word.end, word.start + _LONGEST_NAME)]
         if any(letter.isupper() for letter in surface[1:]):
@@ -240,13 +240,13 @@ class SchemaWords:
         return self._graph.arrays.text_index.posting(self._tokenizer.expand(word)[0])
 
     def is_kind(self, stems: Phrase) -> bool:
-        """Tell whether words are just a way to say a node type."""
+        """Return whether words are just a way to say a node type."""
         if len(stems) == 1 and any(abbreviates(kind, stems[0]) for kind in self._short_kinds):
             return True
         return stems in self._kinds
 
     def is_symmetric(self, kind: int) -> bool:
-        """Tell whether the edges of a kind have no direction."""
+        """Return whether the edges of a kind have no direction."""
         return self._graph.arrays.types.edges[kind >> 1] in self._graph.schema.symmetric
 
     @remembered(4_096)
@@ -291,7 +291,7 @@ def alike(stem: str, other: str) -> float:
 
 
 def abbreviates(label: str, stem: str) -> bool:
-    """Tell whether a type's whole name is the beginning of a word: `adj`, `org`."""
+    """Return whether a type's whole name is the beginning of a word: `adj`, `org`."""
     return _SHORT <= len(label) <= SHARED and stem.startswith(label)
 
 

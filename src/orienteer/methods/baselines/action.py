@@ -111,5 +111,5 @@ def _unquoted(part: str) -> str:
 
 
 def names_function(text: str) -> bool:
-    """Tell whether one of the functions is called within a text."""
+    """Return whether one of the functions is called within a text."""
     return any(match[1].casefold() in _SPELLED for match in _CALL.finditer(text))

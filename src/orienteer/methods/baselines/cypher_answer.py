@@ -163,7 +163,7 @@ class _CypherCourse:
         return AnswerParts(answer.text, (*cited.cited, *others), (*answer.notes, *notes), answer.reasoning)
 
     def _is_shown(self, node_id: str) -> bool:
-        """Tell whether rows show a node's id: also in a later column, in a list or in a path."""
+        """Return whether rows show a node's id: also in a later column, in a list or in a path."""
         if self.rows is None or self.graph.arrays.ids.find(node_id) is None:
             return False
         return any(occurrences(node_id, self.rows.text))

@@ -134,7 +134,7 @@ def _triplet(session: Session, triplet: Triplet, symbols: Mapping[str, Symbol], 
 
 
 def _are_joined(graph: Graph, symbols: Mapping[str, Symbol], triplet: Triplet) -> bool:
-    """Tell whether the schema has an edge from the head's types to the tail's."""
+    """Return whether the schema has an edge from the head's types to the tail's."""
     types = graph.arrays.types
     edges = set(types.edge_numbers(triplet.edge_types))
     heads, tails = (set(types.node_numbers(symbols[end].node_types)) for end in (triplet.head, triplet.tail))

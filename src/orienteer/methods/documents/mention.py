@@ -137,7 +137,7 @@ def asked_for(question: str) -> DocumentsAsked | None:
 
 
 def _is_clear(match: re.Match[str]) -> bool:
-    """Say whether documents are asked for, and not what stands in one: *What policies cover storm damage?*
+    """Return whether documents are asked for, and not what stands in one: *What policies cover storm damage?*
 
     A noun for some documents alone needs a verb of speaking; `about` and the like a noun in the plural.
     """
@@ -251,7 +251,7 @@ def _document(graph: Graph, row: int) -> str:
 
 
 def _has_kind(graph: Graph, noun: str) -> bool:
-    """Say whether the graph has any document of a kind."""
+    """Return whether the graph has any document of a kind."""
     arrays = graph.arrays
     mask = arrays.mask([DOCUMENT]) if DOCUMENT in arrays.types.nodes else None
     return mask is not None and any(_is_of_kind(graph, arrays.ids[row], noun) for row in np.flatnonzero(mask).tolist())

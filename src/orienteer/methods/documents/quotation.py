@@ -179,12 +179,12 @@ class _Passage:
         return piece.terms | above if self.is_table else self._near | above
 
     def is_heading(self, piece: TextPiece) -> bool:
-        """Say whether a sentence is a mere heading."""
+        """Return whether a sentence is a mere heading."""
         text = self.text[piece.begin : piece.end]
         return not self._columns and _HEADING.fullmatch(text) is not None and not _DIGIT.search(text)
 
     def is_prose(self, piece: TextPiece) -> bool:
-        """Say whether a sentence is one: most of what stands in it are words, and there are four at the least."""
+        """Return whether a sentence is one: most of what stands in it are words, and there are four at the least."""
         parts = self.text[piece.begin : piece.end].split()
         return len(parts) >= _LEAST_WORDS and sum(part.strip(_MARKS).isalpha() for part in parts) >= len(parts) / 2
 
@@ -233,12 +233,12 @@ def _needed(graph: Graph, question: str) -> dict[str, str]:
 
 
 def _has(answer: re.Pattern[str], text: str, question: str) -> bool:
-    """Say whether a text has what is asked for, apart from what the question says itself."""
+    """Return whether a text has what is asked for, apart from what the question says itself."""
     return any(match[0].casefold() not in question.casefold() for match in answer.finditer(f" {text}"))
 
 
 def _is_definition(text: str, piece: TextPiece, shown: Shown) -> bool:
-    """Say whether a sentence begins with all that a question wants defined, and then says what it is."""
+    """Return whether a sentence begins with all that a question wants defined, and then says what it is."""
     if not piece.terms >= shown.weights.keys():
         return False
     verb = _SAID.search(text)

@@ -225,7 +225,7 @@ def _compared(comparison: Binary) -> list[tuple[str, str, str]]:
 
 
 def _tells(value: None | bool | int | float | str) -> bool:
-    """Tell whether a question would have to mention a value: a text, or a number that is no mere count."""
+    """Return whether a question would have to mention a value: a text, or a number that is no mere count."""
     if isinstance(value, str):
         return bool(value.strip())
     return isinstance(value, int) and not isinstance(value, bool) and value >= _LARGE

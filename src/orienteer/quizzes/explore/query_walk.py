@@ -202,7 +202,7 @@ class _PatternWalker:
         return self._around[row]
 
     def _fits(self, patterns: Sequence[NodePattern], row: int) -> bool:
-        """Tell whether a row has the types and the id that all mentions of its node ask for."""
+        """Return whether a row has the types and the id that all mentions of its node ask for."""
         names = Cypher(self.graph).names
         for pattern in patterns:
             if pattern.types and not any(

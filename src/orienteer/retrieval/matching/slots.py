@@ -54,7 +54,7 @@ class Slot:
 
     @property
     def is_unlinked(self) -> bool:
-        """Tell whether it is a name that nothing in the graph is like."""
+        """Return whether it is a name that nothing in the graph is like."""
         return not self.is_variable and not len(self.rows)
 
 

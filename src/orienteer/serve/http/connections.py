@@ -1,8 +1,8 @@
 """Connections: how long one has to say what it wants and to take its reply, and which one goes when there are too many.
 
 uvicorn bounds how many there are, but not how long a head may take, so a few hundred that never end one keep everyone
-out. Here whoever comes always gets in: of the address with the most connections that ask nothing, the one goes that has
-waited the longest.
+out. Here a new connection gets in unless all others are asking something. It takes the place of an idle one: of the
+address with the most idle connections, the one that has waited longest goes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Connection(H11Protocol):
 
     @property
     def _is_waiting(self) -> bool:
-        """Tell whether no request is under way."""
+        """Return whether no request is under way."""
         return self.cycle is None or self.cycle.response_complete
 
     @property

@@ -53,7 +53,7 @@ class Question:
                 node_types=body.node_types,
                 where=body.where,
                 reading=body.reading,
-                budget=within(self._site.answering.budget, body.budget),
+                budget=smaller_budget(self._site.answering.budget, body.budget),
                 has_answer=not body.no_answer,
                 hears_parts=hears_parts,
             )
@@ -159,7 +159,7 @@ async def begun(
         if before:
             follow_up = await while_there(receive, site.beside(partial(_reworded, site, generation, body, before)))
             site.metrics.count_usage(follow_up.usage)
-            left = within(site.answering.budget, body.budget).without(follow_up.usage)
+            left = smaller_budget(site.answering.budget, body.budget).without(follow_up.usage)
             body = body.model_copy(update={"question": follow_up.question, "budget": left})
         method = await question.start(generation, body, hears_parts=hears_parts)
     except BaseException:
@@ -174,11 +174,11 @@ def _reworded(site: Site, generation: Generation, body: AskBody, before: Sequenc
         generation.retriever(body.method).check(
             body.question, body.most_hits, node_types=body.node_types, where=body.where, reading=body.reading
         )
-    budget = within(site.answering.budget, body.budget)
+    budget = smaller_budget(site.answering.budget, body.budget)
     return understood_alone(body.question, before, site.answering.model, budget)
 
 
-def within(most: Budget, asked: Budget) -> Budget:
+def smaller_budget(most: Budget, asked: Budget) -> Budget:
     """Return the smaller of two budgets, limit by limit."""
     limits = {}
     for name in Budget.model_fields:

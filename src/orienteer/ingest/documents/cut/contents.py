@@ -23,7 +23,7 @@ _SHORT = 70  # characters of a line that names a place
 
 
 def is_contents(text: str, links: Sequence[str]) -> bool:
-    """Say whether a passage merely leads to others: nearly all of its lines name a place, and none says anything.
+    """Return whether a passage merely leads to others: nearly all of its lines name a place, and none says anything.
 
     `links` are where its hyperlinks lead.
 

@@ -18,7 +18,7 @@ FILE = "replies.jsonl"
 
 
 def is_replies(folder: Path) -> bool:
-    """Tell whether a folder holds replies and nothing else; those of earlier versions, in other files, count too."""
+    """Return whether a folder holds replies and nothing else; those of earlier versions, in other files, count too."""
     names = [file.name for file in folder.iterdir()]
     return bool(names) and all(name.startswith("replies.") for name in names)
 

@@ -88,13 +88,13 @@ def folders_of(folder: Path, selection: Selection = ALL) -> list[Path]:
 
 
 def holds_prose(folder: Path, selection: Selection = ALL) -> bool:
-    """Say whether a folder holds a document that is asked about."""
+    """Return whether a folder holds a document that is asked about."""
     kinds = ((path, kind_of(path)) for path in FolderWalk(folder, selection))
     return any(kind is not None and lies_beside_tables(File(path, "", kind)) for path, kind in kinds)
 
 
 def lies_beside_tables(file: File) -> bool:
-    """Say whether a file is a document that is asked about where it lies beside a graph in tables.
+    """Return whether a file is a document that is asked about where it lies beside a graph in tables.
 
     A README, a table named .txt, and what only its bytes tell to be text, as scripts are, belong to the tables.
     """
@@ -190,7 +190,7 @@ def _printable(path: object) -> str:
 
 
 def _is_link(path: Path) -> bool:
-    """Say whether a path is a link; one in a folder that may be listed and not entered is told when it is read."""
+    """Return whether a path is a link; one in a folder that may be listed and not entered is told when it is read."""
     try:
         return path.is_symlink()
     except OSError:
@@ -198,7 +198,7 @@ def _is_link(path: Path) -> bool:
 
 
 def _is_graph(folder: Path) -> bool:
-    """Say whether a folder is a graph; one that cannot be read is none, and is told when it is entered."""
+    """Return whether a folder is a graph; one that cannot be read is none, and is told when it is entered."""
     try:
         return is_graph(folder)
     except OSError:

@@ -37,7 +37,7 @@ class Pattern:
     only_folders: bool = False
 
     def fits(self, names: Sequence[str], *, is_folder: bool, spells_dots: bool = False) -> bool:
-        """Say whether the pattern fits a path, given by the names from the pattern's folder down.
+        """Return whether the pattern fits a path, given by the names from the pattern's folder down.
 
         With `spells_dots` a name that begins with a dot is fitted by what begins with a dot alone, as in a shell.
         """
@@ -49,7 +49,7 @@ class Pattern:
         return len(self.parts) in self._places(names, spells_dots)
 
     def leads_to(self, names: Sequence[str]) -> bool:
-        """Say whether the pattern names something within a folder, and this folder by name on the way to it.
+        """Return whether the pattern names something within a folder, and this folder by name on the way to it.
 
         `.github/*.yml` leads to `.github`; `*.yml` and `**/x` lead nowhere in particular.
         """
@@ -187,14 +187,14 @@ class Rules:
         return bool(self._patterns)
 
     def verdict(self, names: Sequence[str], *, is_folder: bool, spells_dots: bool = False) -> bool | None:
-        """Say whether the last pattern that fits a path names it or takes it back; None where none fits."""
+        """Return whether the last pattern that fits a path names it or takes it back; None where none fits."""
         for pattern in reversed(self._patterns):
             if pattern.fits(names, is_folder=is_folder, spells_dots=spells_dots):
                 return not pattern.is_negated
         return None
 
     def lead_to(self, names: Sequence[str]) -> bool:
-        """Say whether a pattern names something within this folder, and the folder on the way to it."""
+        """Return whether a pattern names something within this folder, and the folder on the way to it."""
         return any(pattern.leads_to(names) for pattern in self._patterns)
 
 

@@ -52,7 +52,7 @@ def read_lines(text: str) -> Page:
 
 
 def reads_as_prose(text: str) -> bool:
-    """Say whether most lines of a text are words, as in a README, and not code or values."""
+    """Return whether most lines of a text are words, as in a README, and not code or values."""
     lines = [line for line in text[: 1 << 16].split("\n")[:200] if line.strip()]
     wordy = sum(
         sum(map(bool, map(_WORD.match, line.split()))) >= min(_PROSE_WORDS, max(2, len(line.split()) - 1))

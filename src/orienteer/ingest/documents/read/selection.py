@@ -36,7 +36,7 @@ class Selection(Options):
 
     @property
     def is_given(self) -> bool:
-        """Say whether a person chose files at all."""
+        """Return whether a person chose files at all."""
         return bool(self.include or self.exclude)
 
     @property
@@ -56,11 +56,11 @@ class Selection(Options):
         return Rules(self.exclude)
 
     def names(self, path: Sequence[str], *, is_folder: bool) -> bool:
-        """Say whether a person named this file or folder, hidden or not."""
+        """Return whether a person named this file or folder, hidden or not."""
         return bool(self.included.verdict(path, is_folder=is_folder, spells_dots=True))
 
     def leaves_out(self, path: Sequence[str], *, is_folder: bool) -> bool:
-        """Say whether a person left out this file or folder."""
+        """Return whether a person left out this file or folder."""
         return bool(self.excluded.verdict(path, is_folder=is_folder))
 
 
@@ -85,7 +85,7 @@ class IgnoredNames:
             self._rules[names] = rules
 
     def hold(self, names: tuple[str, ...], *, is_folder: bool) -> bool:
-        """Say whether a file or folder is ignored, by the nearest rules that say anything of it."""
+        """Return whether a file or folder is ignored, by the nearest rules that say anything of it."""
         for at in range(len(names) - 1, -1, -1):
             if (rules := self._rules.get(names[:at])) is not None:
                 verdict = rules.verdict(names[at:], is_folder=is_folder)
@@ -116,7 +116,7 @@ class IgnoredNames:
             self._above = []
 
     def _holds_above(self, way: tuple[str, ...], whole: int) -> bool:
-        """Say whether a folder on the way from the top of the repository to the root is ignored."""
+        """Return whether a folder on the way from the top of the repository to the root is ignored."""
         for far, rules in self._above:
             beneath = way[whole - len(far) :]
             if beneath and (verdict := rules.verdict(beneath, is_folder=True)) is not None:

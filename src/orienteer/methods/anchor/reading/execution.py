@@ -90,7 +90,7 @@ class Executor:
         return QueryOutcome(rows, _plain(total), missing=len(values) - len(present))
 
     def _is_untold(self, nodes: NodeSet) -> bool:
-        """Tell whether named nodes have no value for a property that they are asked about."""
+        """Return whether named nodes have no value for a property that they are asked about."""
         named = next((c for c in nodes.conditions if isinstance(c, Among) and not c.negated), None)
         if named is None:
             return False
@@ -113,7 +113,7 @@ class Executor:
         return QueryOutcome(rows, bool(is_so))
 
     def _every(self, query: ExactQuery) -> QueryOutcome:
-        """Tell whether all nodes of a set meet further conditions; the rows are those that do not, where some do not.
+        """Return whether all nodes of a set meet further conditions; the rows are those that do not, where some do not.
 
         Nothing is told where none is known to fail, and some have no value; nor of a set without nodes.
         """
@@ -273,7 +273,7 @@ class Executor:
         return rows, missing
 
     def meets(self, row: int, condition: Condition) -> bool:
-        """Tell whether a node meets a condition."""
+        """Return whether a node meets a condition."""
         return bool(len(self._meeting(np.array([row], np.int32), condition)))
 
     def witness(self, row: int, condition: Joined) -> list[tuple[int, int]]:
@@ -301,7 +301,7 @@ _COMPARE: Mapping[str, np.ufunc] = {
 
 
 def leads(condition: Joined) -> bool:
-    """Tell whether one edge is what a condition asks for, and no number of them."""
+    """Return whether one edge is what a condition asks for, and no number of them."""
     return condition.comparison is None and condition.extent == "some"
 
 

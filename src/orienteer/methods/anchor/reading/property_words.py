@@ -47,7 +47,7 @@ class PropertyWords:
         }
 
     def _are_ids(self, values: Sequence[object]) -> bool:
-        """Tell whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
+        """Return whether the values of a property are ids of nodes: they say where its edges lead, and no more."""
         return bool(values) and all(
             isinstance(value, str) and self._arrays.ids.find(value) is not None for value in values
         )
@@ -135,7 +135,7 @@ class PropertyWords:
 
 
 def _begins_alike(stem: str, other: str) -> bool:
-    """Tell whether one stem is the other's beginning alone."""
+    """Return whether one stem is the other's beginning alone."""
     return stem != other and (stem.startswith(other) or other.startswith(stem))
 
 

@@ -178,7 +178,7 @@ def _grouped(context: Context) -> str | None:
 
 
 def _is_of_every(query: ExactQuery) -> bool:
-    """Tell whether `every` is a condition of a query, and does not ask for an answer for each of several."""
+    """Return whether `every` is a condition of a query, and does not ask for an answer for each of several."""
     if query.form == "every":
         return True
     is_plain = query.form in ("list", "count", "test") and query.nodes.best is None
@@ -211,12 +211,12 @@ def _unanswerable(context: Context) -> str | None:
 
 
 def _is_of_either(joined: Joined) -> bool:
-    """Tell whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
+    """Return whether nodes are joined to what is one thing or another: to none that is "both hard and steep"."""
     return any(isinstance(condition, Either) for condition in joined.target.conditions)
 
 
 def _leaves_out(nodes: NodeSet) -> bool:
-    """Tell whether a set already leaves nodes out: `the same brewery as X` asks for others by itself."""
+    """Return whether a set already leaves nodes out: `the same brewery as X` asks for others by itself."""
     return any(isinstance(condition, Among) and condition.negated for condition in nodes.conditions)
 
 
@@ -274,7 +274,7 @@ def _says_something(context: Context, place: int) -> bool:
 
 
 def _goes_on(context: Context, first: int, place: int) -> bool:
-    """Tell whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
+    """Return whether a quoted name that begins at a place goes on with a word: `"Zork Nine"`."""
     if place >= context.end or not context.reading.words[first].is_quoted:
         return False
     between = context.reading.text[context.reading.words[place - 1].end : context.reading.words[place].start]
